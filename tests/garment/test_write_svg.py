@@ -115,6 +115,8 @@ def test_everything_that_a_pattern_can_say(tmp_path):
             closing=Closing.BUTTONS,
             buttons=3,
             fold_stiffness=0.01,
+            window=(0.1, 0.6),
+            notched=True,
         ),
     ]
     elastics = [Elastic("cuff", [SeamSide(panel.name, 1)], 0.7, 25.0)]

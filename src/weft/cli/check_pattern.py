@@ -107,10 +107,13 @@ def table(report: "Report") -> list[str]:
             f"{panel.name}: {100 * size[0]:.1f} x {100 * size[1]:.1f} cm, "
             f"{1e4 * cloth:.0f} cm^2, layer {panel.layer}"
         )
-        for i, edge in enumerate(panel.edges):
-            name, kind = edge.name or str(i), edge.curve.name.lower()
+        for i, named in enumerate(panel.edge_names):
+            inside, seam = i >= len(panel.edges), sewn.get((panel.name, i), "")
+            if inside and not (named or seam):
+                continue
+            kind = "inside" if inside else panel.edges[i].curve.name.lower()
             length = f"{100 * edge_length(panel, i):.1f} cm"
-            seam = sewn.get((panel.name, i), "")
+            name = panel.edge_name(i)
             lines.append(f"  {i:>3} {name:<20} {kind:<10} {length:>9}  {seam}".rstrip())
     if report.seams:
         lines += ["", f"{'seam':<22} {'first':>9} {'second':>9} {'ease':>8}  joins"]

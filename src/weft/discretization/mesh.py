@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from weft.base.arrays import ArrayOf, CornerUv, Faces, Floats, Ints, Positions, Shape
+from weft.base.arrays import ArrayOf, Bools, CornerUv, Faces, Floats, Ints, Positions, Shape
 from weft.base.errors import DegenerateFacesError, MeshError
 from weft.base.machine import gib, memory
 from weft.base.runtime_types import checked
@@ -269,6 +269,13 @@ def unique_edges(faces: Faces) -> tuple[Ints, Ints]:
     n = int(faces.max(initial=0)) + 1
     keys, inverse = np.unique(np.minimum(a, b) * n + np.maximum(a, b), return_inverse=True)
     return np.stack(np.divmod(keys, n), axis=1).astype(np.int32), inverse.astype(np.int32)
+
+
+def are_among(edges: Ints, others: Ints) -> Bools:
+    """Return (k,) which edges (k,2) are among others (l,2), in either direction."""
+    many = int(max(edges.max(initial=0), others.max(initial=0))) + 1
+    one, two = (np.sort(e, axis=1).astype(np.int64) @ [many, 1] for e in (edges, others))
+    return np.isin(one, two)
 
 
 def degenerate_faces(corner_uv: CornerUv) -> Ints:

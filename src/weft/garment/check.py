@@ -12,6 +12,7 @@ from weft.garment.check_panel import edge_name, panel_problems
 from weft.garment.edge_chains import EdgeChain, Match, SewnCorners, align_chains, find_gap
 from weft.garment.pattern import Closing, Elastic, Panel, Pattern, Seam, SeamSide
 from weft.garment.placement import place_points
+from weft.garment.sewn_on import place_on_lines
 
 # Ratios of the lengths of a seam's two chains that are warned of and refused; gathers reach 3.
 WARN_RATIO, MOST_RATIO = 1.5, 4.0
@@ -19,7 +20,10 @@ WARN_RATIO, MOST_RATIO = 1.5, 4.0
 
 @dataclass(eq=False)
 class Report:
-    """The errors and warnings of a pattern, and its seams and elastics with their chains."""
+    """The errors and warnings of a pattern, and its seams and elastics with their chains.
+
+    ``pattern`` is the pattern with the panels that are sewn on inner lines placed there.
+    """
 
     pattern: Pattern
     errors: list[WeftError] = field(default_factory=list)
@@ -64,7 +68,11 @@ def examine_pattern(pattern: Pattern) -> Report:
         report.errors += problems
         if not problems:
             good[panel.name] = panel
-    every = {p.name: p for p in pattern.panels}
+    placed = place_on_lines(good, pattern.seams)
+    good = {name: placed[name] for name in good}
+    panels = [good.get(p.name, p) for p in pattern.panels]
+    report.pattern = replace(pattern, panels=panels)
+    every = {p.name: p for p in panels}
     _check_seams(report, every, good)
     _check_elastics(report, every, good)
     _check_unsewn(report)
@@ -98,8 +106,8 @@ def _check_sides(
         if s.panel not in every:
             known = f"one of {abbreviate(list(every), 12)}"
             report.add(f"{what}: panel", s.panel, known, did_you_mean(s.panel, every))
-        elif not 0 <= s.edge < len(every[s.panel].edges):
-            last = len(every[s.panel].edges) - 1
+        elif not 0 <= s.edge < len(every[s.panel].edge_names):
+            last = len(every[s.panel].edge_names) - 1
             report.add(f"{what}: edge of panel {s.panel}", s.edge, f"0 to {last}")
 
 
@@ -121,10 +129,23 @@ def _check_seams(report: Report, every: dict[str, Panel], good: dict[str, Panel]
                 first, second = align_chains(match.first, match.second)
                 match = replace(match, first=first, second=second)
             report.seams.append(match)
+            _check_line(report, match)
     for match in report.seams:
         _check_consecutive(report, match)
         _check_lengths(report, match)
     _check_orientations(report)
+
+
+def _check_line(report: Report, match: Match) -> None:
+    """Report angles of a seam on an inner line, where no two faces fold."""
+    for name in ("angle", "fold_stiffness"):
+        if match.on_line and getattr(match.seam, name):
+            report.add(
+                f"seam {match.seam.name}: {name}",
+                getattr(match.seam, name),
+                "none: three faces meet where a panel is sewn on an inner line",
+                "the line keeps an angle as a fold of its panel: `folds`",
+            )
 
 
 def _check_use(
@@ -267,7 +288,7 @@ def _check_twists(report: Report) -> None:
             turned ^= other
         return name, turned
 
-    for match in report.seams:
+    for match in (m for m in report.seams if not m.on_line):
         for (a, b), twisted in panel_pairs(match).items():
             (one, p), (two, q) = root(a), root(b)
             if one != two:

@@ -38,9 +38,12 @@ def is_drawable(panel: Panel) -> bool:
 
 
 def edge_name(panel: Panel, edge: int) -> str:
-    """Return the name of an edge in messages: ``edge 2 (hem)``."""
-    name = panel.edges[edge].name if edge < len(panel.edges) else ""
-    return f"edge {edge} ({name})" if name and name != str(edge) else f"edge {edge}"
+    """Return the name of an edge or inner line in messages: ``edge 2 (hem)``."""
+    name, k = panel.edge_name(edge), len(panel.edges)
+    n = len(panel.lines)
+    kind = f"edge {edge}" if edge < k else f"line {edge - k}"
+    kind = f"fold {edge - k - n}" if edge >= k + n else kind
+    return kind if name == str(edge) else f"{kind} ({name})"
 
 
 def _check_points(panel: Panel, what: str) -> Iterator[WeftError]:
@@ -73,6 +76,12 @@ def _check_points(panel: Panel, what: str) -> Iterator[WeftError]:
             )
         else:
             groups.append((f"{edge_name(panel, i)}, control", controls))
+    if len(panel.line_names) > len(panel.lines):
+        yield PatternError(
+            f"{what}: line_names",
+            got=len(panel.line_names),
+            expected=f"at most {len(panel.lines)}, one of every line",
+        )
     polygons = [("hole", panel.holes, 3), ("line", panel.lines, 2)]
     polygons.append(("fold", [f.points for f in panel.folds], 2))
     for kind, lists, least in polygons:
@@ -174,10 +183,8 @@ def _check_outline(panel: Panel, what: str) -> Iterator[WeftError]:
             )
         else:
             loops.append(hole)
-    inner = [(f"line {i}", p) for i, p in enumerate(panel.lines)]
-    inner += [(f"fold {i}", f.points) for i, f in enumerate(panel.folds)]
-    for name, given in inner:
-        line = np.asarray(given, dtype=np.float64)
+    for i, line in enumerate(panel.inner):
+        name = edge_name(panel, len(panel.edges) + i)
         t = np.linspace(0.02, 0.98, 49)[:, None]
         every = np.concatenate([a + t * (b - a) for a, b in pairwise(line)])
         outside = ~contains(loops, every)

@@ -235,10 +235,12 @@ class EdgeCurve:
 
 
 def edge_curve(panel: Panel, edge: int) -> EdgeCurve:
-    """Return edge ``edge`` (modulo the number of edges) of a panel as a curve with its ends."""
+    """Return an edge of a panel, or the inner line of this number, as a curve with its ends."""
     k = len(panel.corners)
-    own = panel.edges[edge % k]
-    points = [panel.corners[edge % k], *own.controls, panel.corners[(edge + 1) % k]]
+    if edge >= k:
+        return EdgeCurve(BorderCurve.POLYLINE, panel.inner[edge - k], panel.edge_names[edge])
+    own = panel.edges[edge]
+    points = [panel.corners[edge], *own.controls, panel.corners[(edge + 1) % k]]
     return EdgeCurve(own.curve, np.array(points, dtype=np.float64), own.name)
 
 

@@ -4,6 +4,7 @@ Both sides of each seam get the same number of vertices, so that they can be sew
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from weft.garment.garment import (
     SeamLine,
     named_edges,
 )
-from weft.garment.inner_lines import InnerLine, inner_lines
+from weft.garment.inner_lines import InnerLine, inner_lines, meeting_fractions
 from weft.garment.panel_mesh import PanelMesh, panel_mesh
 from weft.garment.pattern import Closing, Panel, Pattern
 from weft.garment.placement import place_points
@@ -51,15 +52,18 @@ def cut(
     """
     _check_size(pattern, size)
     report = check_pattern(pattern)
+    pattern = report.pattern
     panels = {p.name: p for p in pattern.panels}
     lines = {name: inner_lines(p, size) for name, p in panels.items()}
     needed = minimum_edge_counts(report.seams, panels)
     edges = [(name, e) for name, p in panels.items() for e in range(len(p.corners))]
     least = {edge: max(fewest, needed.get(edge, 1)) for edge in edges}
-    fractions, index, parts = sample_edges(panels, report.seams, size, _line_ends(lines), least)
+    breaks = _line_breaks(panels, lines)
+    ready = {name: _with_lines(p, lines[name]) for name, p in panels.items()}
+    fractions, index, parts = sample_edges(ready, report.seams, size, breaks, least)
     meshes = {}
     for name, panel in panels.items():
-        own = {e: fractions[name, e] for e in range(len(panel.corners))}
+        own = {e: f for (of, e), f in fractions.items() if of == name}
         meshes[name] = panel_mesh(panel, own, lines[name], size, seed)
     chains = [(m, *_sample_pairs(m, p, fractions, index)) for m, p in zip(report.seams, parts)]
     sewn = [pairs for m, pairs, _, _ in chains if m.seam.closing is Closing.SEWN]
@@ -72,9 +76,9 @@ def cut(
         for fold, line in zip(p.folds, meshes[name].lines[len(p.lines) :])
     ]
     outline = {
-        (name, e): ids + first[name]
+        (name, e): m.edge(e) + first[name]
         for name, m in meshes.items()
-        for e, ids in enumerate(m.outline)
+        for e in range(len(m.outline) + len(m.lines))
     }
     elastics = [ElasticLine(e, _chain_edges(c, outline), c.length) for e, c in report.elastics]
     mesh, flat, vertices, faces = _assemble_mesh(pattern, meshes, outline)
@@ -108,10 +112,23 @@ def _check_size(pattern: Pattern, size: float) -> None:
         )
 
 
-def _line_ends(lines: Mapping[str, Sequence[InnerLine]]) -> dict[EdgeId, list[float]]:
-    """Return the fractions of each edge at which inner lines of its panel end."""
+def _with_lines(panel: Panel, lines: Sequence[InnerLine]) -> Panel:
+    """Return the panel with its inner lines as they are meshed."""
+    n, points = len(panel.lines), [line.points for line in lines]
+    folds = [replace(f, points=p) for f, p in zip(panel.folds, points[n:])]
+    return replace(panel, lines=points[:n], folds=folds)
+
+
+def _line_breaks(
+    panels: Mapping[str, Panel], lines: Mapping[str, Sequence[InnerLine]]
+) -> dict[EdgeId, list[float]]:
+    """Return the fractions of each edge at which inner lines of its panel end, and the fractions of
+    each inner line at which it meets others.
+    """
     breaks: dict[EdgeId, list[float]] = {}
     for name, every in lines.items():
+        k = len(panels[name].corners)
+        breaks |= {(name, k + i): at for i, at in enumerate(meeting_fractions(every))}
         for end in (e for line in every for e in (line.first, line.last) if e is not None):
             breaks.setdefault((name, end[0]), []).append(end[1])
     return breaks
@@ -156,7 +173,7 @@ def _vertex_pairs(
 ) -> Ints:
     """Return the vertices (k,2) of pairs of samples."""
     first = _first_vertices(meshes)
-    found = [[first[n] + meshes[n].outline[e][i] for n, e, i in pair] for pair in pairs]
+    found = [[first[n] + meshes[n].edge(e)[i] for n, e, i in pair] for pair in pairs]
     return np.array(found, dtype=np.int32).reshape(-1, 2)
 
 
@@ -193,7 +210,7 @@ def _assemble_mesh(
         beside = float(own[:, 1].max()) + UV_GAP
         uv.append(own)
     for panel in pattern.panels:
-        for name in dict.fromkeys(e.name for e in panel.edges if e.name):
+        for name in dict.fromkeys(name for name in panel.edge_names if name):
             every = [outline[panel.name, e] for e in named_edges(panel, name)]
             groups[f"{panel.name}.{name}"] = np.unique(np.concatenate(every)).astype(np.int32)
     corners = np.concatenate([m.faces + vertices[n].start for n, m in meshes.items()])

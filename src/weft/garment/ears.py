@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from weft.base.arrays import Faces, Ints
-from weft.discretization.mesh import unique_edges
+from weft.discretization.mesh import are_among, unique_edges
 from weft.garment.garment import representatives
 from weft.garment.panel_mesh import PanelMesh
 
@@ -47,7 +47,11 @@ def _find_coinciding_edges(meshes: Mapping[str, PanelMesh], welded: Ints) -> dic
     keys, own, start = [], [], 0
     for m in meshes.values():
         edges, of_half_edge = unique_edges(m.faces)
-        own.append((edges, np.bincount(of_half_edge) == 2))
+        inner = np.bincount(of_half_edge) == 2
+        for line in m.sewn:  # these edges coincide with those of the panel that is sewn on them
+            ids = m.lines[line]
+            inner &= ~are_among(edges, np.stack([ids[:-1], ids[1:]], axis=1))
+        own.append((edges, inner))
         keys.append(np.sort(welded[edges + start], axis=1).astype(np.int64))
         start += len(m.points)
     every = np.concatenate(keys)

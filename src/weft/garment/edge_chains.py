@@ -12,11 +12,13 @@ from functools import cached_property
 import numpy as np
 
 from weft.base.arrays import Floats, Positions
+from weft.discretization.polygon import cross
 from weft.garment.curves import EdgeCurve, edge_curve
 from weft.garment.pattern import Closing, Panel, Placement, Seam, SeamSide
 from weft.garment.placement import place_points
 
 CLEARLY = 0.8  # placement confirms a pairing whose distances are below this part of the other's
+LEAST_MISFIT = 1e-2  # distance from a line, over its length, that tells its two directions apart
 PROBES = np.linspace(0, 1, 5)  # fractions of the chains at which their points in space are compared
 
 Corner = tuple[str, int]  # panel, corner
@@ -57,9 +59,14 @@ class EdgeChain:
 
     def corners(self, side: SeamSide) -> tuple[Corner, Corner]:
         """Return the corners at which a side begins and ends."""
-        k = len(self.panels[side.panel].corners)
-        one, two = (side.panel, side.edge % k), (side.panel, (side.edge + 1) % k)
+        first, last = self.panels[side.panel].ends(side.edge)
+        one, two = (side.panel, first), (side.panel, last)
         return (two, one) if side.backward else (one, two)
+
+    @property
+    def is_inside(self) -> bool:
+        """Return whether the chain runs along an inner line of a panel."""
+        return any(s.edge >= len(self.panels[s.panel].corners) for s in self.sides)
 
     @property
     def ends(self) -> tuple[Corner, Corner]:
@@ -91,13 +98,14 @@ class EdgeChain:
 
     def in_space(self, fractions: Floats) -> Positions:
         """Return the start positions (k,3) [m] of points at fractions of the chain."""
-        found = []
-        for at in fractions.tolist():
-            i, f = self.on_edge(at)
-            found.append(
-                place_points(self.panels[self.sides[i].panel], self.curves[i].points(np.array([f])))
-            )
-        return np.concatenate(found)
+        panels = [self.panels[self.sides[self.on_edge(at)[0]].panel] for at in fractions.tolist()]
+        points = self.on_paper(fractions)
+        return np.concatenate([place_points(p, x[None]) for p, x in zip(panels, points)])
+
+    def on_paper(self, fractions: Floats) -> Floats:
+        """Return the points (k,2) [m] at fractions of the chain, in the planes of their panels."""
+        places = [self.on_edge(at) for at in fractions.tolist()]
+        return np.concatenate([self.curves[i].points(np.array([f])) for i, f in places])
 
     def reverse(self) -> "EdgeChain":
         """Return the chain from its other end."""
@@ -142,7 +150,9 @@ def orientation(seam: Seam, first: EdgeChain, second: EdgeChain) -> Orientation:
     """
     flip = seam.flip
     if flip is None:
-        flip = first.sides[0].backward == second.sides[0].backward
+        on_line = first.is_inside or second.is_inside
+        same = first.sides[0].backward == second.sides[0].backward
+        flip = fits_reversed(first, second) if on_line else same
     confirmed = None
     every = {s.panel for s in (*first.sides, *second.sides)}
     if len(every) > 1 and all(first.panels[name].placement != Placement() for name in every):
@@ -163,6 +173,38 @@ def _prefer_pairing(a: Positions, b: Positions, flip: bool) -> bool | None:
     return True if mine < CLEARLY * other else False if other < CLEARLY * mine else None
 
 
+def rigid_motion(a: Floats, b: Floats) -> tuple[float, Floats, float]:
+    """Return the motion in the plane that brings points nearest to others (Kabsch 1976).
+
+    Args:
+        a, b: (k,2) [m] points, and where they should come to lie.
+
+    Returns:
+        The turn [rad] about the origin, the translation (2,) [m] after it, and the root of the
+        mean squared distance [m] that is left.
+    """
+    x, y = a - a.mean(axis=0), b - b.mean(axis=0)
+    turn = float(np.arctan2(cross(x, y).sum(), (x * y).sum()))
+    c, s = np.cos(turn), np.sin(turn)
+    moved = a @ np.array([[c, s], [-s, c]])
+    offset = b.mean(axis=0) - moved.mean(axis=0)
+    return turn, offset, float(np.sqrt(((moved + offset - b) ** 2).sum(axis=1).mean()))
+
+
+def fits_reversed(first: EdgeChain, second: EdgeChain) -> bool:
+    """Return whether two chains, one of them an inner line, fit better with the second reversed.
+
+    One panel is moved onto the other on paper. Where both directions fit, because the line is
+    straight, the panel is turned by as little as possible.
+    """
+    a, b = first.on_paper(PROBES), second.on_paper(PROBES)
+    turn, _, apart = rigid_motion(a, b)
+    turn_back, _, apart_back = rigid_motion(a, b[::-1])
+    if abs(apart - apart_back) > LEAST_MISFIT * max(first.length, second.length):
+        return apart_back < apart
+    return abs(turn_back) < abs(turn)
+
+
 @dataclass(frozen=True, eq=False)
 class Match:
     """A seam with its chains, the second one turned such that equal fractions meet."""
@@ -178,6 +220,11 @@ class Match:
         first, second = EdgeChain(tuple(seam.first), panels), EdgeChain(tuple(seam.second), panels)
         found = orientation(seam, first, second)
         return Match(seam, first, second.reverse() if found.flip else second, found)
+
+    @property
+    def on_line(self) -> bool:
+        """Return whether the seam sews a panel on an inner line: three faces meet in it."""
+        return self.first.is_inside or self.second.is_inside
 
     @property
     def ratio(self) -> float:

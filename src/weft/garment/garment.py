@@ -85,8 +85,8 @@ class Garment:
             panel beside the other; groups are the panels and their named edges (``front.hem``).
         flat: (n,2) [m] vertices in the planes of their panels.
         vertices, faces: ranges of ids by panel.
-        outline: vertices of every edge of every panel, both corners included, in the edge's
-            direction, by panel and edge number.
+        outline: vertices of every edge and inner line of every panel, both ends included, in the
+            edge's direction, by panel and edge number.
         seams: in the pattern's order.
         folds, elastics: in the pattern's order.
         warnings: messages about the pattern that are no errors.
@@ -134,10 +134,11 @@ class Garment:
 
         Args:
             panel: name of the panel.
-            edge: number of the edge; or a name, for the vertices of all its edges in turn.
+            edge: number of the edge or inner line; or a name, for the vertices of all its edges in
+                turn.
         """
         if isinstance(edge, int):
-            return self.outline[panel, edge % len(self.panel(panel).corners)]
+            return self.outline[panel, edge % len(self.panel(panel).edge_names)]
         edges = named_edges(self.panel(panel), edge)
         every = np.concatenate([self.outline[panel, e] for e in edges])
         repeated = np.concatenate([[False], every[1:] == every[:-1]])
@@ -191,17 +192,19 @@ def named_edges(panel: Panel, name: str) -> list[int]:
 
     Args:
         panel: the panel.
-        name: of edges; or the number of one edge, as text.
+        name: of edges or inner lines; or the number of one, as text.
 
     Raises:
         WeftError: the panel has no such edge.
     """
-    found = [i for i, e in enumerate(panel.edges) if e.name == name]
-    k = len(panel.edges)
-    if not found and name.isdecimal() and int(name) < k:
+    found = [i for i, n in enumerate(panel.edge_names) if n == name]
+    k, every = len(panel.edges), range(len(panel.edge_names))
+    if not found and name.isdecimal() and int(name) in every:
         return [int(name)]
-    known = list(dict.fromkeys(e.name or str(i) for i, e in enumerate(panel.edges)))
-    check_known(name, known, f"edge of panel {panel.name}")
+    known = list(dict.fromkeys(panel.edge_name(i) for i in every))
+    check_known(name, known, f"edge or line of panel {panel.name}")
+    if found[-1] >= k:  # inner lines do not go around
+        return found
     # The list begins after the largest gap, because edges of one name may go past the last corner.
     gaps = [(b - a) % k or k for a, b in zip([found[-1], *found], found)]
     first = gaps.index(max(gaps))

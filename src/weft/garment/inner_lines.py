@@ -1,12 +1,13 @@
 """Lines inside a panel that its triangles follow: where they meet the outline and one another."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from weft.base.arrays import Floats
-from weft.discretization.polygon import cross
+from weft.discretization.polygon import arc_lengths, cross
 from weft.garment.curves import edge_curve
 from weft.garment.pattern import Panel
 
@@ -39,9 +40,7 @@ def inner_lines(panel: Panel, size: float) -> list[InnerLine]:
         panel: with lines and folds.
         size: [m] wanted edge length.
     """
-    given = [
-        np.array(p, dtype=np.float64) for p in (*panel.lines, *(f.points for f in panel.folds))
-    ]
+    given = [p.copy() for p in panel.inner]
     if not given:
         return []
     corners = np.asarray(panel.corners, dtype=np.float64)
@@ -70,6 +69,18 @@ def inner_lines(panel: Panel, size: float) -> list[InnerLine]:
         last, line[-1] = end(line[-1])
         ends.append((first, last))
     return [InnerLine(p, a, b) for p, (a, b) in zip(_add_crossings(given), ends)]
+
+
+def meeting_fractions(lines: Sequence[InnerLine]) -> list[list[float]]:
+    """Return for every line the fractions of its length at which it meets other lines."""
+    own = [{tuple(p) for p in line.points.tolist()} for line in lines]
+    count = Counter(p for points in own for p in points)
+    found = []
+    for line in lines:
+        along = arc_lengths(line.points)
+        shared = [count[tuple(p)] > 1 for p in line.points.tolist()]
+        found.append((along[shared] / along[-1]).tolist())
+    return found
 
 
 def _nearest(points: Floats, p: Floats) -> tuple[float, float]:

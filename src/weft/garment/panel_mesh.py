@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -15,9 +16,9 @@ from weft.discretization.polygon import (
     orient_loop,
     signed_area,
 )
-from weft.garment.curves import edge_curve
+from weft.garment.curves import EdgeCurve, edge_curve
 from weft.garment.inner_lines import InnerLine
-from weft.garment.pattern import Panel
+from weft.garment.pattern import BorderCurve, Panel
 from weft.garment.triangulate import fill_piece
 
 
@@ -30,12 +31,19 @@ class PanelMesh:
         faces: (m,3) counter-clockwise.
         outline: vertices of every edge, both corners included.
         lines: vertices of every inner line, in its order.
+        sewn: numbers of the inner lines that are sewn, whose vertices are those of the seam.
     """
 
     points: Floats
     faces: Faces
     outline: Sequence[Ints]
     lines: Sequence[Ints]
+    sewn: Sequence[int] = ()
+
+    def edge(self, number: int) -> Ints:
+        """Return the vertices of an edge, or of an inner line by its number in seams."""
+        k = len(self.outline)
+        return self.outline[number] if number < k else self.lines[number - k]
 
 
 def panel_mesh(
@@ -49,7 +57,8 @@ def panel_mesh(
 
     Args:
         panel: counter-clockwise.
-        fractions: of every edge's length at which vertices stand, from 0 to 1.
+        fractions: of the length of every edge, and of every inner line that is sewn, at which
+            vertices stand, from 0 to 1.
         lines: inside the panel; a vertex of the outline stands at each end that lies on the
             outline.
         size: [m] wanted edge length.
@@ -60,7 +69,8 @@ def panel_mesh(
             lines that leave it.
     """
     loop, outline, first = [], [], 0
-    for e in range(len(panel.corners)):
+    k = len(panel.corners)
+    for e in range(k):
         points = edge_curve(panel, e).points(fractions[e])
         loop.append(points[:-1])
         outline.append(np.arange(first, first + len(points), dtype=np.int32))
@@ -81,7 +91,12 @@ def panel_mesh(
         hole = drop_repeated_end(np.array(given, dtype=np.float64))
         loops.append(divide_loop(orient_loop(hole), size, False))
     extra = _Extra(sum(map(len, loops)))
-    ids = [_sample_line(line, outline, fractions, extra, size) for line in lines]
+    ids = [
+        _sample_line(
+            _divide_line(line, fractions.get(k + i), size), line, outline, fractions, extra
+        )
+        for i, line in enumerate(lines)
+    ]
     if len(extra.points) and not contains(loops, np.array(extra.points)).all():
         raise PatternError(
             f"{what}: lines", got="points outside", expected="lines inside", hint=coarse
@@ -93,7 +108,7 @@ def panel_mesh(
     except WeftError as error:
         error.what = f"{what}: {error.what}"
         raise
-    return PanelMesh(points, faces, outline, ids)
+    return PanelMesh(points, faces, outline, ids, [e - k for e in fractions if e >= k])
 
 
 class _Extra:
@@ -112,25 +127,34 @@ class _Extra:
         return self.known[key]
 
 
+def _divide_line(line: InnerLine, fractions: Floats | None, size: float) -> list[Floats]:
+    """Return the points of a line: at fractions of its length, or else at its own points and
+    between them at the wanted length.
+    """
+    if fractions is not None:
+        return list(EdgeCurve(BorderCurve.POLYLINE, line.points).points(fractions))
+    points = [line.points[0]]
+    for a, b in pairwise(line.points):
+        n = max(1, round(float(np.linalg.norm(b - a)) / size))
+        points += [*(a + k / n * (b - a) for k in range(1, n)), b]
+    return points
+
+
 def _sample_line(
+    points: Sequence[Floats],
     line: InnerLine,
     outline: Sequence[Ints],
     fractions: Mapping[int, Floats],
     extra: _Extra,
-    size: float,
 ) -> Ints:
-    """Return the vertices of a line, divided into parts of the wanted length."""
+    """Return the vertices at the points of a line; its ends on the outline are vertices there."""
     ids: list[int] = []
-    last = len(line.points) - 1
-    for j in range(last + 1):
+    last = len(points) - 1
+    for j, point in enumerate(points):
         end = line.first if j == 0 else line.last if j == last else None
         if end is None:
-            ids.append(extra.id(line.points[j]))
+            ids.append(extra.id(point))
         else:
             e, fraction = end
             ids.append(int(outline[e][np.argmin(np.abs(fractions[e] - fraction))]))
-        if j < last:
-            a, b = line.points[j], line.points[j + 1]
-            n = max(1, round(float(np.linalg.norm(b - a)) / size))
-            ids += [extra.id(a + k / n * (b - a)) for k in range(1, n)]
     return np.array(ids, dtype=np.int32)

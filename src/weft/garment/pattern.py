@@ -9,6 +9,7 @@ space: x to the right, y up, and the right side looks along +z before it is rota
 import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from weft.base.arrays import Floats
 from weft.base.keyframes import Keys
 from weft.bodies.body_measures import levels_of
 from weft.fabric.fabric import FabricLike
+
+SAME_POINT = 1e-6  # [m] ends of lines that are closer to a corner than this lie on it
 
 
 class BorderCurve(enum.Enum):
@@ -85,11 +88,15 @@ class Placement:
         rotation: [degrees] about the fixed axes x, y and z in turn; a wrapped panel is rotated
             about the center of its wrap.
         wrap: bending around a limb, before rotation and translation; None: the panel stays flat.
+        on_paper: motion in the panel's plane before everything else: x [m], y [m], and a turn
+            [degrees] about the origin before it. A pocket has the placement of the panel on which
+            it is sewn, with the motion that brings it to its line.
     """
 
     translation: tuple[float, float, float] = (0.0, 0.0, 0.0)
     rotation: tuple[float, float, float] = (0.0, 0.0, 0.0)
     wrap: Wrap | None = None
+    on_paper: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,11 +108,13 @@ class PatternFold:
         angle: [rad] at rest, from -pi to pi; 0: flat. Positive: a mountain fold, seen from the
             right side.
         stiffness: [N m/rad per m]; None: the bending stiffness of the fabric.
+        name: used by seams; empty: the fold is known by its number.
     """
 
     points: Floats
     angle: float
     stiffness: float | None = None
+    name: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,12 +127,14 @@ class Panel:
         edges: k edges; edge i begins at corner i.
         grain: [rad] direction of the warp yarns in the panel's plane, measured from x.
         holes: polygons (h,2) [m] that are cut out.
-        lines: polylines (l,2) [m] inside the panel that triangles follow: quilting lines, marks.
+        lines: polylines (l,2) [m] inside the panel that triangles follow: quilting lines, marks,
+            and lines on which other panels are sewn.
         folds: lines inside the panel that keep an angle.
         fabric: a preset, a file or fields, written as in a scene file; None: the pattern's fabric.
         thickness: [m] contact thickness; None: that of the scene's contact.
         layer: 0 next to the body, 1 over it, ...; start positions and contact keep this order.
         placement: where it starts in space.
+        line_names: of the lines in turn, used by seams; lines without one are known by number.
     """
 
     name: str
@@ -137,6 +148,42 @@ class Panel:
     thickness: float | None = None
     layer: int = 0
     placement: Placement = Placement()
+    line_names: Sequence[str] = ()
+
+    @cached_property
+    def inner(self) -> Sequence[Floats]:
+        """Return the points (l,2) [m] of every line inside, then of every fold.
+
+        Seams know inner line i of a panel with k edges by the number k + i.
+        """
+        every = [*self.lines, *(f.points for f in self.folds)]
+        return [np.array(points, dtype=np.float64) for points in every]
+
+    @cached_property
+    def edge_names(self) -> Sequence[str]:
+        """Return the names of the edges, the lines and the folds in turn; empty: none."""
+        unnamed = [""] * (len(self.lines) - len(self.line_names))
+        edges, folds = [e.name for e in self.edges], [f.name for f in self.folds]
+        return [*edges, *self.line_names, *unnamed, *folds]
+
+    def edge_name(self, edge: int) -> str:
+        """Return the name of an edge or inner line, or its number as text if it has none."""
+        return self.edge_names[edge] or str(edge)
+
+    def ends(self, edge: int) -> tuple[int, int]:
+        """Return the numbers of the points at which an edge or inner line begins and ends.
+
+        Corner i is point i. An end of a line is the corner or the end of an earlier line in the
+        same place, or a point of its own.
+        """
+        k = len(self.corners)
+        if edge < k:
+            return edge, (edge + 1) % k
+        points = np.concatenate([self.corners, *(line[[0, -1]] for line in self.inner)])
+        own = points[k + 2 * (edge - k) :][:2]
+        same = np.linalg.norm(points[:, None] - own, axis=2) < SAME_POINT
+        first, last = np.argmax(same, axis=0).tolist()
+        return first, last
 
 
 @dataclass(frozen=True)
@@ -145,7 +192,7 @@ class SeamSide:
 
     Args:
         panel: name of the panel.
-        edge: number of the edge.
+        edge: number of the edge; k + i is inner line i of a panel with k edges (``Panel.inner``).
         backward: the seam runs from the end of the edge to its beginning.
     """
 

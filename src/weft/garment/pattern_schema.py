@@ -71,6 +71,12 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def _name_without_dot(name: str) -> str:
+    if "." in name:
+        raise ValueError("a name without dots")
+    return name
+
+
 def _edge_text(value: object) -> object:
     """Return the number of an edge as text."""
     return str(value) if isinstance(value, int) else value
@@ -92,6 +98,8 @@ Degrees = Annotated[float, BeforeValidator(Expression("rad")), AfterValidator(ma
 Vector = tuple[Number, Number, Number]
 Point = tuple[Length, Length]
 Polyline = Annotated[list[Point], Field(min_length=2)]
+LineName = Annotated[Text, AfterValidator(_name_without_dot)]
+Lines = Annotated[list[Polyline] | dict[LineName, Polyline], ListOrBlock()]
 Polygon = Annotated[list[Point], Field(min_length=3)]
 
 
@@ -129,10 +137,11 @@ class FoldBlock(Block):
     points: Polyline
     angle: Angle
     stiffness: FoldStiffness | None = None
+    name: LineName = ""
 
     def make(self) -> PatternFold:
         """Return the fold."""
-        return PatternFold(np.array(self.points), self.angle, self.stiffness)
+        return PatternFold(np.array(self.points), self.angle, self.stiffness, self.name)
 
 
 class DartBlock(Block):
@@ -221,7 +230,7 @@ class DrawnPanelBlock(AnyPanelBlock):
 
     outline: Annotated[list[Corner], Field(min_length=2)]
     holes: list[Hole] | None = None
-    lines: list[Polyline] | None = None
+    lines: Lines | None = None
     folds: list[Annotated[PatternFold, BuiltField(FoldBlock)]] | None = None
     darts: list[DartBlock] | None = None
     pleats: list[PleatBlock] | None = None
@@ -233,6 +242,7 @@ class PieceBlock(AnyPanelBlock):
 
     piece: Text | None = None
     mirrored: Truth | None = None
+    lines: Lines | None = Field(None, description="more lines, in the coordinates of the piece")
 
 
 Chain = Annotated[list[Text], Field(min_length=1), BeforeValidator(_as_list)]

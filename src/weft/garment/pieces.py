@@ -52,6 +52,7 @@ class DrawnPiece:
         outline: closed chain, counter-clockwise.
         holes: polygons (h,2) [m].
         lines: polylines (l,2) [m] inside.
+        line_names: of the lines in turn; empty: none has a name.
         grain: [rad] direction of the warp from x; None: not drawn.
         copies: number of times that the piece is to be cut, according to the file; None: not given.
         fabric: name of the fabric in the file; "": none.
@@ -68,6 +69,7 @@ class DrawnPiece:
     fabric: str = ""
     where: str = ""
     origin: Floats | None = None
+    line_names: Sequence[str] = ()
 
     def center(self) -> "DrawnPiece":
         """Return the piece with its origin, or else the middle of its bounding box, moved to (0,
@@ -115,6 +117,7 @@ class DrawnPiece:
             grain=np.pi / 2 if self.grain is None else self.grain,
             holes=list(self.holes),
             lines=list(self.lines),
+            line_names=self.line_names,
             placement=placement,
         )
 

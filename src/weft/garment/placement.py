@@ -28,6 +28,10 @@ def place_points(panel: Panel, flat: Floats) -> Positions:
     from scipy.spatial.transform import Rotation
 
     placement, out = panel.placement, panel.layer * LAYER_GAP
+    right, up, angle = placement.on_paper
+    if placement.on_paper != (0.0, 0.0, 0.0):
+        c, s = np.cos(np.radians(angle)), np.sin(np.radians(angle))
+        flat = flat @ np.array([[c, s], [-s, c]]) + [right, up]
     turn = Rotation.from_euler("xyz", placement.rotation, degrees=True)
     moved = np.asarray(placement.translation, dtype=np.float64)
     if placement.wrap is None:

@@ -12,7 +12,7 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError
 from weft.discretization.polygon import GROWTH, LEAST_CORNER, SHARP, turn_angles
-from weft.garment.curves import edge_curve
+from weft.garment.curves import EdgeCurve, edge_curve
 from weft.garment.edge_chains import Corner, EdgeChain, Match, SewnCorners
 from weft.garment.pattern import Closing, Panel
 
@@ -35,7 +35,7 @@ def corner_angles(panel: Panel) -> Floats:
     """
     k, step = len(panel.corners), np.array([1e-4])
     after = np.concatenate([edge_curve(panel, i).points(step) for i in range(k)])
-    before = np.concatenate([edge_curve(panel, i - 1 + k).points(1 - step) for i in range(k)])
+    before = np.concatenate([edge_curve(panel, (i - 1) % k).points(1 - step) for i in range(k)])
     return turn_angles(after - panel.corners, before - panel.corners) % (2 * np.pi)
 
 
@@ -52,7 +52,8 @@ def sample_edges(
         panels: by name, counter-clockwise.
         seams: the chains of each are divided alike.
         size: [m] wanted edge length.
-        breaks: fractions of edges at which a vertex has to stand.
+        breaks: fractions of edges, and of inner lines that are sewn, at which a vertex has to
+            stand.
         least: least number of mesh edges along an edge of a panel, where one is needed.
 
     Returns:
@@ -63,10 +64,12 @@ def sample_edges(
     Raises:
         PatternError: seams that cut each other into ever smaller parts.
     """
+    edges = [(name, e) for name, p in panels.items() for e in range(len(p.corners))]
+    inner = [edge for edge in sewn_edges(seams) if edge[1] >= len(panels[edge[0]].corners)]
+    curves = {(name, e): edge_curve(panels[name], e) for name, e in [*edges, *inner]}
     cuts = {
-        (name, e): sorted({0.0, 1.0, *edge_curve(p, e).kinks.tolist(), *breaks.get((name, e), ())})
-        for name, p in panels.items()
-        for e in range(len(p.corners))
+        edge: sorted({0.0, 1.0, *curve.kinks.tolist(), *breaks.get(edge, ())})
+        for edge, curve in curves.items()
     }
     for _ in range(ROUNDS):
         changed = [_copy_breaks(match, cuts, size) for match in seams]
@@ -81,9 +84,15 @@ def sample_edges(
             hint="an edge is in several of them, with different neighbors",
         )
     pairs = [_match_parts(match, cuts) for match in seams]
-    wanted = _TargetLengths(panels, size)
+    wanted = _TargetLengths(panels, curves, size)
     fractions, index = _divide_parts(cuts, pairs, wanted, least)
     return fractions, index, pairs
+
+
+def sewn_edges(seams: Iterable[Match]) -> list[EdgeId]:
+    """Return the edges and inner lines of all chains of seams, each once."""
+    sides = [s for match in seams for s in (*match.first.sides, *match.second.sides)]
+    return list(dict.fromkeys((s.panel, s.edge) for s in sides))
 
 
 def _chain_breaks(chain: EdgeChain, cuts: Mapping[EdgeId, list[float]]) -> Floats:
@@ -139,11 +148,10 @@ def _match_parts(match: Match, cuts: Mapping[EdgeId, list[float]]) -> list[tuple
 class _TargetLengths:
     """The wanted lengths of mesh edges along the edges of panels."""
 
-    def __init__(self, panels: Mapping[str, Panel], size: float) -> None:
-        self.size = size
-        self.curves = {
-            (n, e): edge_curve(p, e) for n, p in panels.items() for e in range(len(p.corners))
-        }
+    def __init__(
+        self, panels: Mapping[str, Panel], curves: Mapping[EdgeId, EdgeCurve], size: float
+    ) -> None:
+        self.size, self.curves = size, curves
         self.angles = {n: corner_angles(p) for n, p in panels.items()}
         self.tables: dict[EdgeId, Floats] = {}
 
@@ -154,7 +162,9 @@ class _TargetLengths:
             curve, angles, size = self.curves[edge], self.angles[name], self.size
             finest = min(FINEST * size, curve.length / FEWEST)
             h = np.clip(TURN / np.maximum(curve.turning(_TABLE), 1e-9), finest, size)
-            for angle, end in ((angles[e], 0), (angles[(e + 1) % len(angles)], -1)):
+            k = len(angles)
+            ends = ((angles[e], 0), (angles[(e + 1) % k], -1)) if e < k else ()
+            for angle, end in ends:
                 if angle < SHARP:
                     h[end] = min(h[end], size * max(np.sin(max(angle, LEAST_CORNER)), 0.1))
             # Limit the growth of h to GROWTH per length, in both directions along the edge.

@@ -27,7 +27,7 @@ from weft.base.yaml_lines import read_yaml
 from weft.garment.pattern import Panel, Pattern, Seam, SeamSide
 from weft.garment.pattern_schema import PieceBlock, SidecarBlock, SidecarDocument
 from weft.garment.pieces import DrawnPiece, index_pieces
-from weft.garment.yaml_panels import set_common_fields
+from weft.garment.yaml_panels import add_lines, set_common_fields
 from weft.garment.yaml_pattern import PartReader
 
 
@@ -106,7 +106,8 @@ def _select_panels(
             raise block.error(place, repr(wanted), expected, did_you_mean(wanted, known))
         piece = known[wanted]
         used[name] = piece.mirror() if given.mirrored else piece
-        panels.append(set_common_fields(used[name].panel(name), given))
+        panel = add_lines(used[name].panel(name), given.lines or ())
+        panels.append(set_common_fields(panel, given))
     if not panels:
         raise car.error("panels", "none", "at least one panel")
     left = [n for n in known if n not in {p.name for p in used.values()}]

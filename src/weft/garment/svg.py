@@ -231,7 +231,12 @@ def _add_feature(piece: DrawnPiece, other: _Shape) -> DrawnPiece:
         holes = [chain_polygon(c.chain, MARKS) for c in other.chains]
         return replace(piece, holes=[*piece.holes, *holes])
     if other.role == "internal":
-        return replace(piece, lines=[*piece.lines, *(c.points for c in other.chains)])
+        n, name = len(other.chains), node.attributes.get("data-edges", "").strip()
+        if name and (n > 1 or "." in name or len(name.split()) > 1):
+            raise node.error("data-edges", repr(name), "one word without dots, for one line")
+        names = [*piece.line_names, *[name] * n]
+        lines = [*piece.lines, *(c.points for c in other.chains)]
+        return replace(piece, lines=lines, line_names=names)
     if other.role == "origin":
         points = first.points
         return replace(piece, origin=(points.min(0) + points.max(0)) / 2)

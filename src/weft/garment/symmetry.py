@@ -66,7 +66,9 @@ def mirror_placement(placement: Placement) -> Placement:
             direction=_mirror_vector(wrap.direction),
             facing=_mirror_vector(wrap.facing),
         )
-    return Placement(_mirror_vector(placement.translation), (x, -y, -z), wrap)
+    right, up, turn = placement.on_paper
+    moved = _mirror_vector(placement.translation)
+    return Placement(moved, (x, -y, -z), wrap, (-right, up, -turn))
 
 
 def mirror_features(panel: Panel, features: Sequence[Feature]) -> list[Feature]:
@@ -117,13 +119,15 @@ def unfold_panel(
         edge = reverse_edge(twin.edges[i])
         meets = i in (order[0], order[-1])
         halves.append(edge if meets else replace(edge, name=edge.name + MIRRORED))
+    names = panel.edge_names[k : k + len(panel.lines)]
     whole = replace(
         panel,
         corners=np.array([*corners, *(twin.corners[i] for i in order[:0:-1])], dtype=np.float64),
         edges=halves,
         holes=[*panel.holes, *twin.holes],
         lines=[*panel.lines, *twin.lines],
-        folds=[*panel.folds, *twin.folds],
+        line_names=[*names, *(name and name + MIRRORED for name in names)],
+        folds=[*panel.folds, *(replace(f, name=f.name and f.name + MIRRORED) for f in twin.folds)],
     )
     return whole, _unfold_features(panel, order, features)
 

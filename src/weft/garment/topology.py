@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from weft.base.arrays import Ints
+from weft.base.arrays import Bools, Ints
 from weft.base.errors import abbreviate
 from weft.discretization.connectivity import component_labels
-from weft.discretization.mesh import half_edges, unique_edges
+from weft.discretization.mesh import are_among, half_edges, unique_edges
 from weft.garment.garment import Garment
 
 
@@ -53,7 +53,10 @@ def sewn_topology(garment: Garment) -> SewnTopology:
         faces = np.delete(faces, closed, axis=0)
     edges, of = unique_edges(faces.astype(np.int32))
     count = np.bincount(of, minlength=len(edges))
-    many = np.flatnonzero(count > 2)
+    on_line = [s.edges.reshape(-1, 2) for s in garment.seams if s.match.on_line]
+    none = np.zeros((0, 2), dtype=np.int32)
+    wanted = are_among(edges, garment.weld_ids[np.concatenate([none, *on_line])])
+    many = np.flatnonzero((count > 2) & ~wanted)
     if len(many):
         at = np.flatnonzero(np.isin(of, many)) // 3
         kept = np.setdiff1d(np.arange(len(garment.mesh.faces)), closed)
@@ -68,7 +71,7 @@ def sewn_topology(garment: Garment) -> SewnTopology:
         _components(edges, used),
         _components(borders, np.unique(borders)) if len(borders) else 0,
         len(used) - len(edges) + len(faces),
-        _orientable(faces, of, len(edges)),
+        _orientable(faces, of, wanted),
         tuple(warnings),
     )
 
@@ -87,17 +90,17 @@ def _components(edges: Ints, ids: Ints) -> int:
     return len(np.unique(component_labels(np.searchsorted(ids, edges), len(ids))))
 
 
-def _orientable(faces: Ints, edge_of: Ints, n_edges: int) -> bool:
+def _orientable(faces: Ints, edge_of: Ints, on_line: Bools) -> bool:
     """Return whether faces can be oriented consistently.
 
     Every face is a node twice, as it is and reversed. An edge between two faces joins the nodes
     whose orientations agree; the surface is orientable if no face is connected to its own reversed
-    node.
+    node. Edges ``on_line`` (e,), where a panel is sewn on another one, join no faces.
     """
     start, end = half_edges(faces).T
     forward = start < end
     order = np.argsort(edge_of, kind="stable")
-    same = edge_of[order][:-1] == edge_of[order][1:]
+    same = (edge_of[order][:-1] == edge_of[order][1:]) & ~on_line[edge_of[order][1:]]
     a, b = order[:-1][same], order[1:][same]
     m = len(faces)
     turned = forward[a] == forward[b]  # both faces run along the edge in the same direction

@@ -1,6 +1,6 @@
 """Panels of weft's pattern files: outlines, copies, mirrored pairs, halves on the fold, darts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from weft.garment.pattern_schema import (
     HoleBlock,
     MirroredPanelBlock,
     PatternDocument,
+    Polyline,
 )
 from weft.garment.symmetry import mirror_features, mirror_panel, reverse_panel, unfold_panel
 
@@ -163,6 +164,16 @@ def _move_corners(panel: Panel, moves: Mapping[str, Floats]) -> Panel:
     return replace(panel, corners=panel.corners + way, edges=edges)
 
 
+def add_lines(panel: Panel, lines: Mapping[str, Polyline] | Sequence[Polyline]) -> Panel:
+    """Return the panel with more inner lines, by name or without names."""
+    named = lines.items() if isinstance(lines, Mapping) else (("", line) for line in lines)
+    names, points = list(panel.edge_names[len(panel.edges) :][: len(panel.lines)]), [*panel.lines]
+    for name, line in named:
+        names.append(name)
+        points.append(np.array(line))
+    return replace(panel, lines=points, line_names=names)
+
+
 def _draw_panel(
     name: str, block: DocumentBlock[DrawnPanelBlock], moves: Mapping[str, Floats]
 ) -> Draft:
@@ -178,9 +189,9 @@ def _draw_panel(
         np.array(corners),
         edges,
         holes=[h.polygon() if isinstance(h, HoleBlock) else np.array(h) for h in given.holes or ()],
-        lines=[np.array(line) for line in given.lines or ()],
         folds=given.folds or (),
     )
+    panel = add_lines(panel, given.lines or ())
     if moves:
         panel = _move_corners(panel, moves)
     features: list[Feature] = []

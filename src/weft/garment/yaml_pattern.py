@@ -325,12 +325,12 @@ def orient_chains(seams: Sequence[Seam], panels: Mapping[str, Panel]) -> list[Se
         """Return the sides with each run of edges reversed, if only that makes a chain of them."""
         if any(s.backward for s in sides) or follow(sides):
             return tuple(sides)
-        runs = [list(run) for _, run in groupby(sides, lambda s: (s.panel, edge_name(s)))]
+        runs = [
+            list(run)
+            for _, run in groupby(sides, lambda s: (s.panel, panels[s.panel].edge_name(s.edge)))
+        ]
         back = tuple(SeamSide(s.panel, s.edge, True) for run in runs for s in run[::-1])
         return back if follow(back) else tuple(sides)
-
-    def edge_name(s: SeamSide) -> str:
-        return panels[s.panel].edges[s.edge].name or str(s.edge)
 
     made = list(seams)
     for _ in range(2):  # in the second pass, the sewn corners of all seams are known

@@ -153,7 +153,9 @@ class Outfit:
                 with add_line_of(garment.pattern, f"seam {line.seam.name}"):
                     if line.seam.closing is Closing.SEWN:
                         own = [joint_of(line, start, begin)]
-                        joints[turn] += own
+                        # A pocket's edge on the middle of a panel is no fold between two faces:
+                        # the panel bends across the line as if nothing were sewn to it.
+                        joints[turn] += [] if line.match.on_line else own
                     else:
                         own = openings(line, start, (begin, until), apart)
                     bonds += [self.sides.bonds(j, x, sewing) for j in own]

@@ -123,8 +123,9 @@ class PatternSheet:
         panel, pen = self.panels[name], self.pen
         center, room = self.rooms[name]
         middle, room = self.at(name, center)[0], room * self.scale
-        for i in range(len(panel.corners)):
-            if (name, i) not in self.legs:
+        for i in range(len(panel.edge_names)):
+            labeled = i < len(panel.corners) or panel.edge_names[i]
+            if labeled and (name, i) not in self.legs:
                 self.draw_edge_label(panel, i, room < NARROW)
         size = float(np.clip(room * 0.42, 15, 30))
         self.draw_grain(
@@ -143,7 +144,7 @@ class PatternSheet:
         pen.text(below, small, QUIET, max(12, 0.55 * size), "mm", True)
 
     def draw_edge_label(self, panel: Panel, i: int, outside: bool) -> None:
-        """Draw number, name and length along an edge."""
+        """Draw number, name and length along an edge or inner line."""
         curve = edge_curve(panel, i)
         points = self.at(panel.name, curve.points(np.array([0.0, 0.47, 0.5, 0.53, 1.0])))
         d = points[3] - points[1]
@@ -152,7 +153,7 @@ class PatternSheet:
             return
         d = d / np.hypot(*d)
         inward = np.array([d[1], -d[0]])  # y is down: the panel is to the left of the edge
-        named = panel.edges[i].name
+        named = panel.edge_names[i]
         name = str(i) if named in ("", str(i)) else f"{i} {named}"
         text = f"{name}  {100 * curve.length:.1f}"
         while text and self.pen.width(text, 13) > length - 8:
@@ -289,6 +290,5 @@ def names_of(sides: Sequence[SeamSide], panels: dict[str, Panel]) -> str:
     """Return edges as text: ``front.side, back.2``."""
     found = []
     for s in sides:
-        name = panels[s.panel].edges[s.edge].name or str(s.edge)
-        found.append(f"{s.panel}.{name}")
+        found.append(f"{s.panel}.{panels[s.panel].edge_name(s.edge)}")
     return ", ".join(dict.fromkeys(found))

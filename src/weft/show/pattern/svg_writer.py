@@ -128,24 +128,34 @@ def _group(panel: Panel, page: _Page, moved: Floats, outline: Floats) -> list[st
     for i, edge in enumerate(panel.edges):
         drawn = _commands(panel, i, page, moved)
         commands += drawn
-        names += [re.sub(r"\s+", "_", edge.name) or "-"] + ["+"] * (len(drawn) - 1)
+        names += [_word(edge.name) or "-"] + ["+"] * (len(drawn) - 1)
     x, y = page((outline.min(0) + outline.max(0)) / 2 + moved).split(",")
     along = np.array([np.cos(panel.grain), np.sin(panel.grain)])
     reach = min(GRAIN, float(np.ptp(outline, axis=0).min()) / 2) / 2
     middle = (outline.min(0) + outline.max(0)) / 2 + [0.0, reach]
     warp = [middle + moved - reach * along, middle + moved + reach * along]
-    lines = [*panel.lines, *(f.points for f in panel.folds)]
+    lines = zip(panel.edge_names[len(panel.edges) :], panel.inner)
     return [
         f"<g id={quoteattr(panel.name)}>",
         f'<path class="outline" data-edges={quoteattr(" ".join(names))} '
         f'd="{" ".join(commands)} Z"/>',
         *(f'<path class="hole" d="{page.path(h + moved, True)}"/>' for h in panel.holes),
-        *(f'<path class="internal" d="{page.path(np.asarray(p) + moved)}"/>' for p in lines),
+        *(_internal(name, page.path(p + moved)) for name, p in lines),
         f'<path class="grain" d="{page.path(warp)}"/>',
         f'<path class="origin" d="{page.path(moved + [d, 0.0] for d in (-2e-3, 2e-3))}"/>',
         f'<text x="{x}" y="{y}">{escape(panel.name)}</text>',
         "</g>",
     ]
+
+
+def _word(name: str) -> str:
+    """Return a name without spaces."""
+    return re.sub(r"\s+", "_", name)
+
+
+def _internal(name: str, path: str) -> str:
+    named = f" data-edges={quoteattr(_word(name))}" if name else ""
+    return f'<path class="internal"{named} d="{path}"/>'
 
 
 def _commands(panel: Panel, i: int, page: _Page, moved: Floats) -> list[str]:
@@ -216,10 +226,13 @@ def _seam(seam: Seam) -> Json | list[Yaml]:
     """
     entry: Json = {"join": [_chain(seam.first), _chain(seam.second)]}
     usual = Seam("", (), ())
-    for key in ("flip", "angle", "fold_stiffness", "strength", "buttons", "open_at", "close_at"):
+    numbers = ("angle", "fold_stiffness", "strength", "buttons", "open_at", "close_at")
+    for key in ("flip", *numbers, "notched"):
         value = getattr(seam, key)
         if value != getattr(usual, key):
             entry[key] = float(np.degrees(value)) if key == "angle" else value
+    if seam.window != usual.window:
+        entry["window"] = list(seam.window)
     if seam.closing is not Closing.SEWN:
         entry["closing"] = seam.closing.name.lower()
     return entry if len(entry) > 1 else list(entry["join"])
