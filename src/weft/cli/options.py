@@ -42,8 +42,8 @@ Density = Annotated[int | None, typer.Option(min=1, help="Of splines: samples a 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 # Those of ``weft.show.looks``, which takes a second to import.
 LOOK_NAMES = (
-    "panels, checker, plain, strain, pressure, stress, stress-warp, stress-weft, stress-shear, "
-    "curvature, fit or speed"
+    "surface, panels, checker, plain, strain, pressure, stress, stress-warp, stress-weft, "
+    "stress-shear, curvature, fit or speed"
 )
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 

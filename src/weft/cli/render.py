@@ -24,7 +24,10 @@ def render(
     out: Annotated[
         Path, typer.Argument(help="A .png (one frame), .mp4 or .webp (all).", metavar="OUT")
     ],
-    look: Annotated[str, typer.Option(help=f"{LOOK_NAMES}.")] = "checker",
+    look: Annotated[
+        str | None,
+        typer.Option(help=f"{LOOK_NAMES}.", show_default="surface of cloth that has one; checker"),
+    ] = None,
     frame: Annotated[int, typer.Option(help="Frame of a .png; -1 is the last.")] = -1,
     width: Annotated[int, typer.Option(help="Pixels.")] = 1280,
     height: Annotated[int, typer.Option(help="Pixels.")] = 720,
@@ -74,11 +77,13 @@ def render(
     from weft.base.units import to_si
     from weft.run.run import Run
     from weft.scene.recorded_scene import physics_of
+    from weft.show.looks import default_look
     from weft.show.picture.camera import read_keys, turntable
     from weft.show.picture.style import Style
     from weft.show.picture.weave import Weave
 
     opened = Run(run)
+    look = look or default_look(opened)
     keys = read_keys(camera) if camera else ()
     if turn:
         if keys:

@@ -1,8 +1,8 @@
 """The ``Cloth`` class, which ``weft.sheet`` and ``weft.load`` return: a mesh with its fabrics."""
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated
 
@@ -22,6 +22,7 @@ from weft.discretization.surface import Surface
 from weft.discretization.triangles import Triangles
 from weft.fabric.fabric import Fabric, FabricLike
 from weft.fabric.fabric import fabric as as_fabric
+from weft.io.part_appearance import PartAppearance
 
 _CORNERS = {
     "bottom-left": (0, 0),
@@ -87,6 +88,7 @@ class Cloth:
         sewn: (n,) group number of every vertex: vertices that seams bring together share it, and
             contact ignores pairs of primitives that share a number; None: no seams.
         seams: names of the seams, each with the (k,2) vertices that it brings together.
+        appearances: what parts look like in pictures and exported files, by name of the part.
     """
 
     mesh: TriangleMesh
@@ -97,6 +99,7 @@ class Cloth:
     made_of: Surfaces | None = None
     sewn: Ints | None = None
     seams: Sequence[tuple[str, Ints]] = ()
+    appearances: Mapping[str, PartAppearance] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "fabric", as_fabric(self.fabric, "cloth.fabric"))

@@ -205,7 +205,7 @@ def _assemble_mesh(
         groups[panel.name] = np.arange(first_vertex, first_vertex + len(m.points), dtype=np.int32)
         first_vertex, first_face = vertices[panel.name].stop, faces[panel.name].stop
         points.append(place_points(panel, m.points))
-        own = _material_coordinates(panel, m.points)
+        own = material_coordinates(panel, m.points)
         own[:, 1] += beside - own[:, 1].min()
         beside = float(own[:, 1].max()) + UV_GAP
         uv.append(own)
@@ -221,7 +221,7 @@ def _assemble_mesh(
     return mesh, np.concatenate([m.points for m in meshes.values()]), vertices, faces
 
 
-def _material_coordinates(panel: Panel, flat: Floats) -> Floats:
+def material_coordinates(panel: Panel, flat: Floats) -> Floats:
     """Return the coordinates (n,2) [m] along the warp and the weft."""
     c, s = np.cos(panel.grain), np.sin(panel.grain)
     return np.asarray(flat @ np.array([[c, -s], [s, c]]))

@@ -16,6 +16,7 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.keyframes import Keys
 from weft.bodies.body_measures import levels_of
+from weft.fabric.appearance import Appearance
 from weft.fabric.fabric import FabricLike
 
 SAME_POINT = 1e-6  # [m] ends of lines that are closer to a corner than this lie on it
@@ -135,6 +136,7 @@ class Panel:
         layer: 0 next to the body, 1 over it, ...; start positions and contact keep this order.
         placement: where it starts in space.
         line_names: of the lines in turn, used by seams; lines without one are known by number.
+        surface: its appearance, over that of the pattern; None: the pattern's.
     """
 
     name: str
@@ -149,6 +151,7 @@ class Panel:
     layer: int = 0
     placement: Placement = Placement()
     line_names: Sequence[str] = ()
+    surface: Appearance | None = None
 
     @cached_property
     def inner(self) -> Sequence[Floats]:
@@ -233,6 +236,7 @@ class Seam:
         notched: edges of the two chains are paired one by one: where one edge ends on the first
             side, one ends on the second. Each pair is eased separately, and both chains have the
             same number of edges.
+        topstitch: [m] distance from the seam of a line of stitches, drawn on the first side.
     """
 
     name: str
@@ -248,6 +252,7 @@ class Seam:
     close_at: float | None = None
     window: tuple[float, float] = (0.0, 1.0)
     notched: bool = False
+    topstitch: float | None = None
 
 
 @dataclass(frozen=True)
@@ -278,6 +283,8 @@ class Pattern:
         seams: between edges of the panels.
         elastics: bands along edges.
         fabric: of panels that do not name one.
+        surface: appearance of all panels; None: none is given.
+        hems: [m] width of the hem by edge, ``front.hem``; in addition to edges named ``hem``.
         source: the file from which the pattern was read.
         places: file and line of each part, for messages: ``panel front`` -> ``skirt.yaml:12``.
         body: measures in SI of the person for whom the pattern is drafted, by the names of
@@ -292,6 +299,8 @@ class Pattern:
     source: str = ""
     places: Mapping[str, str] = field(default_factory=dict)
     body: Mapping[str, float] = field(default_factory=dict)
+    surface: Appearance | None = None
+    hems: Mapping[str, float] = field(default_factory=dict)
 
     def panel(self, name: str) -> Panel:
         """Return the panel of this name; raise ``KeyError`` if there is none."""

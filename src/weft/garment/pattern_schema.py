@@ -14,12 +14,13 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, RootMode
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError, PatternProblems, WeftError
 from weft.base.keyframes import Keys
-from weft.base.schema.block import Block, BuiltField, ListOrBlock
+from weft.base.schema.block import Block, BuiltField, FromBlock, ListOrBlock
 from weft.base.schema.document import DocumentBlock, YamlDocument
 from weft.base.trees import Json, Yaml
 from weft.base.units.expression import UnitValue
 from weft.base.yaml_lines import Loc
 from weft.bodies.body_measures import read_body
+from weft.fabric.appearance import Appearance
 from weft.garment.darts import ANGLE, Dart, Pleat, PleatKind
 from weft.garment.measures import Angle, Expression, FoldStiffness, Keyframed, Length, Number, Time
 from weft.garment.pattern import Closing, PatternFold, Placement, Wrap
@@ -211,6 +212,7 @@ class AnyPanelBlock(Block):
     layer: Annotated[int, Strict(), Field(ge=0, lt=MOST_LAYERS)] | None = None
     placement: Annotated[Placement, BuiltField(PlacementBlock)] | None = None
     grain: Angle | None = None
+    surface: FromBlock[Appearance] | None = None
 
 
 class MirroredPanelBlock(AnyPanelBlock):
@@ -273,6 +275,7 @@ class SeamBlock(Block):
     close_at: Time | None = None
     window: tuple[Number, Number] | None = None
     notched: Truth | None = None
+    topstitch: Length | None = None
 
 
 class ElasticBlock(Block):
@@ -291,6 +294,8 @@ class JoinsBlock(Block):
         None, description="measures of the person for whom it is drafted, or a file of them"
     )
     fabric: Yaml = None
+    surface: FromBlock[Appearance] | None = None
+    hems: dict[Text, Length] | None = Field(None, description="width of the hem, by edge")
     panels: Json | None = None
     seams: Yaml = None
     elastics: Yaml = None

@@ -10,7 +10,7 @@ Drawings have no seams and no placement. The side-car file has both; all of its 
       front: {placement: {translation: [0 cm, 100 cm, 20 cm]}}
       sleeve left: {piece: sleeve, layer: 1}
       sleeve right: {piece: sleeve, mirrored: true}
-    seams:                     # and elastics: as in weft's own pattern files
+    seams:                     # and elastics, surface, hems: as in weft's own pattern files
       side: [front.2, back.0]
       cap: {join: [[front.3, back.1], sleeve left.cap], flip: false}
 """
@@ -72,12 +72,15 @@ def assemble_pattern(
     used, panels = _select_panels(car, index_pieces(pieces))
     panels = _assign_fabrics(car, used, panels)
     parts = PartReader(car.document, panels)
+    surface = parts.read_surfaces(car.given)
     seams, elastics = parts.read_joins(car.given)
+    panels, hems = list(parts.panels.values()), car.given.hems or {}
     places = {f"panel {n}": p.where for n, p in used.items()} | parts.places
     fabric = Pattern.fabric if car.given.fabric is None else car.given.fabric
     seams = _match_seam_words(used) + seams
     body = car.document.read_body(car.given)
-    return Pattern(name, panels, seams, elastics, fabric, str(path), places, body)
+    about = fabric, str(path), places, body, surface, hems
+    return Pattern(name, panels, seams, elastics, *about)
 
 
 def _select_panels(

@@ -20,6 +20,7 @@ from weft.base.trees import Json, Yaml, YamlMapping
 from weft.base.yaml_lines import Loc
 from weft.bodies.body_measures import BY_NAME
 from weft.bodies.sizes import size_of
+from weft.fabric.appearance import Appearance
 from weft.garment.edge_chains import (
     Match,
     SewnCorners,
@@ -99,12 +100,14 @@ def _read(
     parts.document = replace(document, measures=known)
     moves = parts.attempt(lambda: _moves_of_size(document, given, measures))
     parts.read_panels(given.panels, moves or {})
+    surface = parts.read_surfaces(given)
     seams, elastics = parts.read_joins(given)
     fabric = Pattern.fabric if given.fabric is None else given.fabric
     panels = list(parts.panels.values())
     body = document.read_body(given)
-    name = given.name or stem
-    return Pattern(name, panels, seams, elastics, fabric, source, parts.places, body)
+    name, hems = given.name or stem, given.hems or {}
+    about = fabric, source, parts.places, body, surface, hems
+    return Pattern(name, panels, seams, elastics, *about)
 
 
 def _measures_of_size(
@@ -203,6 +206,25 @@ class PartReader:
                 self.panels[name], closed = made
                 self.closed += closed
                 self.places |= {f"seam {s.name}": where for s in closed}
+
+    def read_surfaces(self, given: JoinsBlock) -> Appearance | None:
+        """Return the appearance of all panels, and find the images of single panels."""
+        for name, panel in self.panels.items():
+            found = self._find_image(panel.surface, ("panels", name, "surface"))
+            self.panels[name] = replace(panel, surface=found)
+        for edge in () if self.problems else given.hems or ():
+            block = DocumentBlock(self.document, ("hems", edge), given)
+            self.attempt(partial(self._edges, block, (), edge))
+        return self._find_image(given.surface, ("surface",))
+
+    def _find_image(self, surface: Appearance | None, loc: Loc) -> Appearance | None:
+        if surface is None:
+            return None
+        try:
+            return surface.beside(self.document.path.parent)
+        except WeftError as error:
+            self.problems.append(self.document.add_line(error, loc))
+            return None
 
     def read_joins(self, given: JoinsBlock) -> tuple[list[Seam], list[Elastic]]:
         """Return the seams, those of darts and pleats first, and the elastics.

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +20,7 @@ from weft.discretization.compound_surface import Surfaces
 from weft.discretization.mesh import TriangleMesh
 from weft.discretization.surface import Tessellation
 from weft.io.animation import Animation, Convention
+from weft.io.part_appearance import PartAppearance
 from weft.run.frame_selection import FrameSelection
 from weft.run.run_folder import RunFolder
 from weft.run.strands import Tubes
@@ -82,6 +82,12 @@ class Run:
     def manifest(self) -> Json:
         """The contents of ``manifest.json``: the scene, versions of packages and the frame rate."""
         return self.folder.manifest()
+
+    @cached_property
+    def appearances(self) -> dict[str, PartAppearance]:
+        """What the cloths and panels look like that have a ``surface``, by name of the part."""
+        told = self.manifest.get("surfaces", {})
+        return {name: PartAppearance.of_json(tree, self.path) for name, tree in told.items()}
 
     @property
     def fps(self) -> float:
@@ -433,8 +439,8 @@ class Run:
             path: ``.png``, ``.mp4`` or ``.webp``.
             frame: number of the frame of a PNG; -1 is the last.
             style: size, camera, antialiasing.
-            look: checker, panels, plain, strain, stress (largest principal), curvature, pressure
-                (of contact) or fit (distance from bodies); None: the look of the style.
+            look: one of ``weft.show.looks.LOOKS``; None: that of the style, and without a style
+                ``surface`` of cloth that has one.
             field: a number at every vertex by which the cloth is colored instead of a look.
             on_frame: called with the number of finished pictures and the number of all pictures.
             contacts: draw a dot at every contact point.
@@ -448,15 +454,13 @@ class Run:
             RunError: the suffix or frame does not exist, contacts or pressure are asked for in a
                 run without contact, or the file cannot be written.
         """
-        from weft.show.picture.run_picture import draw
-        from weft.show.picture.style import Style
+        from weft.show.picture.run_picture import choose_style, draw
 
-        chosen = style or Style()
         draw(
             self,
             Path(path),
             frame=frame,
-            style=chosen if look is None else replace(chosen, look=look),
+            style=choose_style(self, style, look),
             field=field,
             sheet=sheet,
             on_frame=on_frame,

@@ -8,6 +8,7 @@ import platform
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -156,6 +157,10 @@ def build_manifest(
         "versions": {"python": platform.python_version(), **{n: version(n) for n in PACKAGES}},
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
+    if scene.cloth.appearances:
+        name = partial(relative_path, folder)
+        looks = {k: a.as_json(name) for k, a in scene.cloth.appearances.items()}
+        manifest["surfaces"] = json.loads(json.dumps(looks))
     if scene.resolved is not None:
         manifest["resolved"] = str(scene.resolved)
     if scene.scene_file is not None:

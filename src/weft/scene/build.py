@@ -234,7 +234,12 @@ class Builder:
     def _source_of(self, loc: Loc, block: ClothBlock) -> Thing | None:
         """Build a cloth or a garment where it starts; None with its problems noted."""
         if block.garment is None:
-            return self._cloth(loc, block)
+            made = self._cloth(loc, block)
+            return (
+                None
+                if made is None
+                else self._try((*loc, "surface"), lambda: self._paint(block, made))
+            )
         return self._try((*loc, "garment"), lambda: garment_of(self.source.path.parent, block))
 
     def _cloth(self, loc: Loc, block: ClothBlock) -> Cloth | None:
@@ -259,6 +264,13 @@ class Builder:
             how = block.spline.model_dump(exclude={"net"})
             cloth = self._try((*loc, "spline"), partial(as_splines, flat, **how))
         return None if cloth is None else self._move(loc, block, cloth)
+
+    def _paint(self, block: ClothBlock, cloth: Cloth) -> Cloth:
+        """Return a cloth with the appearance of its block."""
+        if block.surface is None:
+            return cloth
+        look = block.surface.beside(self.source.path.parent).on_part()
+        return dataclasses.replace(cloth, appearances={cloth.parts[0].name: look})
 
     def _move(self, loc: Loc, block: ClothBlock, cloth: Cloth) -> Cloth | None:
         return self._try(
@@ -287,7 +299,8 @@ class Builder:
         if f.cloth is not None and isinstance(cloth, Cloth):
             (part,) = cloth.parts
             part = dataclasses.replace(part, name=f.cloth.name or part.name, thickness=thickness[0])
-            return Outfit(dataclasses.replace(cloth, given=(part,)), ())
+            seen = dict(zip([part.name], cloth.appearances.values()))
+            return Outfit(dataclasses.replace(cloth, given=(part,), appearances=seen), ())
         made = [
             self._fabric(b.fabric, ("cloths", k, "fabric"))
             if "fabric" in b.model_fields_set

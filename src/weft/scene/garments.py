@@ -52,7 +52,12 @@ def garment_of(folder: Path, block: ClothBlock) -> Garment | SplineGarment:
     assert g is not None
     measures = dict(g.measures) or None
     fewest = 1 if block.discretization == "triangles" else FEWEST
-    made = cut(read_pattern(folder / g.pattern, measures), g.size, seed=g.seed, fewest=fewest)
+    pattern = read_pattern(folder / g.pattern, measures)
+    if block.surface is not None:
+        over = block.surface.beside(folder)
+        surface = over if pattern.surface is None else pattern.surface.merge(over)
+        pattern = dataclasses.replace(pattern, surface=surface)
+    made = cut(pattern, g.size, seed=g.seed, fewest=fewest)
     for warning in made.warnings:
         warnings.warn(f"{g.pattern}: {warning}", stacklevel=2)
     placed = Cloth(made.mesh, fabric("cotton")).move(block.translation, block.rotation)

@@ -33,8 +33,10 @@ from weft.energies.springs.bonds import Bonds
 from weft.fabric.fabric import Fabric, FabricLike
 from weft.fabric.fabric import fabric as as_fabric
 from weft.garment.garment import Garment, SeamLine, representatives
+from weft.garment.panel_appearance import panel_appearances
 from weft.garment.pattern import Closing, Pattern, PatternFold
 from weft.garment.spline_panels import SplineGarment
+from weft.io.part_appearance import PartAppearance
 
 PASSING = 1.0  # [s] time in which a zip opens or closes from end to end
 PRESSED = 9.0  # stiffness of a pressed fold, over that with which the fabric stays flat
@@ -67,6 +69,7 @@ class Outfit:
         cloths, names, thickness, worn, first = [], [], [], [], 0
         own = [*fabrics, *([None] * (len(named) - len(fabrics)))]
         known: dict[str, Fabric] = {}
+        seen: dict[str, PartAppearance] = {}
         called: list[str] = []  # prefix of the names of each garment's seams
         alone = sum(not isinstance(thing, Cloth) for _, thing, _ in named) == 1
         for (name, thing, thick), made_of in zip(named, own):
@@ -74,10 +77,13 @@ class Outfit:
                 cloths.append(thing)
                 names.append(name)
                 thickness.append(thick)
+                seen.update(zip([name], thing.appearances.values()))
             else:
                 garment = thing.garment if isinstance(thing, SplineGarment) else thing
                 worn.append((first, garment))
                 called.append("" if alone else f"{name} ")
+                looks = panel_appearances(garment)
+                seen |= {called[-1] + panel: look for panel, look in looks.items()}
                 for panel in garment.pattern.panels:
                     kind = made_of or as_fabric(garment.fabric_of(panel.name))
                     kind = known.setdefault(repr(dataclasses.asdict(kind)), kind)
@@ -94,7 +100,7 @@ class Outfit:
         held = [pairs for _, line, pairs in seams if line.seam.closing is Closing.SEWN]
         named_seams = tuple((seam_name, pairs) for seam_name, _, pairs in seams)
         sewn = representatives(cloth.n_vertices, held) if held else None
-        cloth = dataclasses.replace(cloth, sewn=sewn, seams=named_seams)
+        cloth = dataclasses.replace(cloth, sewn=sewn, seams=named_seams, appearances=seen)
         return Outfit(cloth, tuple(worn))
 
     @cached_property

@@ -37,6 +37,7 @@ from weft.bodies.motion.pins import Path
 from weft.energies.air.wind import Wind
 from weft.energies.loads.pressure import Gas
 from weft.energies.seams.sewing import Sewing
+from weft.fabric.appearance import Appearance
 from weft.integrators.base import StepSettings
 from weft.io import SUFFIXES
 from weft.scene.attachment_schema import AttachmentBlock
@@ -175,6 +176,9 @@ class ClothBlock(Block):
         "density, stretch, shear, bending, thickness, damping, limit, limit_shear, curve_warp, "
         "curve_weft, crease_yield, crease_hardening, crease_recovery, crease_lasting, yield, "
         "yield_hardening, preset",
+    )
+    surface: FromBlock[Appearance] | None = Field(
+        None, description="appearance; of a garment over that of its pattern"
     )
     fabrics: dict[str, str | Json] = Field(
         {},

@@ -1,7 +1,7 @@
 """The table of looks, that is, colorings of cloth, for pictures, pages and the viewer.
 
 A look is one entry of ``LOOKS``: its name, the title and unit of its legend, and how its numbers
-are computed. ``panels``, ``checker`` and ``plain`` are colors without numbers.
+are computed. ``surface``, ``panels``, ``checker`` and ``plain`` are colors without numbers.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -24,13 +24,13 @@ from weft.cloth.fields import (
 )
 from weft.cloth.regions import material_pieces
 from weft.discretization.mesh import TriangleMesh
+from weft.fabric.appearance import CLOTH as CLOTH
 
 if TYPE_CHECKING:
     from weft.run.run import Run
 
 VIRIDIS = ("440154", "46327e", "365c8d", "277f8e", "1fa187", "4ac16d", "a0da39", "fde725")
 BLUE_RED = ("2166ac", "67a9cf", "d1e5f0", "f7f7f7", "fddbc7", "ef8a62", "b2182b")
-CLOTH = "4f86b0"  # checker and plain
 PANELS = ("4f86b0", "d98b5f", "6fa573", "b9789f", "c9b458", "7c7fb5", "5fb0ad", "b56b6b")
 CONTACT = "f2c230"  # points of contact
 PINNED = "e02121"  # vertices that pins hold
@@ -136,6 +136,7 @@ class Look:
         signed: both sides of 0 are shown. If only one side is, the scale suits the positive values
             alone, because zeros are cloth without load.
         needs_run: the numbers follow from a frame of a run, not from a mesh alone.
+        needs_surface: it shows what the cloth looks like, if anything says so.
     """
 
     name: str
@@ -144,6 +145,7 @@ class Look:
     values: Callable[[ShownFrame], Floats] | None = None
     signed: bool = False
     needs_run: bool = False
+    needs_surface: bool = False
 
     def numbers(self, frame: ShownFrame) -> Floats:
         """Return the numbers (n,) of a look that has some.
@@ -219,6 +221,7 @@ def _speed(frame: ShownFrame) -> Floats:
 LOOKS: dict[str, Look] = {
     look.name: look
     for look in (
+        Look("surface", needs_surface=True),
         Look("panels"),
         Look("checker"),
         Look("plain"),
@@ -233,6 +236,11 @@ LOOKS: dict[str, Look] = {
         Look("speed", "speed", "m/s", _speed, needs_run=True),
     )
 }
+
+
+def default_look(run: "Run") -> str:
+    """Return the look of pictures of a run for which none is chosen."""
+    return "surface" if run.appearances else "checker"
 
 
 def available_looks(frame: ShownFrame, names: Iterable[str] = ()) -> tuple[str, ...]:

@@ -82,10 +82,11 @@ class Shell:
         every = np.arange(n)
         self.origin: Ints = np.concatenate([every, every, np.tile(rim, len(ROUND) - 2)])
 
-    def around(self, x: Positions, normal: Floats, thickness: float) -> tuple[Positions, Floats]:
+    def around(self, x: Positions, normal: Floats, thickness: Floats) -> tuple[Positions, Floats]:
         """Return positions (N,3) [m] and unit normals (N,3) of the shell around x (n,3) [m].
 
-        Normals of backs point to the front, as their faces do.
+        The thickness is (n,1) [m] at the vertices, or (1,1) of all of them. Normals of backs point
+        to the front, as their faces do.
         """
         start, end = self._edge
         out = np.zeros_like(x)
@@ -96,10 +97,10 @@ class Shell:
         out -= np.einsum("ni,ni->n", out, up)[:, None] * up
         length = np.linalg.norm(out, axis=1)[:, None]
         out /= np.where(length > 0, length, 1.0)
-        half = 0.5 * thickness
+        half = np.broadcast_to(0.5 * thickness, (len(x), 1))
         turned = [np.cos(t) * up + np.sin(t) * out for t in ROUND[1:-1]]
-        edge = x[self._rim]
-        positions = [x + half * normal, x - half * normal, *(edge + half * t for t in turned)]
+        edge, rim = x[self._rim], half[self._rim]
+        positions = [x + half * normal, x - half * normal, *(edge + rim * t for t in turned)]
         return np.concatenate(positions), np.concatenate([normal, normal, *turned])
 
 
@@ -124,7 +125,7 @@ class Drawing:
         n_faces: of the cloth.
         n: vertices of the cloth.
         smooth: subdivisions.
-        thickness: [m], or None for a surface.
+        thickness: [m] of all of it, or (n,) at the vertices; None for a surface.
 
     Attributes:
         faces: (M,3), the cloth's first.
@@ -136,16 +137,24 @@ class Drawing:
     """
 
     def __init__(
-        self, mesh: TriangleMesh, n_faces: int, n: int, smooth: int, thickness: float | None
+        self,
+        mesh: TriangleMesh,
+        n_faces: int,
+        n: int,
+        smooth: int,
+        thickness: float | Floats | None,
     ) -> None:
         faces, uv = mesh.faces[:n_faces], mesh.corner_uv[:n_faces]
-        self._n, self._thickness = n, thickness
+        self._n = n
         parent: Ints = np.arange(n_faces, dtype=np.int32)
         self._fine = LoopSubdivision(faces, uv, n, smooth) if smooth else None
         middle = n
         if self._fine is not None:
             faces, uv, parent = self._fine.faces, self._fine.uv, self._fine.parent
             middle = self._fine.n_fine
+        self._thickness = None if thickness is None else np.reshape(thickness, (-1, 1))
+        if self._fine is not None and isinstance(thickness, np.ndarray):
+            self._thickness = self._fine.values(thickness[:, None])
         self._normals = Normals(faces, middle)
         self._shell = Shell(faces, uv, middle) if thickness is not None else None
         self.n_cloth = middle

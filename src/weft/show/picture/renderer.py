@@ -19,6 +19,7 @@ from weft.show.looks import CHECKERS, LOOKS, Field, Scale, ShownFrame
 from weft.show.picture.ambient_occlusion import Surroundings
 from weft.show.picture.camera import Camera, CameraPath, frame_points
 from weft.show.picture.drawing import RIM_TONE, Drawing
+from weft.show.picture.paint import Paint
 from weft.show.picture.rasterize import DepthBuffer, rasterize, spread
 from weft.show.picture.shade import (
     Light,
@@ -76,6 +77,7 @@ class Renderer:
             positions.
         loads: values of the look that the color scale must suit; None: those at ``frames``, which
             are computed from the mesh alone.
+        paint: of the look ``surface``; None: the color of cloth.
     """
 
     def __init__(
@@ -87,10 +89,11 @@ class Renderer:
         field: Field | None = None,
         body_faces: Faces | None = None,
         loads: Floats | None = None,
+        paint: Paint | None = None,
     ) -> None:
         self.cloth, self.style = mesh, style or Style()
         self.mesh = mesh if body_faces is None else _with_bodies(mesh, body_faces, frames[0])
-        self.marked, self.field = marked, field
+        self.marked, self.field, self.paint = marked, field, paint
         s, self.look = self.style, LOOKS[self.style.look]
         shown = None if s.whole else mesh.n_vertices
         points = np.concatenate([_hull_points(x[:shown]) for x in frames])
@@ -112,7 +115,12 @@ class Renderer:
             if suited is None:
                 suited = np.concatenate([self._numbers(x) for x in frames])
             self.scale = self.look.scale(suited)
-        self._drawn = Drawing(self.mesh, len(mesh.faces), n, s.smooth, s.thickness)
+        own = None if paint is None else paint.thickness()
+        thick = own if s.thickness is None else s.thickness
+        self._drawn = Drawing(self.mesh, len(mesh.faces), n, s.smooth, thick)
+        self._painted = (
+            None if paint is None else paint.surface(self._drawn.parent, self._drawn.n_cloth_faces)
+        )
         self._faces = kernel.array(np.array(self._drawn.faces), wp.int32)
         self._uv = kernel.array(self._drawn.uv.astype(np.float32), wp.vec2f)
         self._seen = DepthBuffer.of(s.width * s.samples, s.height * s.samples)
@@ -181,6 +189,11 @@ class Renderer:
             srgb = self.scale.colors(self._drawn.values(values))[self._drawn.faces]
         elif self.look.name == "panels":
             srgb = looks.panel_colors(self.mesh)[self._drawn.parent]
+        elif self.paint is not None:
+            parent = self._drawn.parent
+            srgb = looks.uniform_color(len(parent), looks.GRAY).copy()
+            n = self._drawn.n_cloth_faces
+            srgb[:n] = self.paint.colors()[parent[:n]]
         else:
             code = looks.CLOTH if self.marked is None else looks.GRAY
             srgb = looks.uniform_color(len(self._drawn.faces), code)
@@ -206,6 +219,8 @@ class Renderer:
         s.cell = self._side / CHECKERS if checker else 0.0
         s.flatness = FLATNESS if self.scale is not None else 0.0
         s.woven_faces = self._drawn.n_cloth_faces
+        if self._painted is not None:
+            s.painted = self._painted
         if weave is not None:
             s.weave, s.yarns = weave.code, wp.vec2f(weave.ends, weave.picks)
         return s

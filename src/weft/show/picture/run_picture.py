@@ -10,13 +10,20 @@ from weft.base.arrays import Floats, Positions
 from weft.base.errors import RunError
 from weft.cloth.fields import Physics
 from weft.run.run import Run
-from weft.show.looks import LOOKS, Field, ShownFrame
+from weft.show.looks import LOOKS, Field, ShownFrame, default_look
+from weft.show.picture.paint import Paint
 from weft.show.picture.picture_sheet import PictureSheet
 from weft.show.picture.renderer import Image, Renderer, save_png, save_webp
 from weft.show.picture.style import Style
 from weft.show.picture.video import save_mp4
 
 SMOOTH = 3  # samples per knot span of splines in pictures
+
+
+def choose_style(run: Run, style: Style | None, look: str | None) -> Style:
+    """Return the style with a look; without both, the style of cloth that has a surface or none."""
+    chosen = style or Style(default_look(run))
+    return chosen if look is None else dataclasses.replace(chosen, look=look)
 
 
 def draw(
@@ -64,7 +71,9 @@ def draw(
     loads = np.concatenate([numbers(k) for k in shown]) if has_numbers else None
     bodies = run.solid_faces if style.bodies else None
     frames = [_drawn_positions(run, k, density, style.bodies) for k in shown]
-    renderer = Renderer(mesh, frames, style, field=field, body_faces=bodies, loads=loads)
+    painted = chosen.needs_surface and field is None
+    paint = Paint(mesh, run.parts(density), run.appearances) if painted else None
+    renderer = Renderer(mesh, frames, style, None, field, bodies, loads, paint)
 
     def image(k: int) -> Image:
         values = numbers(k) if has_numbers else None

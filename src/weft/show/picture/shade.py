@@ -7,6 +7,7 @@ computation, and written with gamma 2.
 import warp as wp
 
 from weft.kernel import DataType, FloatArray2d, IntArray2d, Vec3fArray, Vec3fArray2d
+from weft.show.picture.paint import PaintedSurface, has_back, paint
 from weft.show.picture.weave import weave_factor
 
 _module = wp.get_module("weft.shade")
@@ -62,6 +63,7 @@ class ShadedSurface:
     weave: int  # pattern; 0: none
     yarns: vec2f  # ends and picks per meter
     woven_faces: int  # the first so many faces are cloth
+    painted: PaintedSurface  # in the look ``surface``
 
 
 @wp.struct
@@ -257,6 +259,10 @@ def shade_point(
     color = b[0] * surface.color[f, 0] + b[1] * surface.color[f, 1] + b[2] * surface.color[f, 2]
     depth = wp.dot(p - view.eye, d) / wp.dot(d, d)
     uv = b[0] * surface.uv[f, 0] + b[1] * surface.uv[f, 1] + b[2] * surface.uv[f, 2]
+    back = wp.dot(face_normal(f, surface), d) > 0.0
+    if surface.painted.prints.shape[0] > 0:
+        width = across_pixel(f, depth, d, surface, pixel)
+        color = paint(f, uv, width, back, color, surface.painted)
     if surface.cell > 0.0:
         k = int(wp.floor(uv[0] / surface.cell)) + int(wp.floor(uv[1] / surface.cell))
         if k % 2 != 0:
@@ -264,7 +270,7 @@ def shade_point(
     if surface.weave != 0 and f < surface.woven_faces:
         size = across_pixel(f, depth, d, surface, pixel)
         color = color * weave_factor(surface.weave, surface.yarns, uv, size)
-    if wp.dot(face_normal(f, surface), d) > 0.0:  # the back
+    if back and not has_back(f, surface.painted):
         color = wp.lerp(color, vec3f(0.45, 0.45, 0.45), 0.45)
     facing = wp.dot(n, light.direction)
     key = wp.max(0.0, 0.85 * facing + 0.15)

@@ -111,7 +111,7 @@ class RunView:
     def colors(self) -> tuple[str, ...]:
         """Return the names of the looks without numbers; panels only if there are several."""
         several = len(self.cloth.regions) > 1
-        names = (name for name, look in LOOKS.items() if look.values is None)
+        names = (n for n, look in LOOKS.items() if look.values is None and not look.needs_surface)
         return tuple(name for name in names if several or name != "panels")
 
     def looks(self) -> tuple[str, ...]:

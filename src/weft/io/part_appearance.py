@@ -1,0 +1,117 @@
+"""The appearance of one part of a cloth: its colors, its print, and the stitches on it.
+
+A place on the cloth has material coordinates (u, v) [m]. ``st`` maps them to coordinates of the
+image, in units of its repeat, s to the right and t up.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from weft.base.arrays import Floats
+from weft.base.errors import RunError
+from weft.base.trees import Json
+from weft.io.images import open_image
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+Matrix = tuple[tuple[float, float, float], tuple[float, float, float]]
+Polyline = Sequence[tuple[float, float]]
+DASH, GAP = 0.004, 0.0025  # [m] of a stitch as drawn, and between two stitches
+STITCH = 0.0009  # [m] width of a stitch as drawn
+
+
+@dataclass(frozen=True)
+class PartAppearance:
+    """Appearance of one cloth, or of one panel of a garment.
+
+    Args:
+        color: six hexadecimal digits, sRGB; seen where the image is transparent.
+        st: (2,3) maps (u, v, 1) to coordinates of the image.
+        image: a PNG or JPEG file; None: the color alone.
+        back: color of the wrong side; None: paler than the right side.
+        thread: color of the stitches.
+        thickness: [m] as drawn; None: a surface.
+        stitches: lines in material coordinates [m].
+    """
+
+    color: str
+    st: Matrix
+    image: Path | None = None
+    back: str | None = None
+    thread: str = "e8e0cc"
+    thickness: float | None = None
+    stitches: Sequence[Polyline] = ()
+
+    def image_coordinates(self, uv: Floats) -> Floats:
+        """Return the coordinates (...,2) of material coordinates (...,2) [m] in the image."""
+        M = np.array(self.st)
+        return np.asarray(uv @ M[:, :2].T + M[:, 2])
+
+    def open_print(self) -> "Image":
+        """Return the image in RGB, over the color where it is transparent.
+
+        Raises:
+            RunError: there is no such image any more.
+        """
+        from PIL import Image as Pillow
+
+        assert self.image is not None
+        try:
+            with open_image(self.image) as image:
+                drawn = image.convert("RGBA")
+        except (OSError, ValueError) as error:
+            raise RunError(
+                "image of a surface",
+                got=getattr(error, "strerror", None) or str(error),
+                where=str(self.image),
+                expected="the PNG or JPEG file that the cloth was given",
+                hint="put it there again, or correct `surface` and `weft run ... --resume`",
+            ) from error
+        ground = Pillow.new("RGBA", drawn.size, f"#{self.color}")
+        return Pillow.alpha_composite(ground, drawn).convert("RGB")
+
+    def image_bytes(self, most: int | None = None) -> tuple[str, bytes]:
+        """Return suffix (.png or .jpg) and bytes of the print, as a file of its own.
+
+        Args:
+            most: [pixels] largest side; None: as large as the image.
+        """
+        drawn = self.open_print()
+        if most is not None:
+            drawn.thumbnail((most, most))
+        assert self.image is not None
+        jpeg = self.image.suffix.lower() in (".jpg", ".jpeg")
+        file = BytesIO()
+        drawn.save(file, "JPEG" if jpeg else "PNG", **({"quality": 92} if jpeg else {}))
+        return ".jpg" if jpeg else ".png", file.getvalue()
+
+    def dashes(self) -> Floats:
+        """Return the ends (k,2,2) [m] of all stitches, in material coordinates."""
+        found = [np.zeros((0, 2, 2))]
+        for line in self.stitches:
+            points = np.array(line)
+            along = np.cumsum([0.0, *np.linalg.norm(np.diff(points, axis=0), axis=1)])
+            starts = np.arange(max(1, math.floor(along[-1] / (DASH + GAP)))) * (DASH + GAP)
+            places = np.stack([starts, starts + DASH], axis=1)
+            found.append(np.stack([np.interp(places, along, c) for c in points.T], axis=-1))
+        return np.concatenate(found)
+
+    def as_json(self, name_image: Callable[[Path], str]) -> Json:
+        """Return the appearance as JSON, with the image under the name that a function gives it."""
+        tree: Json = {k: v for k, v in vars(self).items() if v is not None}
+        if self.image is not None:
+            tree["image"] = name_image(self.image)
+        return tree
+
+    @staticmethod
+    def of_json(tree: Json, folder: Path) -> "PartAppearance":
+        """Return the appearance that JSON describes, whose image is relative to a folder."""
+        made = PartAppearance(**tree)
+        return made if made.image is None else replace(made, image=folder / made.image)

@@ -1,0 +1,114 @@
+"""Surfaces of patterns: prints in panel coordinates, stitches, and what is refused."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.refusals import refused
+from weft.base.errors import PatternProblems, WeftError
+from weft.garment.cutting import cut
+from weft.garment.formats import read_pattern
+from weft.garment.panel_appearance import panel_appearances
+from weft.scene.build import load_scene
+
+PATTERN = """
+surface: {image: print.png, repeat: 6 cm, back: navy}
+hems: {left.top: 1 cm}
+panels:
+  left:
+    surface: SURFACE
+    outline:
+      - {at: [0, 0], edge: hem}
+      - {at: [30 cm, 0], edge: side}
+      - {at: [30 cm, 40 cm], edge: top}
+      - {at: [0, 40 cm], edge: middle}
+  right: {mirror: left}
+seams:
+  middle: {join: [left.middle, right.middle], topstitch: 5 mm}
+"""
+
+
+def garment(folder, surface="{}", pattern=PATTERN):
+    Image.new("RGB", (30, 60), "white").save(folder / "print.png")
+    (folder / "coat.yaml").write_text(pattern.replace("SURFACE", surface))
+    return cut(read_pattern(folder / "coat.yaml"), 0.05)
+
+
+def coordinates(made, panel):
+    """Return places on paper (n,2) [m] of a panel's corners of triangles, and in the image."""
+    look, own = panel_appearances(made)[panel], made.faces[panel]
+    faces = slice(own.start, own.stop)
+    st = look.image_coordinates(made.mesh.corner_uv[faces])
+    return made.flat[made.mesh.faces[faces]].reshape(-1, 2), st.reshape(-1, 2)
+
+
+def test_the_print_follows_the_panel(tmp_path):
+    """Without more said, s and t are x and y over the repeat, of mirrored panels too: one cloth."""
+    made = garment(tmp_path)
+    for panel in ("left", "right"):
+        on_paper, st = coordinates(made, panel)
+        np.testing.assert_allclose(st, on_paper / [0.06, 0.12], atol=1e-12)
+    assert panel_appearances(made)["left"].back == "000080"
+
+
+@pytest.mark.parametrize("grain", [90, 30])
+def test_rotation_is_from_the_grain_and_the_offset_on_the_panel(tmp_path, grain):
+    surface = "{rotation: 20 deg, offset: [5 cm, 3 cm], repeat: [4 cm, 8 cm]}\n    grain: G deg"
+    on_paper, st = coordinates(garment(tmp_path, surface.replace("G", str(grain))), "left")
+    turn = np.radians(grain - 90 + 20)  # of the image's right side from the panel's x
+    c, s = np.cos(turn), np.sin(turn)
+    from_corner = on_paper - [0.05, 0.03]
+    expected = from_corner @ np.array([[c, -s], [s, c]]) / [0.04, 0.08]
+    np.testing.assert_allclose(st, expected, atol=1e-12)
+
+
+def test_stitches_keep_their_distance_from_edges(tmp_path):
+    made = garment(tmp_path)
+    own = made.faces["left"]
+    faces = slice(own.start, own.stop)
+    fit = np.column_stack([made.mesh.corner_uv[faces].reshape(-1, 2), np.ones(3 * len(own))])
+    back = np.linalg.lstsq(fit, coordinates(made, "left")[0], rcond=None)[0]
+    look = panel_appearances(made)["left"]
+    seam, top, hem = (np.column_stack([np.array(s), np.ones(len(s))]) @ back for s in look.stitches)
+    np.testing.assert_allclose(seam[:, 0], 0.005, atol=2e-6)
+    np.testing.assert_allclose(top[:, 1], 0.39, atol=2e-6)
+    np.testing.assert_allclose(hem[:, 1], 0.02, atol=2e-6)
+    assert len(panel_appearances(made)["right"].stitches) == 1  # the hem: topstitches have one side
+    dashes = look.dashes()
+    np.testing.assert_allclose(np.linalg.norm(dashes[:, 1] - dashes[:, 0], axis=1), 0.004, 1e-3)
+
+
+def test_without_a_surface_there_is_none(tmp_path):
+    plain = PATTERN.replace("surface: {image: print.png, repeat: 6 cm, back: navy}", "")
+    plain = plain.replace("    surface: SURFACE\n", "").replace(", topstitch: 5 mm", "")
+    assert (
+        panel_appearances(garment(tmp_path, pattern=plain.replace("hems: {left.top: 1 cm}", "")))
+        == {}
+    )
+
+
+@pytest.mark.parametrize(
+    ("surface", "what"),
+    [
+        ("{image: lost.png, repeat: 2 cm}", ("image", "lost.png")),
+        ("{image: coat.yaml, repeat: 2 cm}", ("image", "coat.yaml")),
+        ("{image: print.png}", "repeat"),
+        ("{color: nocolor}", ("color", "nocolor")),
+        ("{repeat: 0}", "repeat"),
+    ],
+)
+def test_bad_surfaces_are_named_with_their_line(tmp_path, surface, what):
+    with refused(WeftError, what, where="coat.yaml:6"):
+        garment(tmp_path, surface)
+
+
+def test_a_hem_of_no_edge_is_refused(tmp_path):
+    with refused(PatternProblems, "hems.left.tip", where="coat.yaml:3"):
+        garment(tmp_path, pattern=PATTERN.replace("left.top", "left.tip"))
+
+
+def test_a_scene_names_a_missing_image(tmp_path):
+    text = "cloth: {sheet: {}, surface: {image: lost.png, repeat: 2 cm}}\n"
+    (tmp_path / "scene.yaml").write_text(text)
+    with refused(WeftError, ("image", "lost.png"), where="scene.yaml:1"):
+        load_scene(tmp_path / "scene.yaml")
