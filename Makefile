@@ -60,8 +60,8 @@ addon:  ## the add-on for Blender, into build/weft_blender.zip
 validate: $(INSTALLED)  ## the certificate: closed-form and published answers
 	$(BIN)/weft validate
 
-study: $(INSTALLED)  ## NAME=...: a question of the papers, into OUT; without a name, which there are
-	$(BIN)/python -m studies $(NAME) --out $(OUT)
+study: $(INSTALLED)  ## NAME=...: a question of the papers, into OUT; without a name, which there are; ONLY="tee man": cases
+	$(BIN)/python -m studies $(NAME) --out $(OUT) $(if $(ONLY),--only $(ONLY))
 
 bench: $(INSTALLED)  ## speed and memory beside their targets; NAME=...: one benchmark
 	$(BIN)/python -m benchmarks $(NAME)

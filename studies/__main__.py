@@ -24,6 +24,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--out", type=Path, default=Path("reproduced"), metavar="DIR", help="folder")
     made.add_argument("--n", type=int, help="vertices a side, for studies on one mesh")
     made.add_argument("--seeds", type=int, help="starts, for studies that average over some")
+    made.add_argument("--only", nargs="+", default=(), help="cases of a study: garments, bodies")
     made.add_argument("--device", default="cpu", help="cpu, cuda or cuda:N")
     made.add_argument("--threads", type=int, help="CPU threads that share large kernels")
     return made
@@ -48,17 +49,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 say(f"{name:26} {runner.question(name)}")
             say("\nmake study NAME=... runs one (seconds to minutes), NAME=all every one")
         for name in runner.names() if "all" in options.names else options.names:
-            run(name, options.out, options.n, options.seeds)
+            run(name, options.out, options.n, options.seeds, options.only)
     except WeftError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
     return 0
 
 
-def run(name: str, out: Path, n: int | None, seeds: int | None) -> None:
+def run(name: str, out: Path, n: int | None, seeds: int | None, only: Sequence[str] = ()) -> None:
     """Run one study, print what it found, and write its files into the folder ``out``."""
     clock = time.perf_counter()
-    study = runner.run(name, lambda text: print(f"  {text}", file=sys.stderr), n, seeds)
+    study = runner.run(name, lambda text: print(f"  {text}", file=sys.stderr), n, seeds, only)
     say(f"{study.title}\n\n{study.table.text()}\n")
     for finding in study.findings:
         say(f"- {finding}")

@@ -1,6 +1,6 @@
 """Which studies there are, and how to run one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from inspect import signature
 
@@ -54,7 +54,11 @@ def question(name: str) -> str:
 
 
 def run(
-    name: str, say: Say = lambda _: None, n: int | None = None, seeds: int | None = None
+    name: str,
+    say: Say = lambda _: None,
+    n: int | None = None,
+    seeds: int | None = None,
+    only: Sequence[str] = (),
 ) -> Study:
     """Run a study.
 
@@ -63,6 +67,7 @@ def run(
         say: called with a line for every part that is done.
         n: vertices a side, of studies on one mesh; None: as published.
         seeds: starts, of studies that take the mean over some; None: as published.
+        only: names of a study's cases, of studies that have names for them; none: all cases.
 
     Raises:
         WeftError: an unknown name, a number that is too small or that the study does not have.
@@ -77,4 +82,6 @@ def run(
             raise WeftError(f"--{key}", got=f"with {name}", expected=f"a study {who}")
         if given[key] < least:
             raise WeftError(f"--{key}", got=given[key], expected=f"at least {least} {unit}")
-    return study(say, **given)
+    if only and "only" not in signature(study).parameters:
+        raise WeftError("--only", got=f"with {name}", expected="a study whose cases have names")
+    return study(say, **given, **({"only": only} if only else {}))

@@ -22,6 +22,7 @@ from studies.garments.draft import (
 
 FRONT, BACK = 25.0, -20.0  # [cm] z where front and back panels start
 SLEEVE_FRONT, SLEEVE_BACK = 17.5, -12.5
+HEIGHT, SHOULDER = 168.0, 13.5  # [cm] of the body and its shoulder for which shapes are written
 LOW = 4.5  # [cm] panels start that far below the place where they are worn, as in public files
 AWAY = 13.0  # [cm] of a sleeve from its armhole, along the arm
 CAP = cubic((0.38, -0.14), (0.66, 0.03))  # from the shoulder to the underarm
@@ -29,7 +30,7 @@ CAP = cubic((0.38, -0.14), (0.66, 0.03))  # from the shoulder to the underarm
 
 @dataclass(frozen=True)
 class Bodice:
-    """Shape of a bodice; lengths in cm."""
+    """Shape of a bodice; lengths in cm, those of neckline and shoulder for a body of 168 cm."""
 
     ease: float = 1.1  # girth of the bodice at the chest over that of the body
     hem: float = 18.0  # below the waist
@@ -62,8 +63,10 @@ def shoulder_line(body: BodyMeasures, shape: Bodice, length: float) -> tuple[Poi
         length: [cm] from the waist to the side of the neck.
     """
     fall = body.neck_height - body.shoulder_height
-    slope = fall / (body.shoulder_half - body.neck_half)
-    inner, outer = shape.neck, body.shoulder_half - shape.shoulder - body.neck_half
+    across = body.shoulder_half - body.neck_half
+    slope = fall / across
+    wide = across / SHOULDER
+    inner, outer = wide * shape.neck, across - wide * shape.shoulder
     return (
         (body.neck_half + inner, length - slope * inner),
         (body.neck_half + outer, length - slope * outer),
@@ -117,7 +120,7 @@ def _half(body: BodyMeasures, shape: Bodice, *, front: bool) -> list[Edge]:
     under -= armhole_depth(body) + shape.armhole
     chest = body.chest * shape.ease / 4 + (0.6 if front else -0.6)
     underarm = (chest, under + raised)
-    depth = shape.front_neck if front else shape.back_neck
+    depth = (shape.front_neck if front else shape.back_neck) * body.height / HEIGHT
     neck_middle = (0.0, length - depth)
     edges = _lower(body, shape, underarm, front=front)
     hole = cubic((0.2, 0.32), (0.5, 0.2)) if front else cubic((0.2, 0.28), (0.5, 0.15))

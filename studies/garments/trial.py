@@ -1,0 +1,299 @@
+"""One garment worn by one body: scene, run in a process of its own, and what came out of it."""
+
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import PIL.Image
+import yaml
+
+from studies.garments.body_measures import CENTIMETERS, BodyMeasures
+from studies.garments.catalog import GARMENTS
+from studies.garments.draft import Draft
+from studies.garments.intersection_count import count_intersections
+from weft.base.arrays import AnyArray, Positions
+from weft.base.errors import WeftError
+from weft.mannequin.figure import Mannequin
+from weft.run.garment_quality import Quality
+from weft.run.run import Run
+from weft.show.picture.style import Style
+
+BODIES: dict[str, dict[str, str]] = {
+    "woman": {"figure": "woman"},
+    "man": {"figure": "man"},
+    "child": {
+        "figure": "woman",
+        "height": "140 cm",
+        "chest": "70 cm",
+        "waist": "61 cm",
+        "hips": "75 cm",
+    },
+    "size-48": {"figure": "woman", "chest": "110 cm", "waist": "94 cm", "hips": "116 cm"},
+}
+CELLS = "3 cm"
+CLOSING, SETTLE, HOLD = 1.0, 1.0, 2.0  # [s]
+SECONDS = 6.0  # two cycles of walking, and standing still again
+FPS = 25
+VIEWS = (0.0, 90.0, 180.0, 270.0)  # [degrees] azimuths: front, left, back, right
+STYLE = Style(look="panels", width=300, height=500, elevation=6.0, whole=True)
+LONGEST = 1800.0  # [s] of a run, before it is given up
+SLID = 5.0  # [cm] by which a part of a worn garment may be away from its place
+OPEN = 2.0  # [mm] of a seam of a worn garment
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """What one trial gave."""
+
+    garment: str
+    body: str
+    vertices: int
+    frames: int
+    crossing: int  # frames with an intersection, by the independent count
+    seconds: float  # of processor time
+    wall: float
+    open_seam: float  # [mm] the widest median gap of a seam in the last frame
+    shoulder: float  # [cm] of shoulder seams below the body's shoulder line, mean; nan: none
+    waist: float  # [cm] of the waist line below the body's waist; nan: none
+    off_arm: float  # [cm] of the hem of the worse sleeve from the arm's axis; nan: none
+    slid: float  # [cm] by which the garment's vertices went down during the walk, median
+    message: str  # why it did not run; empty otherwise
+
+    @property
+    def problem(self) -> str:
+        """Return what the measurements say is not as worn; empty: nothing."""
+        if self.message:
+            return self.message
+        found = []
+        if self.crossing:
+            found.append(f"{self.crossing} frames with intersections")
+        if self.open_seam > OPEN:
+            found.append(f"a seam is {self.open_seam:.0f} mm open")
+        if abs(self.shoulder) > SLID:
+            found.append(f"shoulder seam {self.shoulder:.0f} cm below the shoulder")
+        if abs(self.waist) > SLID:
+            found.append(f"waist {self.waist:.0f} cm below the waist")
+        if self.off_arm > 2 * SLID:
+            found.append(f"a sleeve {self.off_arm:.0f} cm off the arm")
+        if self.slid > SLID:
+            found.append(f"slid {self.slid:.0f} cm")
+        return "; ".join(found)
+
+
+def scene(pattern: str, body: str, *, quick: bool = False) -> str:
+    """Return the text of the scene of a pattern and a body; ``quick`` ends before the walk."""
+    person = {**BODIES[body], "motion": "walk", "hold": f"{HOLD:g} s", "cycles": 2}
+    tree = {
+        "cloth": {"garment": {"pattern": pattern, "size": CELLS}},
+        "bodies": [{"name": "body", "mannequin": person}],
+        "contact": {"gap": "2 mm", "friction": 0.3, "pinch": "thin"},
+        "law": {"name": "immediate_buckling"},
+        "sewing": {"closing": f"{CLOSING:g} s", "settle": f"{SETTLE:g} s"},
+        "integrator": {"backward_euler": {"effort": "interactive"}},
+        "seconds": HOLD if quick else SECONDS,
+        "fps": FPS,
+    }
+    return yaml.safe_dump(tree, sort_keys=False)
+
+
+def try_garment(
+    garment: str, body: str, folder: Path, pattern: Path | None = None, *, quick: bool = False
+) -> TrialResult:
+    """Run a trial, or return the result of the same trial in the folder.
+
+    Args:
+        garment: of the catalog; any name if ``pattern`` is given.
+        body: of ``BODIES``.
+        folder: of files, run and pictures of this trial.
+        pattern: a pattern file to be tried as it is; None: the garment is drafted for the body.
+        quick: sew and settle only.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    person = Mannequin.of(**BODIES[body])
+    measures = BodyMeasures.of(person)
+    draft = GARMENTS[garment](measures) if pattern is None else None
+    name = f"{garment}_specification.json"
+    text = draft.text() if draft else pattern.read_text(encoding="utf-8") if pattern else ""
+    told = scene(name, body, quick=quick)
+    kept = folder / "result.json"
+    same = (folder / name).is_file() and (folder / name).read_text(encoding="utf-8") == text
+    if kept.is_file() and same and (folder / "scene.yaml").read_text(encoding="utf-8") == told:
+        return TrialResult(**json.loads(kept.read_text(encoding="utf-8")))
+    (folder / name).write_text(text, encoding="utf-8")
+    (folder / "scene.yaml").write_text(told, encoding="utf-8")
+    result = measure((garment, body), folder, draft, measures, _run(folder))
+    kept.write_text(json.dumps(asdict(result), indent=1), encoding="utf-8")
+    return result
+
+
+def _run(folder: Path) -> tuple[str, float, float]:
+    """Run the scene in a folder; return an error's last line, processor and wall time [s]."""
+    command = [sys.executable, "-m", "weft.cli.main", "run", "scene.yaml", "--out", "run"]
+    before, clock = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    message = ""
+    shutil.rmtree(folder / "run", ignore_errors=True)
+    with (folder / "log.txt").open("w", encoding="utf-8") as log:
+        try:
+            done = subprocess.run(
+                command, cwd=folder, stdout=log, stderr=log, timeout=LONGEST, env=os.environ
+            )
+            code = done.returncode
+        except subprocess.TimeoutExpired:
+            code, message = 1, f"given up after {LONGEST:.0f} s"
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    if code and not message:
+        lines = (folder / "log.txt").read_text(encoding="utf-8").strip().splitlines()
+        errors = [line for line in lines if "error" in line.lower()]
+        message = (errors or lines or ["no message"])[-1][:300]  # the first line that says it
+    return message, seconds, time.perf_counter() - clock
+
+
+def measure(
+    trial: tuple[str, str],
+    folder: Path,
+    draft: Draft | None,
+    body: BodyMeasures,
+    told: tuple[str, float, float],
+) -> TrialResult:
+    """Return what a run gave, and draw it from four sides.
+
+    Args:
+        trial: garment and body.
+        folder: of the trial.
+        draft: of the garment; None: only what needs no names of edges is measured.
+        body: measures of the body.
+        told: message, processor time and wall time of the run.
+    """
+    message, seconds, wall = told
+    nan = float("nan")
+    try:
+        run = Run(folder / "run")
+        count = len(run)
+    except WeftError as error:
+        return TrialResult(
+            *trial, 0, 0, 0, seconds, wall, nan, nan, nan, nan, nan, message or str(error)
+        )
+    draw(run, folder)
+    quality = Quality(run)
+    sewn = min(round(HOLD * FPS), count - 1)
+    names = quality.sewn if quality.sewn is not None else np.arange(len(run.mesh.vertices))
+    crossing = sum(_crosses(run, k, names) for k in range(count))
+    gaps = [
+        float(np.median(np.linalg.norm(np.diff(run.positions(-1)[p], axis=1)[:, 0], axis=1)))
+        for _, p in quality.seams
+    ]
+    places = Places(run.positions(sewn), dict(quality.seams), draft, body)
+    down = np.median(run.positions(sewn)[:, 1]) - np.median(run.positions(-1)[:, 1])
+    return TrialResult(
+        *trial,
+        vertices=len(run.mesh.vertices),
+        frames=count,
+        crossing=crossing,
+        seconds=seconds,
+        wall=wall,
+        open_seam=1000 * max(gaps, default=0.0),
+        shoulder=places.shoulder(),
+        waist=places.waist(),
+        off_arm=places.off_arm(run.mesh.groups),
+        slid=CENTIMETERS * float(down),
+        message=message,
+    )
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where parts of a garment are on the body, once it is sewn.
+
+    Args:
+        x: (n,3) [m] vertices.
+        seams: (k,2) vertices of every seam.
+        draft: of the garment; None: nothing is known.
+        body: measures [cm].
+    """
+
+    x: Positions
+    seams: dict[str, AnyArray]
+    draft: Draft | None
+    body: BodyMeasures
+
+    def shoulder(self) -> float:
+        """Return how far [cm] the shoulder seams are below the middle of the shoulders, mean."""
+        ids = self._seam_vertices(("shoulder",), ("shoulder",))
+        if not len(ids):
+            return float("nan")
+        middle = (self.body.neck_height + self.body.shoulder_height) / 2
+        return middle - CENTIMETERS * float(self.x[ids, 1].mean())
+
+    def waist(self) -> float:
+        """Return how far [cm] the waist line is below that of the body, mean."""
+        if self.draft is None:
+            return float("nan")
+        ids = self._seam_vertices(("waist_in", "waist_dart_end", "low"), ("waist_0", "waist"))
+        if not len(ids):
+            if "ftorso" in "".join(self.draft.panels):
+                return float("nan")
+            ids = np.argsort(-self.x[:, 1])[: max(1, len(self.x) // 30)]  # a skirt's upper edge
+        return self.body.waist_height - CENTIMETERS * float(self.x[ids, 1].mean())
+
+    def off_arm(self, groups: Mapping[str, AnyArray]) -> float:
+        """Return how far [cm] the middle of the hem of the worse sleeve is from the arm's axis."""
+        worst = float("nan")
+        if self.draft is None or "left_sleeve_f" not in self.draft.panels:
+            return worst
+        angle = np.radians(self.body.arm_angle)
+        for side, sign in (("left", 1), ("right", -1)):
+            axis = np.array([sign * np.cos(angle), -np.sin(angle), 0.0])
+            shoulder = np.array([sign * self.body.shoulder_half, self.body.shoulder_height, -2.0])
+            ids = np.concatenate(
+                [
+                    groups[
+                        f"{side}_sleeve_{p}.{self.draft.panels[f'{side}_sleeve_{p}'].numbers()['hem']}"
+                    ]
+                    for p in "fb"
+                ]
+            )
+            away = CENTIMETERS * self.x[ids].mean(0) - shoulder
+            away -= (away @ axis) * axis
+            worst = float(np.fmax(worst, np.linalg.norm(away)))
+        return worst
+
+    def _seam_vertices(self, first: Sequence[str], second: Sequence[str]) -> AnyArray:
+        """Return the vertices of the seams between edges of these names, in either order."""
+        ids = []
+        for k, (_, a, _, b) in enumerate(self.draft.stitches if self.draft else ()):
+            one, two = a.rstrip("+"), b.rstrip("+")
+            if (one in first and two in second) or (two in first and one in second):
+                ids.append(self.seams[f"stitch {k}"].reshape(-1))
+        return np.concatenate(ids) if ids else np.zeros(0, dtype=np.int64)
+
+
+def _crosses(run: Run, frame: int, names: AnyArray) -> int:
+    """Return 1 if cloth intersects itself or a body in a frame, else 0."""
+    cloth, body = run.positions(frame), run.body_positions(frame)
+    x = np.concatenate([cloth, body])
+    faces = np.concatenate([run.faces, run.body_faces + len(cloth)])
+    every = np.concatenate([names, names.max() + 1 + np.arange(len(body))])
+    return int(count_intersections(x, faces, len(run.faces), every) > 0)
+
+
+def draw(run: Run, folder: Path) -> None:
+    """Draw the garment when it is sewn, and at the end, from four sides."""
+    count = len(run)
+    for name, frame in (("sewn", min(round(HOLD * FPS), count - 1)), ("end", count - 1)):
+        tiles = []
+        for azimuth in VIEWS:
+            style = replace(STYLE, azimuth=azimuth)
+            path = folder / "tile.png"
+            run.render(path, frame=frame, style=style)
+            tiles.append(np.asarray(PIL.Image.open(path).convert("RGB")))
+        path.unlink()
+        PIL.Image.fromarray(np.concatenate(tiles, axis=1)).save(folder / f"{name}.png")

@@ -1,0 +1,114 @@
+"""Are garments of GarmentCode's format worn without edits, by bodies of several sizes?
+
+Twenty garments (``studies/garments``) are drafted for a woman, a man, a child and a woman of size
+48. Panels start where that program places them; each garment is sewn on its body, settles and walks
+two cycles, at cells of 3 cm. Every frame's intersections are counted by code that is not weft's.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import PIL.Image
+
+from studies.garments.catalog import GARMENTS
+from studies.garments.trial import BODIES, TrialResult, try_garment
+from studies.study import INK, Say, Study, StudyTable
+from weft.base.errors import check_known
+
+FOLDER = Path("build/garments")  # of scenes, runs and pictures; finished trials are used again
+ROW = 2  # garments beside one another in a picture
+COLUMNS = (
+    "body",
+    "garment",
+    "vertices",
+    "processor [s]",
+    "frames with intersections",
+    "widest seam [mm]",
+    "shoulder [cm]",
+    "waist [cm]",
+    "sleeve [cm]",
+    "slid [cm]",
+    "problem",
+)
+
+
+def study(say: Say, only: Sequence[str] = (), folder: Path = FOLDER) -> Study:
+    """Try all garments on all bodies.
+
+    Args:
+        say: called with a line for every trial.
+        only: names of garments or bodies, if not all of them.
+        folder: of trials.
+    """
+    for name in only:
+        check_known(name, [*GARMENTS, *BODIES], "--only")
+    garments = [g for g in GARMENTS if g in only] or list(GARMENTS)
+    bodies = [b for b in BODIES if b in only] or list(BODIES)
+    results, pictures = [], {}
+    for body in bodies:
+        sheets = []
+        for garment in garments:
+            result = try_garment(garment, body, folder / body / garment)
+            results.append(result)
+            say(f"{body} {garment}: {result.seconds:.0f} s, {result.problem or 'worn'}")
+            sheets.append(folder / body / garment / "end.png")
+        pictures[body] = _sheet([s for s in sheets if s.is_file()])
+    rows = [_row(r) for r in results]
+    title = "Garments in GarmentCode's format, worn without edits"
+    return Study(
+        "garments", title, StudyTable(COLUMNS, rows), _findings(results), _plot(results), pictures
+    )
+
+
+def _row(r: TrialResult) -> list[float | str]:
+    places = (r.shoulder, r.waist, r.off_arm, r.slid)
+    numbers = [f"{v:.1f}" if np.isfinite(v) else "" for v in (r.open_seam, *places)]
+    return [r.body, r.garment, r.vertices, round(r.seconds), r.crossing, *numbers, r.problem]
+
+
+def _findings(results: Sequence[TrialResult]) -> list[str]:
+    """Return what the measurements say of every body, and of all frames."""
+    found = []
+    for body in dict.fromkeys(r.body for r in results):
+        own = [r for r in results if r.body == body]
+        worn = [r for r in own if not r.problem]
+        lost = ", ".join(r.garment for r in own if r.problem)
+        seconds = np.mean([r.seconds for r in own])
+        found.append(
+            f"{body}: {len(worn)} of {len(own)} are worn by the numbers"
+            + (f"; not {lost}" if lost else "")
+            + f"; {seconds:.0f} s of processor time, mean"
+        )
+    frames, crossing = sum(r.frames for r in results), sum(r.crossing for r in results)
+    found.append(f"{crossing} of {frames} frames have an intersection, counted independently")
+    return found
+
+
+def _sheet(files: Sequence[Path]) -> Any:
+    """Return one picture of pictures side by side."""
+    tiles = [np.asarray(PIL.Image.open(f).convert("RGB")) for f in files]
+    if not tiles:
+        return np.full((16, 16, 3), 255, dtype=np.uint8)
+    tiles += [np.full_like(tiles[0], 255)] * (-len(tiles) % ROW)
+    rows = [np.concatenate(tiles[k : k + ROW], axis=1) for k in range(0, len(tiles), ROW)]
+    return np.concatenate(rows, axis=0)
+
+
+def _plot(results: Sequence[TrialResult]) -> Any:
+    def draw(figure: Any) -> None:
+        axes = figure.add_subplot()
+        names = list(dict.fromkeys(r.garment for r in results))
+        for body, color in zip(dict.fromkeys(r.body for r in results), INK):
+            own = {r.garment: r for r in results if r.body == body}
+            x = [k for k, n in enumerate(names) if n in own]
+            axes.plot(x, [own[names[k]].seconds for k in x], "o", color=color, label=body)
+            lost = [k for k in x if own[names[k]].problem]
+            y = [own[names[k]].seconds for k in lost]
+            axes.plot(lost, y, "x", color=color, markersize=11)
+        axes.set_xticks(range(len(names)), names, rotation=60, ha="right")
+        axes.set(ylabel="processor time [s]; crosses: not worn", yscale="log")
+        axes.legend()
+
+    return draw
