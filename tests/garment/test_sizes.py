@@ -82,6 +82,17 @@ def test_measures_of_the_body_take_the_values_of_the_size():
     assert wider.panel("front").corners[1, 0] == pytest.approx((1.20 + 0.04) / 4 + 0.10)
 
 
+def test_measures_of_the_garment_stay(tmp_path):
+    """The trousers' `hip` is a height along the leg, drafted from the inseam; half a waist and a
+    height of 30 cm are no body's."""
+    plain, graded_ = (read_pattern(PATTERNS / "trousers.yaml", m) for m in (None, {"size": 46}))
+    assert plain.panel("front_left").corners[2, 1] == graded_.panel("front_left").corners[2, 1]
+    text = "measures: {waist: 36 cm, height: 30 cm, hips: 90 cm}\npanels: {p: {outline: [[0, 0], "
+    text += "[waist, 0], [hips, height]]}}"
+    corners = graded(tmp_path, text, size=46).panels[0].corners
+    np.testing.assert_allclose(corners[1:], [[0.36, 0], [1.12, 0.30]])
+
+
 def test_a_pattern_may_call_a_measure_of_its_own_size(tmp_path):
     text = "measures: {size: 30 cm}\npanels: {p: {outline: [[0, 0], [size, 0], [0, size]]}}"
     assert graded(tmp_path, text, size="50 cm").panels[0].corners[1, 0] == 0.5

@@ -4,17 +4,20 @@ A size is written as its number, with the figure before it if that is no woman: 
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from weft.base.errors import MannequinError
-from weft.base.trees import Json
+from weft.base.errors import MannequinError, UnitError
+from weft.base.trees import Json, Yaml
 from weft.base.units import to_si
 from weft.base.yaml_lines import read_yaml
+from weft.bodies.body_measures import BY_NAME
 
 TABLE = Path(__file__).with_name("sizes.yaml")
 LEAST = 1.0  # smallest number of a size; lengths of edges, in meters, are below it
+NEAR = 0.75, 1.33  # of the table's smallest and largest value: measures beyond are the garment's
 
 
 @dataclass(frozen=True)
@@ -103,4 +106,25 @@ def sizes_between(text: str, figure: str = "woman") -> list[ClothesSize]:
         numbers = range(first.number, last.number + 1, int(step[0]) if step else 1)
         table = size_table()[first.figure]
         found += [table[n] for n in numbers if n in table and table[n] not in found]
+    return found
+
+
+def measures_in_size(given: Mapping[str, Yaml], size: ClothesSize) -> dict[str, float]:
+    """Return the measures [m] of a pattern that a size of clothes changes.
+
+    These have the name of a measure of a body, and are written as a length that a body may have:
+    neither ``hip: inseam + 8 cm`` nor ``height: 10 cm`` is one.
+
+    Args:
+        given: measures as the pattern's file writes them.
+        size: the size.
+    """
+    found = {}
+    for name, body in ((n, BY_NAME[n].name) for n in given if n in BY_NAME):
+        if body not in size.body:
+            continue
+        values = [s.body[body] for s in size_table()[size.figure].values()]
+        with suppress(UnitError):
+            if NEAR[0] * min(values) < to_si(given[name], "m") < NEAR[1] * max(values):
+                found[name] = size.body[body]
     return found

@@ -14,6 +14,7 @@ from weft.cli import (
     explain,
     export,
     fabrics,
+    grade,
     mannequin,
     quality,
     render,
@@ -47,6 +48,7 @@ _COMMANDS: Mapping[str, Sequence[Callable[..., None]]] = {
     ),
     _LOOK: (
         mannequin.mannequin,
+        grade.grade,
         view.view,
         render.render,
         quality.quality,

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from weft.base.arrays import Floats
-from weft.base.errors import PatternError, did_you_mean
+from weft.base.errors import PatternError
 from weft.garment.curves import EdgeCurve
 from weft.garment.dxf_chains import (
     GAP,
@@ -35,10 +35,11 @@ from weft.garment.pieces import (
     chain_polyline,
     orient_chain,
 )
-from weft.garment.sidecar import Sidecar, assemble_pattern, read_sidecar
+from weft.garment.sidecar import assemble_pattern, read_sidecar, select_size
 
 BOUNDARY, TURNS, MIRROR, GRAIN, INTERNAL, CUTOUTS, SEW = "1", "2", "6", "7", "8", "11", "14"
 NOTCHES = ("4", "80", "81", "82", "83")
+ORIGIN = "0,0"  # of a piece that is drawn around the origin of its block
 REACH = 3e-3  # [m] largest distance of a notch from its seam line
 
 
@@ -50,7 +51,9 @@ def read_dxf(path: Path) -> Pattern:
     """
     blocks, texts = read_blocks(path)
     car = read_sidecar(path)
-    blocks = _select_size([b for b in blocks if {BOUNDARY, SEW} & set(b.chains)], texts, car, path)
+    blocks = [b for b in blocks if {BOUNDARY, SEW} & set(b.chains)]
+    names = [(_size(b), _title(b)) for b in blocks]
+    blocks = select_size(path, blocks, names, texts.get("sample size", ""), car)
     if not blocks:
         raise PatternError(
             "pieces",
@@ -66,35 +69,6 @@ def read_dxf(path: Path) -> Pattern:
             block.name = title
     pieces = [_read_piece(block, split).center() for block in blocks]
     return assemble_pattern(path, pattern_name(path), pieces, car)
-
-
-def _select_size(
-    blocks: list[DxfBlock], texts: dict[str, str], car: Sidecar, path: Path
-) -> list[DxfBlock]:
-    """Return the pieces of one size: that of the side-car file, or the file's sample size."""
-    sizes = list(dict.fromkeys(s for b in blocks if (s := _size(b))))
-    size = car.given.size
-    if size is not None:
-        if size not in sizes:
-            expected = f"one of the sizes {', '.join(sizes) or '(the file names none)'}"
-            raise car.error("size", repr(size), expected, did_you_mean(size, sizes))
-        return [b for b in blocks if _size(b) in ("", size)]
-    names = [_title(b) for b in blocks]
-    if len(sizes) < 2 or len(set(names)) == len(names):
-        return blocks
-    sample = texts.get("sample size", "")
-    if sample not in sizes:
-        raise PatternError(
-            "size",
-            got=f"pieces of the sizes {', '.join(sizes)}",
-            where=path.name,
-            expected=f"`size: {sizes[0]}` or such in {path.stem}.seams.yaml",
-        )
-    warnings.warn(
-        f"{path.name} holds the sizes {', '.join(sizes)}: taken is its sample size {sample}",
-        stacklevel=3,
-    )
-    return [b for b in blocks if _size(b) in ("", sample)]
 
 
 def _size(block: DxfBlock) -> str:
@@ -137,6 +111,7 @@ def _read_piece(block: DxfBlock, split: bool) -> DrawnPiece:
         _copies(block),
         block.texts.get("fabric") or block.texts.get("material") or "",
         block.file,
+        np.zeros(2) if block.texts.get("origin") == ORIGIN else None,
     )
 
 

@@ -5,6 +5,7 @@ import logging
 import re
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -99,19 +100,27 @@ def _drawing(path: Path) -> "Drawing":
         ) from problem
     if not data.strip():
         raise PatternError("DXF", got="an empty file", expected="a drawing", where=path.name)
-    log = logging.getLogger("ezdxf")
-    log.addFilter(_silence)  # messages about repairs of the file are of no use to its reader
     try:
-        drawing, _ = ezdxf.recover.read(io.BytesIO(data))
+        with without_log():  # messages about repairs of the file are of no use to its reader
+            drawing, _ = ezdxf.recover.read(io.BytesIO(data))
     except Exception as problem:  # ezdxf raises errors of many kinds for damaged files
         raise _file_error(path, problem) from problem
-    finally:
-        log.removeFilter(_silence)
     return drawing
 
 
-def _silence(_record: logging.LogRecord) -> bool:
-    return False
+@contextmanager
+def without_log() -> Iterator[None]:
+    """Silence the messages of ezdxf."""
+
+    def refuse(_record: logging.LogRecord) -> bool:
+        return False
+
+    log = logging.getLogger("ezdxf")
+    log.addFilter(refuse)
+    try:
+        yield
+    finally:
+        log.removeFilter(refuse)
 
 
 def _file_error(path: Path, problem: Exception) -> PatternError:

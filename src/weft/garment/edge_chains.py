@@ -231,6 +231,13 @@ class Match:
         """Return the length of the first chain over that of the second."""
         return self.first.length / self.second.length
 
+    @property
+    def is_dart(self) -> bool:
+        """Return whether the seam closes two neighboring edges of a panel."""
+        one, two = self.first, self.second
+        same = {one.ends[0], one.ends[1]} & {two.ends[0], two.ends[1]}
+        return bool(same) and {s.panel for s in (*one.sides, *two.sides)} == {one.sides[0].panel}
+
     def corner_pairs(self) -> list[tuple[Corner, Corner]]:
         """Return the pairs of corners that the seam sews together.
 

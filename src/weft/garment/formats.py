@@ -43,5 +43,8 @@ def read_pattern(path: str | Path, measures: Mapping[str, str | float] | None = 
         raise PatternError("pattern file", got=str(path), expected=SUFFIXES)
     if measures and read is not read_yaml_pattern:
         expected = "none: only weft's own patterns are drafted from measures"
-        raise PatternError("measures", got=", ".join(measures), expected=expected, where=str(path))
+        hint = "docs/garments.md: a pattern of measures, which may have sizes"
+        raise PatternError(
+            "measures", got=", ".join(measures), expected=expected, where=str(path), hint=hint
+        )
     return read_yaml_pattern(path, measures) if measures else read(path)

@@ -58,6 +58,7 @@ class DrawnPiece:
         fabric: name of the fabric in the file; "": none.
         where: file and line, for messages.
         origin: (2,) [m] origin of its placement; None: the middle of its bounding box.
+        size: of a drawing of several sizes; "": of all.
     """
 
     name: str
@@ -70,6 +71,7 @@ class DrawnPiece:
     where: str = ""
     origin: Floats | None = None
     line_names: Sequence[str] = ()
+    size: str = ""
 
     def center(self) -> "DrawnPiece":
         """Return the piece with its origin, or else the middle of its bounding box, moved to (0,

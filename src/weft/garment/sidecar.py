@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
+from typing import TypeVar
 
 from weft.base.errors import PatternError, did_you_mean
 from weft.base.schema.document import DocumentBlock
@@ -29,6 +30,8 @@ from weft.garment.pattern_schema import PieceBlock, SidecarBlock, SidecarDocumen
 from weft.garment.pieces import DrawnPiece, index_pieces
 from weft.garment.yaml_panels import add_lines, set_common_fields
 from weft.garment.yaml_pattern import PartReader
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +55,43 @@ def read_sidecar(path: Path) -> Sidecar:
             document = SidecarDocument(beside, value, tree.lines)
             return Sidecar(document, (), document.read(SidecarBlock, value).given)
     return Sidecar(SidecarDocument(path, {}), (), SidecarBlock())
+
+
+def select_size(
+    path: Path, things: Sequence[T], names: Sequence[tuple[str, str]], sample: str, car: Sidecar
+) -> list[T]:
+    """Return the pieces of one size: that of the side-car file, or the file's sample size.
+
+    Args:
+        path: the drawing.
+        things: its pieces.
+        names: the size ("": all) and the name of each piece.
+        sample: the drawing's sample size; "": none.
+        car: the side-car file.
+
+    Raises:
+        PatternError: a size that the drawing does not have, or several of which none is chosen.
+    """
+    sizes = list(dict.fromkeys(size for size, _ in names if size))
+    size = car.given.size
+    if size is not None and size not in sizes:
+        expected = f"one of the sizes {', '.join(sizes) or '(the file names none)'}"
+        raise car.error("size", repr(size), expected, did_you_mean(size, sizes))
+    if size is None:
+        if len(sizes) < 2 or len({name for _, name in names}) == len(names):
+            return list(things)
+        if sample not in sizes:
+            raise PatternError(
+                "size",
+                got=f"pieces of the sizes {', '.join(sizes)}",
+                where=path.name,
+                expected=f"`size: {sizes[0]}` or such in {path.stem}.seams.yaml",
+            )
+        warnings.warn(
+            f"{path.name} holds the sizes {', '.join(sizes)}: taken is its sample size {sample}",
+            stacklevel=4,
+        )
+    return [t for t, (own, _) in zip(things, names) if own in ("", size or sample)]
 
 
 def assemble_pattern(

@@ -28,7 +28,7 @@ from weft.garment.pieces import (
     chain_polyline,
     orient_chain,
 )
-from weft.garment.sidecar import assemble_pattern
+from weft.garment.sidecar import assemble_pattern, read_sidecar, select_size
 from weft.garment.svg_paths import SHAPES, Subpath, read_subpaths
 from weft.garment.svg_tree import Node, meters_per_unit, read_svg_nodes
 
@@ -82,7 +82,9 @@ def read_svg(path: Path) -> Pattern:
     loose = [o for g in groups.values() if len(_select_borders(g)) != 1 for o in g.others]
     for other in loose:
         pieces = _assign_feature(pieces, other)
-    return assemble_pattern(path, pattern_name(path), [p.center() for p in pieces])
+    car = read_sidecar(path)
+    pieces = select_size(path, pieces, [(p.size, p.name) for p in pieces], "", car)
+    return assemble_pattern(path, pattern_name(path), [p.center() for p in pieces], car)
 
 
 def _find_shapes(nodes: Sequence[Node]) -> list[_Shape]:
@@ -164,6 +166,8 @@ def _build_pieces(group: _Group) -> list[DrawnPiece]:
         around = "" if border.group is None else _label(border.group)
         name = around or own if len(borders) == 1 else own
         piece = _build_piece(border, name)
+        if border.group is not None:
+            piece = replace(piece, size=border.group.attributes.get("data-size", ""))
         if len(borders) == 1:
             for other in group.others:
                 piece = _add_feature(piece, other)

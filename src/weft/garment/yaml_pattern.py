@@ -18,8 +18,7 @@ from weft.base.errors import PatternError, PatternProblems, WeftError, did_you_m
 from weft.base.schema.document import DocumentBlock, parse_document, read_document
 from weft.base.trees import Json, Yaml, YamlMapping
 from weft.base.yaml_lines import Loc
-from weft.bodies.body_measures import BY_NAME
-from weft.bodies.sizes import size_of
+from weft.bodies.sizes import measures_in_size, size_of
 from weft.fabric.appearance import Appearance
 from weft.garment.edge_chains import (
     Match,
@@ -122,14 +121,13 @@ def _measures_of_size(
     if SIZE not in given or SIZE in block.given:
         return given
     size, rest = size_of(given[SIZE]), {n: v for n, v in given.items() if n != SIZE}
-    known = {n: m.name for n, m in BY_NAME.items() if m.name in size.body}
-    body = {n: f"{size.body[b]} m" for n, b in known.items() if n in block.given}
+    body = {n: f"{v} m" for n, v in measures_in_size(block.given, size).items()}
     if not body and grading is None:
         raise PatternError(
             "size",
             got=str(size),
             where=block.document.path.name,
-            expected=f"a pattern with a measure named {', '.join(known)}, or `grading`",
+            expected="bust, waist, hips or height among its measures, or `grading`",
             hint="draft it from `measures`, or give its corners rules (docs/sizes.md)",
         )
     return body | rest

@@ -68,7 +68,7 @@ class PatternSheet:
         self.legs = {
             (s.panel, s.edge)
             for m in report.seams
-            if _is_dart(m)
+            if m.is_dart
             for s in (*m.first.sides, *m.second.sides)
         }
         width, height = np.maximum(extent, 0.1)
@@ -183,7 +183,7 @@ class PatternSheet:
         """
         for chain in (match.first, match.second):
             whole = sum(c.length for c in chain.curves)
-            twin = chain is match.second and _is_dart(match)  # one number for both legs
+            twin = chain is match.second and match.is_dart  # one number for both legs
             for side, curve in zip(chain.sides, chain.curves):
                 points, inward = self.offset_edge(side, chain)
                 closing = match.seam.closing
@@ -200,7 +200,7 @@ class PatternSheet:
                     d = points[k + 1] - points[k - 1]
                     self.pen.arrow(points[k] + 7 * d / np.hypot(*d), d, color, min(15, pixels / 3))
                 if (curve.length > 0.25 * whole or len(chain.sides) == 1) and not twin:
-                    dart = _is_dart(match)
+                    dart = match.is_dart
                     k = round((0.12 if dart else 0.36) * (len(points) - 1))
                     out = points[k] - (INSIDE + (5 if dart else 15)) * inward[k]
                     self.pen.tag(out, str(i + 1), color)
@@ -273,13 +273,6 @@ def _fabric_name(fabric: object) -> str:
     """Return the name of a fabric that is given as fields."""
     fields = fabric if isinstance(fabric, dict) else {}
     return str(fields.get("name") or fields.get("preset") or "own fabric")
-
-
-def _is_dart(match: Match) -> bool:
-    """Return whether a seam closes two neighboring edges of a panel."""
-    one, two = match.first, match.second
-    same = {one.ends[0], one.ends[1]} & {two.ends[0], two.ends[1]}
-    return bool(same) and {s.panel for s in (*one.sides, *two.sides)} == {one.sides[0].panel}
 
 
 def _shorten(text: str, most: int) -> str:

@@ -1,4 +1,5 @@
-"""A pattern as SVG to scale, for printing, cutting or further drawing; ``read_svg`` reads it back.
+"""A pattern, or a nest of sizes, as SVG to scale, for printing, cutting or further drawing;
+``read_svg`` reads it back.
 
 Seams, elastics and placement are written into the side-car file. Edges keep their numbers, because
 every outline is drawn counter-clockwise from corner 0.
@@ -16,7 +17,7 @@ import yaml
 from weft.base.arrays import Floats
 from weft.base.keyframes import Keys
 from weft.base.trees import Json, Yaml
-from weft.garment.curves import edge_curve, outline_polygon
+from weft.garment.curves import edge_curve
 from weft.garment.pattern import (
     BorderCurve,
     Closing,
@@ -28,11 +29,9 @@ from weft.garment.pattern import (
     Wrap,
 )
 from weft.io.files import atomic_write
-from weft.show.pattern.layout import arrange
+from weft.show.pattern.nest import Nest, NestPiece
 
-MARGIN, GAP = 0.02, 0.03  # [m] around the sheet, and between panels
-SQUARE = 0.05  # [m] of the square that shows whether a print is to scale
-GRAIN = 0.1  # [m] of the grain line, at most half of the panel
+MARGIN = 0.02  # [m] around the sheet
 _STYLE = (
     ".outline{fill:#f6f3ec;stroke:#2d3038;stroke-width:.5}.hole{fill:#fff;stroke:#2d3038;"
     "stroke-width:.3}.internal{fill:none;stroke:#7d8088;stroke-width:.3;stroke-dasharray:3 1.5}"
@@ -54,32 +53,98 @@ def write_svg(path: str | Path, pattern: Pattern) -> list[Path]:
     Raises:
         RunError: a file cannot be written.
     """
-    path = Path(path)
-    beside = path.with_name(path.stem + ".seams.yaml")
-    outlines = {p.name: outline_polygon(p)[0] for p in pattern.panels}
-    places, extent = arrange(outlines, GAP)
-    low = min((-MARGIN, -MARGIN - SQUARE - GAP)) * np.ones(2)
-    width, height = 1e3 * (extent + [2 * MARGIN, 2 * MARGIN + SQUARE + GAP])
-    page = _Page(np.array([-MARGIN, low[1]]), float(height))
-    body = [_square(page)]
-    for panel in pattern.panels:
-        body += _group(panel, page, places[panel.name], outlines[panel.name])
-    text = (
-        '<?xml version="1.0" encoding="UTF-8"?>\n'
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_n(width)}mm" height="{_n(height)}mm" '
-        f'viewBox="0 0 {_n(width)} {_n(height)}">\n<title>{escape(pattern.name)}</title>\n'
-        f"<style>{_STYLE}</style>\n" + "\n".join(body) + "\n</svg>\n"
+    sheet = Nest({"": pattern}, 0.0)
+    body = [
+        [
+            f"<g id={quoteattr(piece.panel.name)}>",
+            *_shapes(piece, page, "outline"),
+            _text(page, piece.place + _middle(piece), piece.panel.name),
+            "</g>",
+        ]
+        for page in [_Page(sheet)]
+        for piece in sheet.pieces
+    ]
+    return [_write_page(path, sheet, _STYLE, body), write_notes(path, pattern)]
+
+
+def write_nest_svg(path: str | Path, nest: Nest) -> list[Path]:
+    """Write a nest as ``NAME.svg``, and seams and placement as ``NAME.seams.yaml``.
+
+    The reader takes the size that ``size`` of the side-car file names.
+
+    Returns:
+        The paths of both files.
+
+    Raises:
+        RunError: a file cannot be written.
+    """
+    page = _Page(nest)
+    body = []
+    for piece in nest.pieces:
+        name, size = quoteattr(piece.panel.name), quoteattr(piece.size)
+        marks = [page.path(ends + piece.place) for ends in piece.notches]
+        body.append(
+            [
+                f"<g id={quoteattr(f'{piece.panel.name}-{piece.size}')} inkscape:label={name} "
+                f'data-size={size} class="size{nest.sizes.index(piece.size)}">',
+                *_shapes(piece, page, "sew"),
+                f'<path class="cut" d="{page.path(piece.cut + piece.place, True)}"/>',
+                *(f'<path class="notch note" d="{mark}"/>' for mark in marks),
+                "</g>",
+            ]
+        )
+    colors = {size: nest.color(size) for size in nest.sizes}
+    style = _STYLE + "".join(
+        f".size{k} .sew,.size{k} .cut,.size{k} .notch{{fill:none;stroke:{color};stroke-width:.4}}"
+        for k, color in enumerate(colors.values())
     )
+    style += ".sew{stroke-dasharray:4 2}"
+    labels = [_text(page, at, text, colors.get(size or "")) for at, text, size in nest.texts[1:]]
+    written = _write_page(path, nest, style, [*body, labels])
+    return [written, write_notes(path, nest.patterns[nest.sample], nest.sample)]
+
+
+def _write_page(path: str | Path, nest: Nest, style: str, body: Sequence[Sequence[str]]) -> Path:
+    """Write the page of a drawing with its scale square, and return its path."""
+    page, lines = _Page(nest), [line for group in body for line in group]
+    size = f'width="{_n(page.width)}mm" height="{_n(page.height)}mm"'
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        '<svg xmlns="http://www.w3.org/2000/svg" '
+        f'xmlns:inkscape="http://www.inkscape.org/namespaces/inkscape" {size} '
+        f'viewBox="0 0 {_n(page.width)} {_n(page.height)}">',
+        f"<title>{escape(nest.name)}</title>",
+        f"<style>{style}</style>",
+        f'<path class="note" d="{page.path(nest.square, True)}"/>',
+        _text(page, *nest.texts[0][:2]),
+        *lines,
+        "</svg>",
+    ]
+    with atomic_write(path) as out:
+        out.write("\n".join([*lines, ""]).encode())
+    return Path(path)
+
+
+def write_notes(path: str | Path, pattern: Pattern, size: str = "") -> Path:
+    """Write the side-car file of a drawing, and return its path.
+
+    Args:
+        path: of the drawing.
+        pattern: its seams, elastics and placement are written.
+        size: of the drawing's sizes; empty: it has one.
+    """
     folded = [p.name for p in pattern.panels if p.folds]
     if folded:
         warnings.warn(
-            f"folds of {', '.join(folded)} become internal lines: SVG has no angles", stacklevel=2
+            f"folds of {', '.join(folded)} become internal lines: drawings have no angles",
+            stacklevel=3,
         )
-    notes = yaml.dump(_notes(pattern), Dumper=_Notes, sort_keys=False, allow_unicode=True, width=99)
-    for file, content in ((path, text), (beside, notes)):
-        with atomic_write(file) as out:
-            out.write(content.encode())
-    return [path, beside]
+    notes = ({"size": size} if size else {}) | _notes(pattern)
+    text = yaml.dump(notes, Dumper=_Notes, sort_keys=False, allow_unicode=True, width=99)
+    beside = Path(path).with_suffix(".seams.yaml")
+    with atomic_write(beside) as out:
+        out.write(text.encode())
+    return beside
 
 
 class _Notes(yaml.SafeDumper):
@@ -92,10 +157,11 @@ _Notes.add_representer(
 
 
 class _Page:
-    """Map from meters, y up, to millimeters on the page, y down."""
+    """Map from meters on a nest's sheet, y up, to millimeters on the page, y down."""
 
-    def __init__(self, low: Floats, height: float) -> None:
-        self.low, self.height = low, height
+    def __init__(self, nest: Nest) -> None:
+        self.low = nest.square[0] - MARGIN
+        self.width, self.height = (1e3 * (nest.extent + MARGIN - self.low)).tolist()
 
     def __call__(self, p: Floats) -> str:
         """Return ``x,y`` of a point (2,) [m]."""
@@ -112,39 +178,33 @@ def _n(value: float) -> str:
     return f"{value:.6f}".rstrip("0").rstrip(".")
 
 
-def _square(page: _Page) -> str:
-    low = np.array([0.0, -SQUARE - GAP])
-    corners = low + SQUARE * np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
-    x, y = page(low + SQUARE / 2).split(",")
-    return (
-        f'<path class="note" d="{page.path(corners, True)}"/>'
-        f'<text x="{x}" y="{y}">{_n(100 * SQUARE)} cm</text>'
-    )
+def _text(page: _Page, at: Floats, text: str, color: str | None = None) -> str:
+    """Return a text around a point (2,) [m]."""
+    x, y = page(at).split(",")
+    fill = f' style="fill:{color}"' if color else ""
+    return f'<text x="{x}" y="{y}"{fill}>{escape(text)}</text>'
 
 
-def _group(panel: Panel, page: _Page, moved: Floats, outline: Floats) -> list[str]:
-    """Return a panel as an SVG group, by lines."""
+def _middle(piece: NestPiece) -> Floats:
+    return np.asarray((piece.outline.min(0) + piece.outline.max(0)) / 2)
+
+
+def _shapes(piece: NestPiece, page: _Page, border: str) -> list[str]:
+    """Return the paths of a panel: its border (a class), holes, lines, grain and origin."""
+    panel, moved = piece.panel, piece.place
     names, commands = [], [f"M{page(panel.corners[0] + moved)}"]
     for i, edge in enumerate(panel.edges):
         drawn = _commands(panel, i, page, moved)
         commands += drawn
         names += [_word(edge.name) or "-"] + ["+"] * (len(drawn) - 1)
-    x, y = page((outline.min(0) + outline.max(0)) / 2 + moved).split(",")
-    along = np.array([np.cos(panel.grain), np.sin(panel.grain)])
-    reach = min(GRAIN, float(np.ptp(outline, axis=0).min()) / 2) / 2
-    middle = (outline.min(0) + outline.max(0)) / 2 + [0.0, reach]
-    warp = [middle + moved - reach * along, middle + moved + reach * along]
     lines = zip(panel.edge_names[len(panel.edges) :], panel.inner)
     return [
-        f"<g id={quoteattr(panel.name)}>",
-        f'<path class="outline" data-edges={quoteattr(" ".join(names))} '
+        f'<path class="{border}" data-edges={quoteattr(" ".join(names))} '
         f'd="{" ".join(commands)} Z"/>',
         *(f'<path class="hole" d="{page.path(h + moved, True)}"/>' for h in panel.holes),
         *(_internal(name, page.path(p + moved)) for name, p in lines),
-        f'<path class="grain" d="{page.path(warp)}"/>',
+        f'<path class="grain" d="{page.path(piece.grain + moved)}"/>',
         f'<path class="origin" d="{page.path(moved + [d, 0.0] for d in (-2e-3, 2e-3))}"/>',
-        f'<text x="{x}" y="{y}">{escape(panel.name)}</text>',
-        "</g>",
     ]
 
 
@@ -213,6 +273,7 @@ def _wrap(wrap: Wrap) -> Json:
         "radius": wrap.radius,
         "direction": _list(wrap.direction),
         "facing": _list(wrap.facing),
+        "taper": float(np.degrees(wrap.taper)),
     }
 
 
