@@ -1,8 +1,8 @@
 """The ``Body`` class: a triangle mesh that cloth meets, at rest, on a path, deforming or rigid."""
 
 import dataclasses
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from weft.base.arrays import Angles, Faces, Point, Positions
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import ROOM, setting
+from weft.bodies.landmarks import Landmarks, Stated, find_landmarks
 from weft.bodies.motion.pins import Path, Pin
 from weft.bodies.motion.point_sequence import BodyFrames
 from weft.bodies.rigid.settings import Rigid
@@ -29,6 +30,7 @@ class Body:
             contact.
         frames: positions of the vertices at certain times, instead of ``vertices``; None: the body
             keeps its shape.
+        landmarks: of a person, that are stated instead of found (``weft.bodies.landmarks``).
         rigid: settings of a rigid body, which forces and contacts move, instead of ``path`` and
             ``frames``; None: forces do not move the body.
 
@@ -46,6 +48,7 @@ class Body:
     )
     frames: BodyFrames | None = None
     rigid: Rigid | None = None
+    landmarks: Mapping[str, Stated] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         x, f = self.vertices, self.faces
@@ -102,6 +105,14 @@ class Body:
         return dataclasses.replace(
             self, vertices=place(self.vertices), path=path or self.path, frames=frames
         )
+
+    def find_landmarks(self) -> Landmarks:
+        """Return the landmarks of the person that the body is, at the start.
+
+        Raises:
+            MeshError: it is no standing person.
+        """
+        return find_landmarks(self.at(0.0), self.faces, self.landmarks)
 
     def check_until(self, end: float) -> None:
         """Check that the motion is known until the end of a run [s].

@@ -8,20 +8,24 @@ around their mean share of that length in ANSUR II (Gordon et al., 2012 Anthropo
 U.S. Army Personnel, NATICK/TR-15/007, 2014; public domain).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from weft.base.arrays import Bools, Faces, Floats, Positions
-from weft.base.errors import MeshError
+from weft.base.errors import MeshError, check_known
 from weft.bodies.body_measures import HEIGHTS
 from weft.bodies.sections import cut_edges, cut_loop, tape_length
 from weft.discretization.connectivity import component_labels
 from weft.discretization.mesh import unique_edges
 
+Stated = float | Sequence[float] | Floats
+LEVELS = ("neck_back", "bust", "waist", "hip", "crotch")
+SIDES = ("neck_side", "shoulder", "armpit", "elbow", "wrist", "knee", "ankle")
+NAMES = (*LEVELS, "neck_front", "top", *(f"{n}_{s}" for n in SIDES for s in ("left", "right")))
 UP = np.array([0.0, 1.0, 0.0])
-LOWEST, HIGHEST = 0.6, 2.6  # [m] statures of people, with a margin
+LOWEST, HIGHEST, USUAL = 0.6, 2.6, 1.7  # [m] statures of people
 # Shares of the length from crotch to neck, and of the height of the crotch.
 WAIST, CHEST = (
     (HEIGHTS[n] - HEIGHTS["crotch"]) / (HEIGHTS["neck"] - HEIGHTS["crotch"])
@@ -31,6 +35,7 @@ KNEE, ANKLE = (HEIGHTS[n] / HEIGHTS["crotch"] for n in ("knee", "ankle"))
 THIGH, HIP_WINDOW = 0.969, (0.0, 0.17)
 UNDERBUST, NECK_FRONT = 0.074, 0.11  # distances below chest and neck, over the same length
 UPPER_ARM = 0.558  # share of the arm above the elbow
+HOLE = 1.5  # [rad] angle around a section in which there is no skin where the mesh is open
 GROWTH = 1.25  # ratio of girths by which the section around an arm has reached the armpit
 # Over the height: from the section at the armpit to the shoulder joint along the arm, and from
 # there outwards to the shoulder point.
@@ -59,7 +64,9 @@ class Landmarks:
     forward: Floats
 
 
-def find_landmarks(vertices: Positions, faces: Faces) -> Landmarks:
+def find_landmarks(
+    vertices: Positions, faces: Faces, stated: Mapping[str, Stated] | None = None
+) -> Landmarks:
     """Return the landmarks of a standing body, y up, with arms that touch nothing.
 
     The mesh may be open at the neck, and may stand anywhere and look in any direction.
@@ -67,6 +74,8 @@ def find_landmarks(vertices: Positions, faces: Faces) -> Landmarks:
     Args:
         vertices: (b,3) [m].
         faces: (m,3).
+        stated: landmarks that are not searched: a height [m] above the floor of ``neck_back,
+            bust, waist, hip`` or ``crotch``, or the point (3,) [m] of any name.
 
     Raises:
         MeshError: the mesh is no standing body: its size, a body that lies, legs or arms that
@@ -76,13 +85,39 @@ def find_landmarks(vertices: Positions, faces: Faces) -> Landmarks:
     height = _check_size(x)
     floor = float(x[:, 1].min())
     x = x - [0.0, floor, 0.0]
-    crotch = _find_crotch(x, faces, height)
+    levels, places = _split_stated(stated or {}, floor)
+    if "crotch" in levels:
+        crotch = x.mean(0) * [1.0, 0.0, 1.0] + [0.0, levels["crotch"], 0.0]
+    else:
+        crotch = _find_crotch(x, faces, height)
     axes = _find_axes(x, faces, height, crotch)
     origin = crotch * [1.0, 0.0, 1.0]
     skin = _Skin((x - origin) @ axes.T, faces, height, crotch[1])
-    points, girths = _measure_body(skin)
+    points, girths = _measure_body(skin, levels)
     back = {name: p @ axes + origin + [0.0, floor, 0.0] for name, p in points.items()}
-    return Landmarks(back, girths, height, axes[2])
+    return Landmarks(back | places, girths, height, axes[2])
+
+
+def _split_stated(
+    stated: Mapping[str, Stated], floor: float
+) -> tuple[dict[str, float], dict[str, Floats]]:
+    """Return stated heights [m] above the floor, and stated points (3,) [m].
+
+    Raises:
+        MeshError: an unknown name, or a height of a landmark that is no level.
+    """
+    levels, places = {}, {}
+    for name, value in stated.items():
+        check_known(name, NAMES, "landmarks", MeshError)
+        where = np.asarray(value, dtype=np.float64)
+        if where.shape == (3,):
+            places[name] = where
+        elif name not in LEVELS:
+            expected = f"a point of three numbers; heights are of {', '.join(LEVELS)}"
+            raise MeshError(f"landmarks.{name}", got=value, expected=expected)
+        if name in LEVELS:
+            levels[name] = float(where[1] - floor if name in places else where)
+    return levels, places
 
 
 def _weld(vertices: Positions, faces: Faces) -> tuple[Floats, Faces]:
@@ -104,9 +139,10 @@ def _check_size(x: Floats) -> float:
     height, expected = float(size[1]), f"{LOWEST:g} to {HIGHEST:g} m from the floor to the top"
     tallest = float(size.max())
     units = {"mm": 1e-3, "cm": 1e-2, "in": 0.0254, "ft": 0.3048}
-    unit = next((u for u, m in units.items() if LOWEST <= tallest * m <= HIGHEST), None)
     if not LOWEST <= tallest <= HIGHEST:
-        hint = f"its file may be in {unit}: `scale: 1 {unit}`" if unit else None
+        unit = min(units, key=lambda u: abs(np.log(max(tallest, 1e-9) * units[u] / USUAL)))
+        likely = LOWEST <= tallest * units[unit] <= HIGHEST
+        hint = f"its file may be in {unit}: `scale: 1 {unit}`" if likely else None
         raise MeshError("body: height", got=f"{height:.4g} m", expected=expected, hint=hint)
     if height < 0.75 * tallest:
         along = "xyz"[int(np.argmax(size))]
@@ -221,7 +257,7 @@ def _find_arm(skin: _Skin, reach: Floats, side: str) -> _Arm:
     expected = "an arm that touches nothing from the hand to the armpit"
     hand = int(np.argmax(np.where(np.isfinite(reach), reach, -1.0)))
     near = _distances(skin.x, skin.faces, hand, np.isfinite(reach))
-    steps = np.arange(0.01, 0.46, 0.005) * h
+    steps = np.arange(0.01, 0.58, 0.005) * h
     middles = []
     for s in steps:  # slices of equal distance from the finger tip follow bent arms
         ring = np.abs(near - s) < 0.012 * h
@@ -259,82 +295,125 @@ def _distances(x: Floats, faces: Faces, start: int, part: Bools) -> Floats:
     return np.asarray(dijkstra(graph.tocsr(), directed=False, indices=start))
 
 
-def _find_arms(skin: _Skin) -> tuple[_Arm, _Arm]:
-    """Return the left and the right arm."""
-    x, start = skin.x, int(np.argmin(np.abs(skin.x - [0.0, skin.crotch, 0.0]).sum(1)))
+def _find_arms(skin: _Skin) -> dict[str, _Arm]:
+    """Return the arms by side."""
+    x = skin.x
     edges = unique_edges(skin.faces)[0]
     low = x[:, 1] < skin.crotch - 1e-9
     label = component_labels(edges[low[edges].all(1)], len(x))
     feet = x[:, 1] < 0.15 * skin.height
     legs = low & np.isin(label, np.unique(label[feet]))
+    away = np.abs(x - [0.0, skin.crotch, 0.0]).sum(axis=1)
+    start = int(np.argmin(np.where(legs, np.inf, away)))
     reach = _distances(x, skin.faces, start, ~legs)
     # The head is no arm: it lies above the middle.
     aside = np.abs(x[:, 0]) > 0.07 * skin.height
-    left, right = (
-        np.where(aside & (sign * x[:, 0] > 0) & np.isfinite(reach), reach, np.inf)
-        for sign in (1, -1)
-    )
-    return _find_arm(skin, left, "left"), _find_arm(skin, right, "right")
+    return {
+        side: _find_arm(skin, np.where(aside & (sign * x[:, 0] > 0), reach, np.inf), side)
+        for side, sign in (("left", 1), ("right", -1))
+    }
 
 
-def _measure_body(skin: _Skin) -> tuple[dict[str, Floats], dict[str, float]]:
-    """Return the points and girths of a body in its own axes."""
-    h, crotch = skin.height, skin.crotch
-    arms = dict(zip(("left", "right"), _find_arms(skin)))
-    limbs = {side: _measure_arm(skin, arm) for side, arm in arms.items()}
-    armpit = 0.5 * sum(float(arm.armpit[1]) for arm in arms.values())
-    breadth = 0.5 * sum(abs(float(points["shoulder"][0])) for points, _ in limbs.values())
+@dataclass(frozen=True, eq=False)
+class _Trunk:
+    """Horizontal sections of a body without its arms.
 
-    def trunk(y: float) -> Floats:
-        points, label = cut_edges(skin.x, skin.faces, np.array([0.0, y, 0.0]), UP)
+    Args:
+        skin: the body.
+        armpit: [m] height of the armpits.
+        breadth: [m] half the breadth of the shoulders.
+    """
+
+    skin: _Skin
+    armpit: float
+    breadth: float
+
+    def section(self, y: float) -> Floats:
+        """Return the points (n,3) [m] of the section at a height [m]."""
+        points, label = cut_edges(self.skin.x, self.skin.faces, np.array([0.0, y, 0.0]), UP)
         if len(points) == 0:
             return points
         keep = [k for k in range(int(label.max()) + 1) if np.ptp(np.sign(points[label == k, 0]))]
         points = points[np.isin(label, keep)]
-        if abs(y - armpit) < 0.06 * h:  # without the arms
-            points = points[np.abs(points[:, 0]) <= TRUNK_BREADTH * breadth]
+        if abs(y - self.armpit) < 0.06 * self.skin.height:
+            points = points[np.abs(points[:, 0]) <= TRUNK_BREADTH * self.breadth]
         return points
 
-    def tape(y: float) -> float:
-        points = trunk(y)
-        return tape_length(points, UP) if len(points) > 2 else np.inf
+    def tape(self, y: float) -> float:
+        """Return the girth [m] at a height [m]; infinite where the mesh is open."""
+        points = self.section(y)
+        if len(points) < 3:
+            return np.inf
+        angle = np.sort(np.arctan2(*(points - points.mean(0))[:, [0, 2]].T))
+        gap = np.diff(angle, append=angle[0] + 2 * np.pi).max()
+        return tape_length(points, UP) if gap < HOLE else np.inf
 
-    throat = _best(tape, armpit + 0.04 * h, min(armpit + 0.16 * h, 0.995 * h), 0.004 * h)
-    length = throat - crotch
+    def front(self, y: float, sign: float = 1.0) -> Floats:
+        """Return the point (3,) [m] in front in the plane of symmetry; sign -1: at the back.
+
+        Raises:
+            MeshError: the mesh is open there.
+        """
+        points = self.section(y)
+        near = points[np.abs(points[:, 0]) < 0.018 * self.skin.height]
+        if len(near) == 0:
+            expected = f"skin at {y:.3g} m in front and at the back"
+            raise MeshError("body", got="a hole", expected=expected)
+        return np.array([0.0, y, sign * float((sign * near[:, 2]).max())])
+
+
+def _find_levels(trunk: _Trunk, stated: Mapping[str, float]) -> dict[str, float]:
+    """Return the heights [m] of neck, bust, waist and hip; those that are stated stay."""
+    h, crotch, armpit, tape = trunk.skin.height, trunk.skin.crotch, trunk.armpit, trunk.tape
+    step = 0.004 * h
+    neck = stated.get("neck_back")
+    if neck is None:
+        neck = _best(tape, armpit + 0.04 * h, min(armpit + 0.16 * h, 0.995 * h), step)
+    length = neck - crotch
     waist = crotch + WAIST * length
-    narrow = _best(tape, crotch + 0.29 * length, crotch + 0.46 * length, 0.004 * h)
+    narrow = _best(tape, crotch + 0.29 * length, crotch + 0.46 * length, step)
     if tape(narrow) < 0.98 * tape(waist):  # a waist that shows
         waist = 0.5 * (waist + narrow)
     low, high = (crotch + part * length for part in HIP_WINDOW)
-    hip = _best(lambda y: -tape(y), low + 0.004 * h, high, 0.004 * h)
+    fullest = _best(lambda y: -tape(y), low + step, high, step)
+    hip = 0.5 * (fullest + _best(lambda y: trunk.front(y, -1.0)[2], low + step, high, step))
     low, high = crotch + 0.53 * length, crotch + 0.78 * length
-    bust = _best(lambda y: -float(trunk(y)[:, 2].max()), low, high, 0.004 * h)
+    bust = _best(lambda y: -trunk.front(y)[2], low, high, step)
     if min(bust - low, high - bust) < 0.005 * h:
         bust = crotch + CHEST * length  # no fullest place: the belly or a flat chest
-    under = bust - UNDERBUST * length
-    points = {
+    return {"neck_back": neck, "waist": waist, "hip": hip, "bust": bust} | {**stated}
+
+
+def _measure_body(
+    skin: _Skin, stated: Mapping[str, float]
+) -> tuple[dict[str, Floats], dict[str, float]]:
+    """Return the points and girths of a body in its own axes."""
+    limbs = {side: _measure_arm(skin, arm) for side, arm in _find_arms(skin).items()}
+    armpit = 0.5 * sum(float(points["armpit"][1]) for points, _ in limbs.values())
+    breadth = 0.5 * sum(abs(float(points["shoulder"][0])) for points, _ in limbs.values())
+    trunk = _Trunk(skin, armpit, breadth)
+    at = _find_levels(trunk, stated)
+    length = at["neck_back"] - skin.crotch
+    points = {name: trunk.front(at[name]) for name in ("bust", "waist", "hip")} | {
         "top": skin.x[np.argmax(skin.x[:, 1])],
-        "crotch": np.array([0.0, crotch, 0.0]),
-        "bust": _front(trunk(bust)),
-        "waist": _front(trunk(waist)),
-        "hip": _front(trunk(hip)),
-        "neck_front": _front(trunk(throat - NECK_FRONT * length)),
-        "neck_back": _front(trunk(throat) * [1.0, 1.0, -1.0]) * [1.0, 1.0, -1.0],
+        "crotch": np.array([0.0, skin.crotch, 0.0]),
+        "neck_front": trunk.front(at["neck_back"] - NECK_FRONT * length),
+        "neck_back": trunk.front(at["neck_back"], -1.0),
     }
     girths = {
-        "neck": tape(throat),
-        "chest": tape(bust),
-        "underbust": tape(under),
-        "waist": tape(waist),
-        "hips": tape(hip),
+        "neck": trunk.tape(at["neck_back"]),
+        "chest": trunk.tape(at["bust"]),
+        "underbust": trunk.tape(at["bust"] - UNDERBUST * length),
+        "waist": trunk.tape(at["waist"]),
+        "hips": trunk.tape(at["hip"]),
     }
-    collar = trunk(throat)
+    collar = trunk.section(at["neck_back"])
     more: dict[str, list[float]] = {n: [] for n in ("thigh", "knee", "upper_arm", "wrist")}
     for side, (places, around) in limbs.items():
         sign = 1.0 if side == "left" else -1.0
         points[f"neck_side_{side}"] = collar[np.argmax(sign * collar[:, 0])]
         for name, part in (("knee", KNEE), ("ankle", ANKLE), ("thigh", THIGH)):
-            leg = skin.part(np.array([sign * 0.05 * h, part * crotch, 0.0]))
+            leg = skin.part(np.array([sign * 0.05 * skin.height, part * skin.crotch, 0.0]))
             places[name], around[name] = leg.mean(0), tape_length(leg, UP)
         points |= {f"{name}_{side}": places[name] for name in places if name != "thigh"}
         for name, values in more.items():
@@ -376,9 +455,3 @@ def _best(function: Callable[[float], float], low: float, high: float, step: flo
         return float(heights[k])
     bend = around[0] - 2 * around[1] + around[2]
     return float(heights[k] + step * (0.5 * (around[0] - around[2]) / bend if bend > 0 else 0.0))
-
-
-def _front(section: Floats) -> Floats:
-    """Return the point (3,) of a section in front in the plane of symmetry."""
-    near = section[np.abs(section[:, 0]) < 0.03]
-    return np.array([0.0, section[0, 1], float(near[:, 2].max())])

@@ -35,7 +35,8 @@ def cut_edges(x: Positions, faces: Faces, point: Floats, normal: Floats) -> tupl
     unit = np.asarray(normal, dtype=np.float64) / np.linalg.norm(normal)
     side = (x - point) @ unit
     side = np.where(side == 0, 1e-12, side)  # no vertex lies in the plane: cuts are closed loops
-    cut = faces[np.ptp(np.sign(side[faces]), axis=1) > 0]
+    above = (side > 0)[faces]
+    cut = faces[above.any(axis=1) & ~above.all(axis=1)]
     edges = np.sort(np.stack([cut, np.roll(cut, -1, axis=1)], -1), axis=-1)  # (c,3,2)
     crossed = (side[edges[..., 0]] > 0) != (side[edges[..., 1]] > 0)
     pairs = edges[crossed].reshape(-1, 2, 2)  # two crossed edges of every face

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weft.base.errors import MeshError
-from weft.cli.options import Set, end_check, say, say_problems
+from weft.cli.options import Set, end_check, new_table, say, say_problems
 
 if TYPE_CHECKING:
     from weft.base.arrays import Ints
@@ -40,6 +40,10 @@ def check(
     prim: Annotated[
         str | None, typer.Option(help="Of a USD or glTF file: which mesh, by path or name.")
     ] = None,
+    body: Annotated[
+        bool,
+        typer.Option("--body", help="The mesh is a person: find landmarks and girths, draw them."),
+    ] = False,
     picture: Annotated[
         Path | None,
         typer.Option(help="Where to draw a pattern, or faces that have a problem.", metavar="PNG"),
@@ -55,6 +59,9 @@ def check(
 
     if is_pattern(path):
         check_pattern(path, set_ or [], picture)
+        return
+    if body:
+        _check_body(path, scale, prim, picture or path.with_suffix(".check.png"))
         return
     from weft.scene.check import check as look_at
 
@@ -78,6 +85,32 @@ def check(
         save_piece(target, found.piece)
         say(f"picture  {target} (the piece in the material plane, what is wrong in red)")
     end_check(len(found.warnings), found.errors)
+
+
+def _check_body(path: Path, scale: str | None, prim: str | None, target: Path) -> None:
+    """Print landmarks and girths of the person that a mesh is, and draw them."""
+    from weft.base.errors import WeftError
+    from weft.base.terminal import new_console
+    from weft.contact import load_body
+    from weft.show.picture.landmark_picture import save_landmarks
+
+    try:
+        unit = None if scale is None else _meters(scale, "--scale")
+        person = load_body(path, unit, path.stem, prim)
+        marks = person.find_landmarks()
+    except WeftError as error:
+        say_problems((), [error])
+        raise typer.Exit(1) from None
+    table = new_table("landmark or girth", "cm", right=["cm"])
+    table.add_row("height", f"{100 * marks.height:.1f}")
+    for name, point in marks.points.items():
+        table.add_row(name.replace("_", " "), ", ".join(f"{100 * v:.1f}" for v in point))
+    for name, girth in marks.girths.items():
+        table.add_row(f"{name} girth".replace("_", " "), f"{100 * girth:.1f}")
+    new_console().print(table)
+    save_landmarks(target, person.vertices, person.faces, marks)
+    say(f"picture  {target}")
+    end_check(0, ())
 
 
 def _draw_faces(mesh: "TriangleMesh", faces: "Ints", target: Path) -> None:

@@ -8,11 +8,12 @@ import math
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, create_model, model_validator
+from pydantic import BeforeValidator, Field, create_model, model_validator
 
 from weft.base.schema.block import Block, FromBlock
-from weft.base.schema.quantities import Degrees, Point, Size, Thickness, Time
+from weft.base.schema.quantities import Degrees, Point, QuantityIn, Size, Thickness, Time
 from weft.base.settings import ROOM, Setting
+from weft.base.trees import Yaml
 from weft.bodies.motion.pins import Path
 from weft.bodies.rigid.settings import Rigid
 from weft.contact import Body, box, capsule, cone, cylinder, disk, plane, plate, ring, sphere
@@ -151,6 +152,12 @@ SHAPES: Mapping[str, tuple[type[Block], str, str]] = {
 }
 
 
+def _height_or_point(value: Yaml) -> Yaml:
+    """Return a height, or the coordinates of a point, in meters."""
+    read = QuantityIn("m")
+    return [read(v) for v in value] if isinstance(value, list) else read(value)
+
+
 class _Body(Block):
     name: str = Field("", description="for messages and contact pairs")
 
@@ -175,6 +182,11 @@ class BodyBlock(create_model("_Shapes", __base__=_Body, **_FIELDS)):  # type: ig
     )
     path: Annotated[FromBlock[Path] | None, MOTION] = Field(
         None, description="a motion; none: it stands still"
+    )
+    landmarks: dict[str, Annotated[float | Point, BeforeValidator(_height_or_point)]] = Field(
+        {},
+        description="of a person, stated instead of found: a height [m] above the floor of "
+        "neck_back, bust, waist, hip or crotch, or a point of any (docs/mannequin.md)",
     )
     rigid: FromBlock[Rigid] | None = Field(
         None, description="forces and contact move it (docs/bodies.md); none: nothing does"

@@ -183,7 +183,7 @@ class Builder:
             body = shape.make(name)
         body = dataclasses.replace(body, thickness=block.thickness)
         body = body.move(block.translation, block.path, block.rotation)
-        body = dataclasses.replace(body, rigid=block.rigid)
+        body = dataclasses.replace(body, rigid=block.rigid, landmarks=block.landmarks)
         body.check_until(self.file.seconds)
         return body
 
