@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.stats
 
 from tests.sweep.conftest import varied
 from weft.sweep.design import Design
@@ -33,6 +34,15 @@ def test_ishigami():
     first, total = sobol_indices(ishigami(points(4096)))
     np.testing.assert_allclose(first, exact()[0], atol=0.02)
     np.testing.assert_allclose(total, exact()[1], atol=0.02)
+
+
+def test_they_are_those_of_scipy():
+    f = ishigami(points(256)) + 40.0
+    columns = {"f_A": f[None, :, 0], "f_B": f[None, :, 1], "f_AB": f.T[2:, None]}
+    theirs = scipy.stats.sobol_indices(func=columns, n=len(f))
+    first, total = sobol_indices(f)
+    np.testing.assert_allclose(first, theirs.first_order, atol=1e-12)
+    np.testing.assert_allclose(total, theirs.total_order, atol=1e-12)
 
 
 def test_they_converge():

@@ -8,11 +8,12 @@ First-order indices are computed as in Saltelli et al. 2010 (table 2 b), total o
 
 with V the variance of f_A and f_B together. All values are centered first, which changes neither
 expectation and removes most of the error of S_i. These are the formulas of
-``scipy.stats.sobol_indices``, which is not called, because it takes a power of two rows only: rows
-with a failed sample are left out here. Confidence intervals are from ``scipy.stats.bootstrap``. For
-other designs Spearman's rank correlation tells how far a measure rises or falls with a parameter
-while the others vary as well. It is no share of a variance, and it misses dependences that are not
-monotonic.
+``scipy.stats.sobol_indices`` (a test compares them), which is not called, because it takes a power
+of two rows only: rows with a failed sample are left out here. SALib takes any number of rows; it
+would bring pandas, matplotlib and multiprocess along for these two lines. Confidence intervals are
+from ``scipy.stats.bootstrap``. For other designs Spearman's rank correlation tells how far a
+measure rises or falls with a parameter while the others vary as well. It is no share of a variance,
+and it misses dependences that are not monotonic.
 """
 
 from collections.abc import Mapping, Sequence
