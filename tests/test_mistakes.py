@@ -235,7 +235,6 @@ NOT_CALLED = {
     "Measurements",
     "Measures",
     "MotionFrames",
-    "FabricFields",
 }
 # Methods that weft calls in every time step with arguments of its own (Model.step: of integrators,
 # which check dt and the state), while it reads files, builds a scene, or differentiates a run.

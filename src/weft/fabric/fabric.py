@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, ClassVar, TypedDict
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -18,55 +18,7 @@ from weft.base.curve import Curve
 from weft.base.errors import FabricError, check_known
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, Accepts, documented, setting, settings_by_field
-from weft.base.trees import Yaml, YamlMapping
-from weft.base.units import Quantity
-
-
-class Sourced(TypedDict, total=False):
-    """A quantity and its source."""
-
-    value: Quantity
-    source: str
-
-
-Field = str | Sourced  # "120 g/m^2", or with its source
-Pair = Field | Sequence[Field]  # one field for warp and weft, or two
-
-
-class FabricFields(TypedDict, total=False):
-    """A fabric as a mapping, as in YAML: quantities are text with a unit."""
-
-    preset: str  # gives the fields that are left out
-    name: str
-    title: str
-    density: Field
-    stretch: Pair
-    stretch_warp: Field
-    stretch_weft: Field
-    shear: Field
-    bending: Pair
-    bending_warp: Field
-    bending_weft: Field
-    thickness: Field
-    damping: Field
-    rest_stretch: float | Sequence[float]
-    rest_stretch_warp: float
-    rest_stretch_weft: float
-    limit: Pair
-    limit_warp: Field
-    limit_weft: Field
-    limit_shear: Field
-    crease_yield: Field
-    crease_hardening: Field
-    crease_recovery: Field
-    crease_lasting: Field
-    yield_warp: Field
-    yield_weft: Field
-    yield_hardening: Field
-    curve: Yaml
-    curve_warp: Yaml
-    curve_weft: Yaml
-
+from weft.base.trees import YamlMapping
 
 MOST_PRESETS = 20  # length of a chain of presets that refer to presets
 ORIGINS = ("measured", "published", "estimated")
@@ -259,7 +211,7 @@ def preset_names() -> tuple[str, ...]:
     )
 
 
-FabricLike = str | Path | FabricFields | YamlMapping | Fabric
+FabricLike = str | Path | YamlMapping | Fabric
 
 
 def fabric(value: FabricLike, where: str = "fabric", depth: int = 0) -> Fabric:

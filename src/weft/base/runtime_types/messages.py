@@ -4,7 +4,7 @@ import enum
 import types
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, Union, get_args, get_origin, is_typeddict
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from weft.base.arrays import ArrayOf
 from weft.base.errors import to_one_line
@@ -65,8 +65,9 @@ def describe_hint(hint: object, about: Setting = PLAIN) -> str:
         return f"{len(parts)} entries{each}"
     if origin in LISTS and parts:
         return f"a list, each {describe_hint(parts[0], about)}"
-    if origin in MAPPINGS or is_typeddict(hint):
-        return f"a mapping, each {describe_hint(parts[1])}" if len(parts) == 2 else "a mapping"
+    if origin in MAPPINGS:
+        typed = len(parts) == 2 and parts[1] is not Any
+        return f"a mapping, each {describe_hint(parts[1])}" if typed else "a mapping"
     if is_function(origin) or is_function(hint):
         return "a function"
     name = str(getattr(hint, "__name__", hint)).removesuffix("Like")

@@ -23,7 +23,6 @@ from typing import (
     Union,
     get_args,
     get_origin,
-    is_typeddict,
 )
 
 import numpy as np
@@ -107,7 +106,7 @@ class Translation:
         from pydantic import BeforeValidator, InstanceOf, PlainValidator, Strict, WrapValidator
 
         origin, parts = get_origin(hint), get_args(hint)
-        if origin in MAPPINGS and not is_typeddict(hint):
+        if origin in MAPPINGS:
             inner = dict.__class_getitem__(tuple(self.translate(p, about) for p in parts))
             return Annotated[inner, WrapValidator(partial(_pairs, hint=hint))]
         if hint is bool:
@@ -288,7 +287,7 @@ def _plain_truth(value: object) -> object:
 
 def _instance(value: object, hint: object, about: Setting) -> object:
     """Return a value that is an instance of the annotation."""
-    kind = dict if is_typeddict(hint) else (get_origin(hint) or hint)
+    kind = get_origin(hint) or hint
     if isinstance(kind, type) and not is_instance(value, kind):
         raise _another_kind(hint, about)
     return value
