@@ -12,21 +12,74 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "weft"
 
 
+class Added:
+    """A copy of weft to which one of each kind is added, and a folder for every program.
+
+    One process runs all programs, because each would spend seconds on imports.
+    """
+
+    def __init__(self, place):
+        self.place, self.programs = place, {}
+        shutil.copytree(SOURCE, place / "weft", ignore=shutil.ignore_patterns("__pycache__"))
+
+    def write(self, path, text):
+        """Add a file to the package."""
+        (self.place / "weft" / path).write_text(text)
+
+    def insert(self, path, text, before):
+        """Add text to a file of the package before some of its text."""
+        file = self.place / "weft" / path
+        old = file.read_text()
+        assert old.count(before) == 1
+        file.write_text(old.replace(before, text + before))
+
+    def run(self, name, program, **files):
+        """Add a program; ``files`` are YAML files of its folder, by name."""
+        self.programs[name] = program
+        (self.place / name).mkdir()
+        for stem, text in files.items():
+            (self.place / name / f"{stem}.yaml").write_text(text)
+
+    def results(self):
+        """Return what each program prints as JSON in its last line, or its traceback."""
+        env = {**os.environ, "PYTHONPATH": str(self.place)}
+        run = [sys.executable, "-c", DRIVER, json.dumps(self.programs)]
+        done = subprocess.run(
+            run, capture_output=True, text=True, env=env, cwd=self.place, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout.splitlines()[-1])
+
+
+DRIVER = """
+import contextlib, io, json, os, sys, traceback
+results = {}
+for name, program in json.loads(sys.argv[1]).items():
+    said = io.StringIO()
+    with contextlib.chdir(name), contextlib.redirect_stdout(said):
+        try:
+            exec(program, {"__name__": name})
+            results[name] = json.loads(said.getvalue().splitlines()[-1])
+        except Exception:
+            results[name] = traceback.format_exc()
+print(json.dumps(results))
+"""
+
+
 @pytest.fixture(scope="module")
-def copy(tmp_path_factory):
-    """A folder with a copy of the package."""
-    place = tmp_path_factory.mktemp("copy")
-    shutil.copytree(SOURCE, place / "weft", ignore=shutil.ignore_patterns("__pycache__"))
-    return place
-
-
-def told(copy, program, folder):
-    """What a program prints as JSON that imports the copy."""
-    env = {**os.environ, "PYTHONPATH": str(copy)}
-    run = [sys.executable, "-c", program]
-    done = subprocess.run(run, capture_output=True, text=True, env=env, cwd=folder, check=False)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+def results(tmp_path_factory):
+    added = Added(tmp_path_factory.mktemp("copy"))
+    for add in (
+        add_scene_field,
+        add_preset,
+        add_bending,
+        add_linear_solver,
+        add_look,
+        add_format,
+        add_certificate_row,
+    ):
+        add(added)
+    return added.results()
 
 
 FIELD = """    haze: float = setting(
@@ -62,18 +115,16 @@ print(json.dumps({
 """
 
 
-def test_a_scene_field(copy, tmp_path):
+def add_scene_field(added):
+    added.insert("scene/scene.py", FIELD, "    law: Law | Callable")
+    cloth = "cloth: {sheet: {nx: 3, ny: 3}}\nhaze: "
+    keys = cloth + "{keys: [[0 s, 1 cm], [1 s, 30 mm]]}\n"
+    added.run("field", USED, scene=keys, wrong=cloth + "3 kg\n")
+
+
+def test_a_scene_field(results):
     """YAML, keyframes, explain, JSON schema, identity and checks follow from its declaration."""
-    file = copy / "weft" / "scene" / "scene.py"
-    text = file.read_text()
-    before = "    law: Law | Callable"
-    assert text.count(before) == 1
-    file.write_text(text.replace(before, FIELD + before))
-    scene = "cloth: {sheet: {nx: 3, ny: 3}}\nhaze: "
-    (tmp_path / "scene.yaml").write_text(scene + "{keys: [[0 s, 1 cm], [1 s, 30 mm]]}\n")
-    (tmp_path / "wrong.yaml").write_text(scene + "3 kg\n")
-    found = told(copy, USED, tmp_path)
-    file.write_text(text)
+    found = results["field"]
     assert found["keys"] == [0.01, 0.03] and found["later"] == pytest.approx(0.02)
     assert found["python"] == 0.02 and found["identity"] == [0.02, 0.0]
     about = "[m] depth of the fog; 0: none (may have keyframes)"
@@ -102,11 +153,13 @@ print(json.dumps([
 """
 
 
-def test_a_preset(copy, tmp_path):
-    file = copy / "weft" / "fabrics" / "felt.yaml"
-    file.write_text(PRESET)
-    known, title, stretch, thickest = told(copy, LISTED, tmp_path)
-    file.unlink()
+def add_preset(added):
+    added.write("fabrics/felt.yaml", PRESET)
+    added.run("preset", LISTED)
+
+
+def test_a_preset(results):
+    known, title, stretch, thickest = results["preset"]
     assert known and title == "Felt of the mill" and stretch == 3000.0 and thickest >= 1e-3
 
 
@@ -121,15 +174,15 @@ print(json.dumps([*bend, scene.identity()["bending"]]))
 """
 
 
-def test_a_bending_energy_by_name(copy, tmp_path):
-    """One line of ``BENDING``: scene files and Python may name it."""
-    file = copy / "weft" / "scene" / "elastic.py"
-    text = file.read_text()
+def add_bending(added):
     line = '    "mine": lambda scene, fabric, mesh: HingeBending.of(mesh, (1.0, 2.0)),\n'
-    file.write_text(text.replace('    "pairs": _pairs,\n', '    "pairs": _pairs,\n' + line))
-    (tmp_path / "scene.yaml").write_text("cloth: {sheet: {nx: 3, ny: 3}}\nbending: mine\n")
-    assert told(copy, BENT, tmp_path) == [True, True, "mine"]
-    file.write_text(text)
+    added.insert("scene/elastic.py", line, '    "pairs": _pairs,\n')
+    added.run("bending", BENT, scene="cloth: {sheet: {nx: 3, ny: 3}}\nbending: mine\n")
+
+
+def test_a_bending_energy_by_name(results):
+    """One line of ``BENDING``: scene files and Python may name it."""
+    assert results["bending"] == [True, True, "mine"]
 
 
 LINEAR_SOLVER = """
@@ -215,20 +268,18 @@ print(json.dumps({"apart": apart, "same": same}))
 """
 
 
-def test_a_linear_solver(copy, tmp_path):
+def add_linear_solver(added):
+    table = "solve/linear/select.py"
+    added.write("solve/linear/diagonal.py", LINEAR_SOLVER)
+    name = "from weft.solve.linear.diagonal import Diagonal\n"
+    added.insert(table, name, "from weft.solve.linear.direct import")
+    added.insert(table, '    "diagonal": Diagonal,\n', '    "multigrid": Multigrid,\n')
+    added.run("solver", SOLVED)
+
+
+def test_a_linear_solver(results):
     """Used in runs with and without contact, and in a batch; a new preconditioner is all of it."""
-    folder = copy / "weft" / "solve" / "linear"
-    (folder / "diagonal.py").write_text(LINEAR_SOLVER)
-    table = folder / "select.py"
-    text = table.read_text()
-    added = "from weft.solve.linear.diagonal import Diagonal\n"
-    line = "SOLVERS: dict[str, Callable[[Stop], LinearSolver]] = {\n"
-    assert text.count(line) == 1
-    with_line = text.replace(line, line + '    "diagonal": Diagonal,\n')
-    first = "from weft.solve.linear.direct import"
-    table.write_text(with_line.replace(first, added + first))
-    found = told(copy, SOLVED, tmp_path)
-    table.write_text(text)
+    found = results["solver"]
     assert max(found["apart"]) < 1e-6 and found["same"] == [True, True]
 
 
@@ -243,27 +294,32 @@ def height(frame: ShownFrame):
 HEIGHT = Look("height", "height above the lowest point", "m", height)
 """
 LOOKED = """
-import json, weft
+import json, os, weft
 from weft.show.viewer.page import content_of
 scene = weft.Scene(weft.sheet(4, 4), step=0.02)
 run = weft.simulate(scene, frames=1, out="run", progress=False, fsync=False)
 run.render("a.png", look="height")
+size = os.stat("a.png").st_size
 content = content_of(run, looks=["height"])
 scale = content.about["scales"]["height"]
-print(json.dumps([scale["unit"], scale["title"], "height" in content.blocks]))
+print(json.dumps([scale["unit"], scale["title"], "height" in content.blocks, size]))
 """
 
 
-def test_a_look(copy, tmp_path):
+def add_look(added):
+    added.write("show/height.py", LOOK)
+    file = added.place / "weft" / "show" / "looks.py"
+    added.write(
+        "show/looks.py",
+        file.read_text() + "\n\nfrom weft.show.height import HEIGHT\nLOOKS['height'] = HEIGHT\n",
+    )
+    added.run("look", LOOKED)
+
+
+def test_a_look(results):
     """Pictures and pages have it, with its color scale."""
-    (copy / "weft" / "show" / "height.py").write_text(LOOK)
-    file = copy / "weft" / "show" / "looks.py"
-    text = file.read_text()
-    file.write_text(text + "\n\nfrom weft.show.height import HEIGHT\nLOOKS['height'] = HEIGHT\n")
-    found = told(copy, LOOKED, tmp_path)
-    file.write_text(text)
-    assert found == ["m", "height above the lowest point", True]
-    assert (tmp_path / "a.png").stat().st_size > 1000
+    found = results["look"]
+    assert found[:-1] == ["m", "height above the lowest point", True] and found[-1] > 1000
 
 
 FORMAT = """
@@ -300,22 +356,20 @@ print(json.dumps([
 """
 
 
-def test_a_file_format_in_and_out(copy, tmp_path):
-    """Runs are written to it; Python and scene files read meshes of it."""
-    (copy / "weft" / "io" / "formats" / "xyz.py").write_text(FORMAT)
-    file = copy / "weft" / "io" / "__init__.py"
-    text = file.read_text()
-    line = '    ".xyz": Format(read=read_xyz, write=write_xyz),\n'
-    new = text.replace(
-        "FORMATS: dict[str, Format] = {\n", "FORMATS: dict[str, Format] = {\n" + line
-    )
-    file.write_text(
-        new.replace("\nWarp = ", "\nfrom weft.io.formats.xyz import read_xyz, write_xyz\nWarp = ")
+def add_format(added):
+    file = "io/__init__.py"
+    added.write("io/formats/xyz.py", FORMAT)
+    added.insert(file, "\nfrom weft.io.formats.xyz import read_xyz, write_xyz", "\nWarp = ")
+    added.insert(
+        file, '    ".xyz": Format(read=read_xyz, write=write_xyz),\n', '    ".obj": Format('
     )
     scene = "cloth: {mesh: {file: a.xyz, warp: [1, 0, 0]}}\nseconds: 0.1 s\n"
-    (tmp_path / "scene.yaml").write_text(scene)
-    off, faces, wanted, count = told(copy, FORMATTED, tmp_path)
-    file.write_text(text)
+    added.run("format", FORMATTED, scene=scene)
+
+
+def test_a_file_format_in_and_out(results):
+    """Runs are written to it; Python and scene files read meshes of it."""
+    off, faces, wanted, count = results["format"]
     assert off == 0.0 and faces == wanted and count == 16
 
 
@@ -338,16 +392,19 @@ print(json.dumps([names("fast")[0], topic("mine"), row.name, row.ok, row.part]))
 """
 
 
-def test_a_certificate_row(copy, tmp_path):
-    """One file, and one line of the list of experiments."""
-    folder = copy / "weft" / "validate"
-    (folder / "mine.py").write_text(CERTIFICATE)
-    runner = folder / "runner.py"
-    text = runner.read_text()
+def add_certificate_row(added):
+    added.write("validate/mine.py", CERTIFICATE)
     first = '    "free-fall": Experiment("free_fall"),\n'
-    assert first in text
-    runner.write_text(text.replace(first, '    "mine": Experiment("mine"),\n' + first))
-    said = told(copy, CERTIFIED, tmp_path)
-    runner.write_text(text)
-    (folder / "mine.py").unlink()
-    assert said == ["mine", "A falling point against g t^2 / 2.", "mine/fall", True, "fast"]
+    added.insert("validate/runner.py", '    "mine": Experiment("mine"),\n', first)
+    added.run("certificate", CERTIFIED)
+
+
+def test_a_certificate_row(results):
+    """One file, and one line of the list of experiments."""
+    assert results["certificate"] == [
+        "mine",
+        "A falling point against g t^2 / 2.",
+        "mine/fall",
+        True,
+        "fast",
+    ]

@@ -24,6 +24,7 @@ from weft.scene.scene import Scene
 from weft.solve.linear.solver import Outcome
 
 SHORT, LONG = 8, 300  # scenes in CI, and in a campaign
+STUCK = 3  # one of them is a pinch, whose halved steps cost as much as the others: a campaign's
 
 
 def run(scene, seconds):
@@ -50,16 +51,24 @@ def run(scene, seconds):
     return state, outcome
 
 
-def checked(case, folder):
+def checked(case, folder, part=1.0):
+    """Run a part of a case and return the outcome with which it failed, or None."""
     path = folder / "scene.yaml"
     path.write_text(yaml.safe_dump(document(case)))
     scene = load_scene(path).scene
-    return run(scene, 0.12 / case["speed"])[1]
+    return run(scene, part * 0.12 / case["speed"])[1]
 
 
-@pytest.mark.parametrize("case", list(cases(SHORT, 1)), ids=range(SHORT))
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=str(i), marks=[pytest.mark.slow] if i == STUCK else [])
+        for i, case in enumerate(cases(SHORT, 1))
+    ],
+)
 def test_pairs_of_options(case, tmp_path):
-    checked(case, tmp_path)
+    """Bodies go 7 of 12 cm, which stretches the cloth; the campaign goes all the way."""
+    checked(case, tmp_path, part=0.6)
 
 
 @pytest.mark.slow

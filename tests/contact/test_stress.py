@@ -16,14 +16,14 @@ SCENES = Path(__file__).parents[2] / "examples" / "contact"
 NAMES = sorted(p.stem for p in SCENES.glob("*.yaml"))
 SHEET = ("cloth.sheet.nx=9", "cloth.sheet.ny=9", "contact.gap=8 mm")
 SMALL = {
-    "gathered": (22, (*SHEET, "cloth.sheet.nx=13", "cloth.sheet.ny=15")),
-    "grasp": (16, (*SHEET, "contact.gap=4 mm", "step=20 ms")),
-    "pile": (5, [f"cloths.{k}.sheet.{n}=7" for k in range(10) for n in ("nx", "ny")]),
-    "pressed": (14, ("cloth.sheet.nx=11", "cloth.sheet.ny=11", "step=20 ms")),
-    "ring": (9, (*SHEET, "step=20 ms")),
+    "gathered": (20, (*SHEET, "cloth.sheet.nx=13", "cloth.sheet.ny=15")),
+    "grasp": (9, (*SHEET, "contact.gap=4 mm", "step=20 ms")),
+    "pile": (4, [f"cloths.{k}.sheet.{n}=7" for k in range(10) for n in ("nx", "ny")]),
+    "pressed": (12, ("cloth.sheet.nx=11", "cloth.sheet.ny=11", "step=20 ms")),
+    "ring": (6, (*SHEET, "step=20 ms")),
     "shot": (2, ("cloth.sheet.nx=9", "cloth.sheet.ny=9")),
-    "sphere": (11, SHEET),
-    "twist": (25, ("cloth.sheet.nx=17", "cloth.sheet.ny=7", "contact.gap=8 mm", "step=20 ms")),
+    "sphere": (8, SHEET),
+    "twist": (14, ("cloth.sheet.nx=17", "cloth.sheet.ny=7", "contact.gap=8 mm", "step=20 ms")),
 }
 
 
