@@ -5,7 +5,7 @@ INSTALLED := .venv/.installed
 TOOLS := .venv/.tools
 OUT ?= reproduced
 # With pytest-xdist on two cores or more, a file of tests on one of them.
-PARALLEL = $$($(BIN)/python -c 'import os, xdist; print("-n auto --dist loadfile" * ((os.cpu_count() or 1) > 1))' 2>/dev/null)
+PARALLEL = $$($(BIN)/python -c 'import os, xdist; print("-n auto --dist loadfile --no-loadscope-reorder" * ((os.cpu_count() or 1) > 1))' 2>/dev/null)
 PYTEST = $(BIN)/python -m pytest $(PARALLEL)
 
 .PHONY: demo check test test-ci test-all fuzz kill lint typecheck docs package addon validate study bench clean

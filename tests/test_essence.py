@@ -213,6 +213,12 @@ def test_folds():
     assert touched > 30 and changed
 
 
+def test_picture(tmp_path):
+    x, cloth = sheet()
+    essence.draw(cloth, x, tmp_path / "a.png")
+    assert (tmp_path / "a.png").stat().st_size > 1000
+
+
 def test_folds_would_intersect_without_contact():
     """The sheet passes through itself in the same scene without contact."""
     other = Weft(1e-2, contact=False)

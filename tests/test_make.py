@@ -1,10 +1,10 @@
 """`make check` and `make test`: what they select exists, and contact comes last."""
 
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
+
+from tests import conftest
 
 ROOT = Path(__file__).parents[1]
 
@@ -20,19 +20,17 @@ def test_makefile_and_tests_have_the_markers_of_pyproject():
     assert all(f"pytest.mark.{name}" in tests for name in named)
 
 
-def test_contact_comes_last():
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "--collect-only",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "tests/contact/test_sides.py",
-        "tests/test_docs.py",
-    ]
-    out = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True).stdout
-    files = [line.split("::")[0] for line in out.splitlines() if "::" in line]
-    assert files[0] == "tests/test_docs.py" and files[-1] == "tests/contact/test_sides.py"
-    assert files == sorted(files, key=lambda f: "contact" in f)
+class Item:
+    """A collected test, as far as tests/conftest.py looks at it."""
+
+    def __init__(self, path):
+        self.path, self.keywords = Path(path), {}
+
+
+def test_contact_comes_last(pytestconfig):
+    """The others keep their order; and pytest-xdist does not sort files anew."""
+    paths = ["tests/contact/a.py", "tests/b.py", "tests/contact/a.py", "tests/a.py"]
+    items = [Item(path) for path in paths]
+    conftest.pytest_collection_modifyitems(pytestconfig, items)
+    assert [str(i.path) for i in items] == [paths[1], paths[3], paths[0], paths[0]]
+    assert "--no-loadscope-reorder" in (ROOT / "Makefile").read_text()

@@ -150,20 +150,20 @@ weft.simulate(scene(), frames=6000, fps=30, out=sys.argv[1], resume=True, progre
 
 @pytest.mark.exact_start
 def test_kill_9_and_resume(tmp_path):
-    """The real thing: SIGKILL a process three times at random instants."""
+    """The real thing: SIGKILL a process at a random instant, and once more as it resumes."""
     program = PROGRAM.format(root=str(Path(__file__).parents[1]))
     path = tmp_path / "run"
-    for attempt in range(3):
+    for attempt in range(2):
         process = subprocess.Popen([sys.executable, "-c", program, str(path)])
         deadline = time.monotonic() + 900
         while time.monotonic() < deadline and process.poll() is None:
-            if RunFolder(path).exists() and len(RunFolder(path).numbers()) > 4 * (attempt + 1):
+            if RunFolder(path).exists() and len(RunFolder(path).numbers()) > 3 * (attempt + 1):
                 break
-            time.sleep(0.005)
+            time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
         assert process.wait() == -signal.SIGKILL
     last = len(weft.Run(path))
-    assert last > 8
+    assert last > 6
     whole = simulate(tmp_path / "whole", frames=last)
     same_run(whole, simulate(path, frames=last, resume=True))
 

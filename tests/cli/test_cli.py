@@ -322,7 +322,7 @@ def test_demo_does_not_touch_another_run(run, scene):
     assert len(weft.Run("mine")) == 2
 
 
-def test_ctrl_c_leaves_a_run_that_resumes(scene, tmp_path):
+def test_ctrl_c_leaves_a_run_that_resumes(run, scene, tmp_path):
     """SIGINT: status 130, a line that says how to go on, and then it goes on.
 
     What a shell starts in the background ignores SIGINT, and so does what that starts: not here.
@@ -339,8 +339,8 @@ def test_ctrl_c_leaves_a_run_that_resumes(scene, tmp_path):
     _, err = process.communicate(timeout=900)
     assert process.returncode == 130 and "--resume" in err and "Traceback" not in err
     n = len(weft.Run(tmp_path / "here"))
-    again = [*command, "--resume", "--set", "seconds=1000", "--frames", str(n + 2)]
-    subprocess.run(again, cwd=tmp_path, check=True, capture_output=True)
+    more = ("--resume", "--set", "seconds=1000", "--frames", n + 2)
+    assert run("run", scene, "--out", "here", *more)[0] == 0
     assert len(weft.Run(tmp_path / "here")) == n + 3
 
 

@@ -66,11 +66,12 @@ def wait_for(path):
         ("pxr.Usd", ["export", "r", "a.usdc"]),
     ],
 )
-def test_an_interrupt_while_a_package_is_imported(module, words, tmp_path):
+def test_an_interrupt_while_a_package_is_imported(run, module, words, tmp_path, monkeypatch):
     (tmp_path / "s.yaml").write_text(SCENE)
     if words[0] == "export":
         pytest.importorskip("pxr")
-        assert command.weft("run", "s.yaml", "--out", "r", "-q", cwd=tmp_path).status == 0
+        monkeypatch.chdir(tmp_path)
+        assert run("run", "s.yaml", "--out", "r", "-q")[0] == 0
     process = start(SLOW_IMPORT.format(module=module, words=words), tmp_path)
     wait_for(tmp_path / "importing")
     process.send_signal(signal.SIGINT)
