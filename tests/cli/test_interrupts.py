@@ -66,12 +66,13 @@ def wait_for(path):
         ("pxr.Usd", ["export", "r", "a.usdc"]),
     ],
 )
-def test_an_interrupt_while_a_package_is_imported(run, module, words, tmp_path, monkeypatch):
+def test_an_interrupt_while_a_package_is_imported(module, words, tmp_path, monkeypatch, request):
     (tmp_path / "s.yaml").write_text(SCENE)
     if words[0] == "export":
         pytest.importorskip("pxr")
         monkeypatch.chdir(tmp_path)
-        assert run("run", "s.yaml", "--out", "r", "-q")[0] == 0
+        run_here = request.getfixturevalue("run")
+        assert run_here("run", "s.yaml", "--out", "r", "-q")[0] == 0
     process = start(SLOW_IMPORT.format(module=module, words=words), tmp_path)
     wait_for(tmp_path / "importing")
     process.send_signal(signal.SIGINT)

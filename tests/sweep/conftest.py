@@ -31,6 +31,24 @@ PATIENCE = 900  # [s] after which something does not answer, however slow the ma
 GRID = "cloth.sheet.width: [30 cm, 40 cm, 50 cm, 60 cm]"
 
 
+class InThisProcess:
+    """An executor for tests in which workers play no part: each takes seconds to start."""
+
+    def submit(self, batch):
+        """Run all samples of the queue."""
+        samples = list(batch.queue)
+        batch.queue.clear()
+        self.answers = run_samples(*batch.arguments(samples))
+        return {id(samples): samples}
+
+    def collect(self, futures):
+        """Give the answers of all samples."""
+        return [(future, self.answers) for future in futures]
+
+    def close(self):
+        """Nothing is open."""
+
+
 def run_on(executor, path, samples=None, **more):
     """The folder of a sweep that has run."""
     return run_sweep(read_sweep(path, samples), executor, **more)

@@ -134,7 +134,7 @@ def test_report(sweep_file, tmp_path):
 def test_report_of_a_saltelli_design_has_sobol_indices(sweep_file, tmp_path):
     """Speed after a short fall is that of gravity alone; the width does not enter."""
     vary = "gravity.1: {from: -10.0, to: -2.0}\n  cloth.sheet.width: {from: 39 cm, to: 41 cm}"
-    path = sweep_file("design: saltelli\nsamples: 32\nset: {seconds: 0.02 s, fps: 50}\n", vary)
+    path = sweep_file("design: saltelli\nsamples: 16\nset: {seconds: 0.02 s, fps: 50}\n", vary)
     sweep = run_samples_of(open_sweep(planned_by(path)))
     weft("sweep", "report", sweep.path, tmp_path / "r.html", "--thumbnails", 0)
     text = (tmp_path / "r.html").read_text()

@@ -10,7 +10,16 @@ from pathlib import Path
 import pytest
 
 from tests.refusals import refused
-from tests.sweep.conftest import PATIENCE, WIDE, digests, free_port, is_first, run_on, run_or_die
+from tests.sweep.conftest import (
+    PATIENCE,
+    WIDE,
+    InThisProcess,
+    digests,
+    free_port,
+    is_first,
+    run_on,
+    run_or_die,
+)
 from weft.base.errors import SweepError
 from weft.sweep.executors.dask import Dask
 from weft.sweep.executors.processes import Processes
@@ -115,7 +124,7 @@ def test_a_scheduler_that_is_not_there(sweep_file, tmp_path):
     address = f"tcp://127.0.0.1:{free_port()}"
     with refused(SweepError, "scheduler", got=address):
         run_on(Dask(address, 0), sweep_file())
-    assert len(digests(run_on(Processes(1), sweep_file()).path)) == 4
+    assert len(digests(run_on(InThisProcess(), sweep_file()).path)) == 4
 
 
 @pytest.mark.slow

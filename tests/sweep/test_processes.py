@@ -14,6 +14,7 @@ from tests.refusals import refused
 from tests.sweep.conftest import (
     PATIENCE,
     WIDE,
+    InThisProcess,
     before_writing,
     digests,
     in_workers,
@@ -32,9 +33,9 @@ from weft.sweep.status import SampleKind, counts
 LONG = "set: {seconds: 1 s}\n"  # ten frames each
 
 
-def run(path, workers=1, **more):
-    """Of one worker, because each takes seconds to start, where a test does not ask for more."""
-    return run_on(Processes(workers), path, **more)
+def run(path, workers=0, **more):
+    """In this process, where a test does not ask for workers."""
+    return run_on(Processes(workers) if workers else InThisProcess(), path, **more)
 
 
 @contextmanager
@@ -59,9 +60,9 @@ def wait_for(condition):
 
 def test_the_same_bits_with_any_number_of_workers(sweep_file, tmp_path):
     path = sweep_file("design: random\nsamples: 6\n", vary=WIDE)
-    one = digests(run(path, 1, out=tmp_path / "one").path)
+    one = digests(run(path, out=tmp_path / "one").path)  # without workers
     assert len(one) == len(set(one.values())) == 6
-    assert digests(run(path, 3, out=tmp_path / "three").path) == one
+    assert digests(run(path, 2, out=tmp_path / "two").path) == one
 
 
 def test_what_a_sample_says_reproduces_it(sweep_file, tmp_path):
@@ -133,7 +134,7 @@ def test_a_step_that_does_not_end(sweep_file, tmp_path, monkeypatch):
     monkeypatch.setattr("weft.sweep.executors.processes.GRACE", 5.0)
     code = before_writing("frames/000001.npz", "import time\ntime.sleep(1000)")
     with in_workers(tmp_path, code):
-        run(sweep_file("time_limit: 5 min\n", vary="step: [0.02]"))
+        run(sweep_file("time_limit: 5 min\n", vary="step: [0.02]"), 1)
     (status,) = statuses(tmp_path / "out").values()
     assert (status["state"], status["reason"]) == ("failed", "TIME_LIMIT")
     assert "killed" in status["message"]
@@ -271,6 +272,6 @@ def test_a_sweep_json_that_is_damaged(sweep_file, tmp_path):
 def test_more_threads_than_this_machine_runs(sweep_file, tmp_path, monkeypatch):
     monkeypatch.setattr("weft.sweep.executors.processes.most_threads", lambda: 1)
     with refused(SweepError, "threads", got=2):
-        run(sweep_file("threads: 2\n"), out=tmp_path / "elsewhere")
+        run(sweep_file("threads: 2\n"), 1, out=tmp_path / "elsewhere")
     with refused(SweepError, "threads", got=100_000):
-        run(sweep_file(), out=tmp_path / "another", threads=100_000)
+        run(sweep_file(), 1, out=tmp_path / "another", threads=100_000)

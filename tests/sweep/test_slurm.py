@@ -13,7 +13,15 @@ from pathlib import Path
 import pytest
 
 from tests.refusals import refused
-from tests.sweep.conftest import PATIENCE, WIDE, digests, free_port, run_on, run_or_die
+from tests.sweep.conftest import (
+    PATIENCE,
+    WIDE,
+    InThisProcess,
+    digests,
+    free_port,
+    run_on,
+    run_or_die,
+)
 from weft.base.errors import SweepError
 from weft.sweep.executors.processes import Processes
 from weft.sweep.executors.slurm import Slurm, split
@@ -132,8 +140,8 @@ def slurm(tmp_path, monkeypatch):
 
 
 def test_local_executor_gives_the_bits_of_processes(sweep_file, tmp_path):
-    path = sweep_file(TEXT, vary=WIDE)
-    wanted = digests(run_on(Processes(1), path, out=tmp_path / "alone").path)
+    path = sweep_file(TEXT.replace("samples: 4", "samples: 2"), vary=WIDE)  # a process for each
+    wanted = digests(run_on(InThisProcess(), path, out=tmp_path / "alone").path)
     assert digests(run_on(Slurm(1, local=True), path).path) == wanted
 
 
