@@ -260,7 +260,7 @@ def test_frames_between(made):
         parts = lambda s, d=None: [("cloth", 8)]  # noqa: E731
         pressure = lambda s, k=-1: None  # noqa: E731
         recorded = lambda s, k=-1: ()  # noqa: E731
-        solid_faces = body_faces
+        solid_faces, appearances = body_faces, {}
 
         def positions(self, k=-1, density=None):
             return self.mesh.vertices + [0, -0.5 * 9.81 * t[k] ** 2, 0]

@@ -13,6 +13,7 @@ import numpy as np
 from weft.base.arrays import CornerUv, Faces, Floats, Ints, Positions, Velocities
 from weft.base.errors import RunError
 from weft.base.trees import Json
+from weft.io.part_appearance import PartAppearance
 
 Up = Literal["y", "z"]
 UNITS: Mapping[str, float] = {"m": 1.0, "cm": 0.01, "mm": 0.001, "in": 0.0254}  # [m]
@@ -55,12 +56,17 @@ class SurfaceTopology:
         faces: (m,3).
         corner_uv: (m,3,2) texture coordinates in the file's units; None: none.
         regions: names with their faces; each face is in one region: cloths and their panels.
+        appearances: of the regions in turn, None: usual ones; empty: no cloth has a surface.
+        image_uv: (m,3,2) with appearances: coordinates in their images, in units of the repeat;
+            texture coordinates where a region has no image.
     """
 
     name: str
     faces: Faces
     corner_uv: CornerUv | None = None
     regions: Sequence[tuple[str, Ints]] = ()
+    appearances: Sequence[PartAppearance | None] = ()
+    image_uv: CornerUv | None = None
 
     @property
     def region_numbers(self) -> Ints:

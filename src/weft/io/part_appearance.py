@@ -27,6 +27,12 @@ DASH, GAP = 0.004, 0.0025  # [m] of a stitch as drawn, and between two stitches
 STITCH = 0.0009  # [m] width of a stitch as drawn
 
 
+def linear_color(code: str) -> list[float]:
+    """Return linear red, green and blue of six hexadecimal digits of sRGB, as files have them."""
+    srgb = np.array([int(code[i : i + 2], 16) / 255 for i in (0, 2, 4)])
+    return list(np.round(srgb**2.2, 4).tolist())
+
+
 @dataclass(frozen=True)
 class PartAppearance:
     """Appearance of one cloth, or of one panel of a garment.
@@ -65,7 +71,7 @@ class PartAppearance:
         assert self.image is not None
         try:
             with open_image(self.image) as image:
-                drawn = image.convert("RGBA")
+                drawn = image.convert("RGBA" if image.has_transparency_data else "RGB")
         except (OSError, ValueError) as error:
             raise RunError(
                 "image of a surface",
@@ -74,6 +80,8 @@ class PartAppearance:
                 expected="the PNG or JPEG file that the cloth was given",
                 hint="put it there again, or correct `surface` and `weft run ... --resume`",
             ) from error
+        if drawn.mode == "RGB":
+            return drawn
         ground = Pillow.new("RGBA", drawn.size, f"#{self.color}")
         return Pillow.alpha_composite(ground, drawn).convert("RGB")
 

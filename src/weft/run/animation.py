@@ -5,7 +5,7 @@ That is: selection of frames, times, axes, units, and fields on the cloth.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import NoReturn
@@ -101,6 +101,8 @@ def build_animation(
     regions = regions_of(mesh, run.parts(density), regions_from_manifest(run, len(faces)))
     bodies = bodies_of(run)
     cloth = SurfaceTopology("cloth", faces, corner_uv / c.meters, regions)
+    if run.appearances:
+        cloth = _with_appearances(cloth, run, density, c.meters)
     names = tuple(fields) or run.recorded(numbers[0])
     reader = _FrameReader(run, mesh, c, [b for _, b in bodies], density, names, physics)
     about: Json = {k: run.manifest[k] for k in ("versions", "scene") if k in run.manifest}
@@ -114,6 +116,21 @@ def build_animation(
         about,
         names,
     )
+
+
+def _with_appearances(
+    cloth: SurfaceTopology, run: Run, density: int | None, meters: float
+) -> SurfaceTopology:
+    """Return the cloth with the appearances of its regions, in a file with a unit of ``meters``."""
+    assert cloth.corner_uv is not None
+    names, counts = zip(*run.parts(density))
+    parts = np.repeat(np.arange(len(counts)), counts)
+    looks = [run.appearances.get(names[parts[faces[0]]]) for _, faces in cloth.regions]
+    image_uv = np.array(cloth.corner_uv)
+    for look, (_, faces) in zip(looks, cloth.regions):
+        if look is not None and look.image is not None:
+            image_uv[faces] = look.image_coordinates(meters * cloth.corner_uv[faces])
+    return replace(cloth, appearances=looks, image_uv=image_uv)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ import base64
 import json
 import struct
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from weft.base.trees import Json
 from weft.io.animation import Animation, AnimationFrame, SurfaceTopology
 from weft.io.files import atomic_write
 from weft.io.formats.gltf_read import BIN, JSON, MAGIC
+from weft.io.part_appearance import PartAppearance, linear_color
 
 MOST_TARGETS = 64
 COLORS = ("4f86b0", "d98b5f", "6fa573", "b9789f", "c9b458", "7c7fb5", "5fb0ad", "b56b6b")
@@ -124,6 +126,7 @@ def _add_shape(
         for x, normal in zip(positions[1:], normals[1:])
     ]
     moving: Json = {"targets": targets} if targets else {}
+    looks = shape.appearances
     whole = [(shape.name, np.arange(len(corner), dtype=np.int32))]
     mesh: Json = {
         "name": shape.name,
@@ -131,10 +134,10 @@ def _add_shape(
             {
                 "attributes": attributes,
                 "indices": buffer.indices(corner[faces].reshape(-1)),
-                "material": buffer.material(name, colors[k % len(colors)]),
+                "material": buffer.material(name, colors[k % len(colors)], look),
                 **moving,
             }
-            for k, (name, faces) in enumerate(shape.regions or whole)
+            for k, ((name, faces), look) in enumerate(zip_longest(shape.regions or whole, looks))
         ],
     }
     if targets:
@@ -154,10 +157,11 @@ def _split(shape: SurfaceTopology) -> tuple[Faces, Ints, Floats | None]:
         their texture coordinates. Without texture coordinates, nothing is split and the order
         stays.
     """
-    if shape.corner_uv is None:
+    corner_uv = shape.corner_uv if shape.image_uv is None else shape.image_uv
+    if corner_uv is None:
         used = np.arange(int(shape.faces.max()) + 1, dtype=np.int32)
         return shape.faces, used, None
-    uv = shape.corner_uv.reshape(-1, 2).astype(np.float32)
+    uv = corner_uv.reshape(-1, 2).astype(np.float32)
     rows = np.column_stack([shape.faces.reshape(-1).astype(np.float64), uv])
     unique, ids = np.unique(rows, axis=0, return_inverse=True)
     corner = ids.reshape(-1, 3).astype(np.int32)
@@ -194,6 +198,7 @@ class GltfBuffer:
             "scenes": [{"nodes": []}],
         }
         self._parts: list[bytes] = []
+        self._textures: dict[bytes, int] = {}
         self._size = 0
 
     def append(self, kind: str, thing: Json) -> int:
@@ -213,14 +218,36 @@ class GltfBuffer:
         """Add an accessor of vertex indices, and return its index."""
         return self._accessor(ids.astype("<u4")[:, None], UINT, ELEMENT)
 
-    def material(self, name: str, color: str) -> int:
-        """Add a rough, two-sided material of an sRGB color, and return its index."""
-        srgb = np.array([int(color[i : i + 2], 16) / 255 for i in (0, 2, 4)])
-        rgba = [*np.round(srgb**2.2, 4).tolist(), 1.0]  # glTF has linear colors
-        rough = {"baseColorFactor": rgba, "metallicFactor": 0.0, "roughnessFactor": 0.9}
+    def material(self, name: str, color: str, look: PartAppearance | None = None) -> int:
+        """Add a rough, two-sided material, and return its index.
+
+        Args:
+            name: of the material.
+            color: sRGB, without an appearance.
+            look: color and image; None: the color.
+        """
+        rgba = [*linear_color(color if look is None else look.color), 1.0]
+        rough: Json = {"baseColorFactor": rgba, "metallicFactor": 0.0, "roughnessFactor": 0.9}
+        if look is not None and look.image is not None:
+            rough["baseColorTexture"] = {"index": self._texture(*look.image_bytes())}
+            rough["baseColorFactor"] = [1.0] * 4
         return self.append(
             "materials", {"name": name, "doubleSided": True, "pbrMetallicRoughness": rough}
         )
+
+    def _texture(self, suffix: str, data: bytes) -> int:
+        """Add an image that repeats, once, and return the index of its texture."""
+        if data not in self._textures:
+            view: Json = {"buffer": 0, "byteOffset": self._size, "byteLength": len(data)}
+            padded = data + bytes(-len(data) % 4)
+            self._parts.append(padded)
+            self._size += len(padded)
+            kind = "image/png" if suffix == ".png" else "image/jpeg"
+            source = self.append(
+                "images", {"bufferView": self.append("bufferViews", view), "mimeType": kind}
+            )
+            self._textures[data] = self.append("textures", {"source": source})
+        return self._textures[data]
 
     def animate_weights(self, node: int, times: Floats, weights: Floats) -> None:
         """Animate the weights of a node's mesh, linearly between times.

@@ -8,6 +8,7 @@ or panel. Axes, units and frame rate are the stage's metadata. ``UsdValidation``
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from shutil import rmtree
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,12 +18,20 @@ from weft.base.errors import RunError
 from weft.io.animation import Animation, AnimationFrame, SurfaceTopology, distinct
 from weft.io.extra import optional
 from weft.io.files import atomic_path
+from weft.io.formats.usd_materials import (
+    MATERIAL_UV,
+    Images,
+    add_materials,
+    save_images,
+    textures_folder,
+)
 
 if TYPE_CHECKING:
     from pxr import Usd, UsdGeom
 
 ROOT = "weft"  # the default prim
 FAMILY = "part"  # family name of the subsets
+BOUND = "materialBind"  # family name of subsets with materials, which the specification wants
 
 
 def write_usd(path: Path, animation: Animation) -> Sequence[str]:
@@ -34,18 +43,20 @@ def write_usd(path: Path, animation: Animation) -> Sequence[str]:
     optional("pxr.Usd", "usd", "USD files", RunError)
     with atomic_path(path) as new, _system_errors():
         if path.suffix.lower() != ".usdz":
-            _write(new, animation)
+            _write(new, animation, save_images(path, animation.cloth))
         else:
             from pxr import Sdf, UsdUtils
 
             layer = new.with_suffix(".usdc")
+            images = save_images(layer, animation.cloth)
             try:
-                _write(layer, animation)
+                _write(layer, animation, images)
                 made = UsdUtils.CreateNewUsdzPackage(
                     Sdf.AssetPath(str(layer)), str(new), f"{path.stem}.usdc"
                 )
             finally:
                 layer.unlink(missing_ok=True)
+                rmtree(textures_folder(layer), ignore_errors=True)
             if not made:
                 raise OSError("the package could not be made")
     return ()
@@ -62,7 +73,7 @@ def _system_errors() -> Iterator[None]:
         raise OSError("USD cannot save it: a full disk, or a folder without permission") from error
 
 
-def _write(path: Path, animation: Animation) -> None:
+def _write(path: Path, animation: Animation, images: Images) -> None:
     from pxr import Usd, UsdGeom
 
     stage = Usd.Stage.CreateNew(str(path))
@@ -81,6 +92,8 @@ def _write(path: Path, animation: Animation) -> None:
         _Track(_mesh(stage, f"/{ROOT}/{name}", shape), velocities=k == 0)
         for k, (name, shape) in enumerate(zip(names, animation.shapes))
     ]
+    scope = f"/{ROOT}/{distinct([*names, 'materials'])[-1]}"
+    add_materials(tracks[0].mesh, scope, animation.cloth, images)
     for number, moment in enumerate(animation, start=animation.first):
         for k, track in enumerate(tracks):
             track.add(number, moment, k)
@@ -101,18 +114,21 @@ def _mesh(stage: "Usd.Stage", path: str, shape: SurfaceTopology) -> "UsdGeom.Mes
     mesh.CreateDoubleSidedAttr(True)
     mesh.CreateFaceVertexCountsAttr(Vt.IntArray.FromNumpy(np.full(m, 3, dtype=np.int32)))
     mesh.CreateFaceVertexIndicesAttr(Vt.IntArray.FromNumpy(np.array(shape.faces.reshape(-1))))
-    if shape.corner_uv is not None:
-        st = UsdGeom.PrimvarsAPI(mesh).CreatePrimvar(
-            "st", Sdf.ValueTypeNames.TexCoord2fArray, UsdGeom.Tokens.faceVarying
-        )
-        st.Set(Vt.Vec2fArray.FromNumpy(shape.corner_uv.reshape(-1, 2).astype(np.float32)))
+    image_uv = shape.corner_uv if shape.image_uv is None else shape.image_uv
+    material_uv = None if shape.image_uv is None else shape.corner_uv
+    for name, uv in (("st", image_uv), (MATERIAL_UV, material_uv)):
+        if uv is not None:
+            st = UsdGeom.PrimvarsAPI(mesh).CreatePrimvar(
+                name, Sdf.ValueTypeNames.TexCoord2fArray, UsdGeom.Tokens.faceVarying
+            )
+            st.Set(Vt.Vec2fArray.FromNumpy(uv.reshape(-1, 2).astype(np.float32)))
     for (_, faces), name in zip(shape.regions, distinct([n for n, _ in shape.regions])):
         UsdGeom.Subset.CreateGeomSubset(
             mesh,
             name,
             UsdGeom.Tokens.face,
             Vt.IntArray.FromNumpy(np.array(faces, dtype=np.int32)),
-            FAMILY,
+            BOUND if shape.appearances else FAMILY,
             UsdGeom.Tokens.partition,
         )
     return mesh

@@ -24,6 +24,7 @@ from weft.base.input_file import MEMORY, SECONDS, USD_MESHES
 from weft.base.machine import LIBRARY_THREADS, gib
 from weft.io.extra import optional
 from weft.io.formats import usd_probe
+from weft.io.formats.usd_materials import MATERIAL_UV
 from weft.io.formats.usd_stage import Placed, all_meshes, list_drawn_meshes
 from weft.io.surface import (
     SPACE,
@@ -42,7 +43,8 @@ if TYPE_CHECKING:
 
 SPEED = 5e6  # [bytes/s] least speed of the trial reading
 WAIT = 10  # largest ratio of elapsed to processor time of the trial, on a busy machine
-UV_NAMES = ("st", "UVMap", "map1", "uv")  # primvars of texture coordinates; the first one is used
+# primvars of texture coordinates; the first one is used
+UV_NAMES = (MATERIAL_UV, "st", "UVMap", "map1", "uv")
 UV_TYPES = ("texCoord2f[]", "float2[]", "texCoord2d[]")
 WEIGHT_TYPES = ("float[]", "double[]", "half[]", "int[]")
 
