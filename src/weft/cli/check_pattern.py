@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from weft.garment.pattern import Pattern
 
 
+SIZE = 0.02  # [m] edge length at which a pattern is cut to describe it once it is sewn
+
+
 def is_pattern(path: Path) -> bool:
     """Return True if a file is a garment's pattern: by its suffix, or a YAML file with panels."""
     from weft.garment.formats import FORMATS
@@ -137,13 +140,16 @@ def table(report: "Report") -> list[str]:
 def _cut(report: "Report") -> list[str]:
     """Describe the garment once it is sewn."""
     from weft.garment.cutting import cut
+    from weft.garment.gathers import find_gathers
     from weft.garment.topology import sewn_topology
 
     try:
-        garment = cut(report.pattern)
+        garment = cut(report.pattern, SIZE)
+        gathers = find_gathers(report, SIZE)
     except WeftError as error:
         report.errors.append(error)
         return []
     shape = sewn_topology(garment)
-    report.warnings += shape.warnings
-    return [f"at an edge length of 2 cm: {garment.mesh.n_vertices} vertices; sewn: {shape}"]
+    report.warnings += [*gathers.warnings, *shape.warnings]
+    vertices = f"at an edge length of {100 * SIZE:g} cm: {garment.mesh.n_vertices} vertices"
+    return [*gathers.lines, f"{vertices}; sewn: {shape}"]

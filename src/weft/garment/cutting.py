@@ -11,6 +11,7 @@ import numpy as np
 from weft.base.arrays import Floats, Ints
 from weft.base.errors import PatternError
 from weft.discretization.mesh import TriangleMesh
+from weft.fabric.fabric import FabricLike
 from weft.garment.check import check_pattern
 from weft.garment.ears import split_ears
 from weft.garment.edge_chains import EdgeChain, Match
@@ -21,6 +22,7 @@ from weft.garment.garment import (
     SeamLine,
     named_edges,
 )
+from weft.garment.gathers import find_gathers
 from weft.garment.inner_lines import InnerLine, inner_lines, meeting_fractions
 from weft.garment.panel_mesh import PanelMesh, panel_mesh
 from weft.garment.pattern import Closing, Panel, Pattern
@@ -37,17 +39,21 @@ def cut(
     *,
     seed: int = 0,
     fewest: int = 1,
+    fabric: FabricLike | None = None,
 ) -> Garment:
     """Cut a garment from its pattern: mesh the panels with triangles and place them in space.
 
     Args:
         pattern: panels and seams on paper.
-        size: [m] wanted edge length; it is smaller at sharp corners and along tight curves.
+        size: [m] wanted edge length; it is smaller at sharp corners, along tight curves, and where
+            cloth is gathered.
         seed: of the random positions of points inside panels.
         fewest: least number of mesh edges along each edge of a panel, however short it is.
+        fabric: in place of the pattern's fabrics; the folds of gathers depend on it.
 
     Raises:
         PatternProblems: all errors of the pattern.
+        FabricError: a fabric of the pattern that is not known.
         PatternError: a size out of range, or too large for a panel's curves and narrow parts.
     """
     _check_size(pattern, size)
@@ -60,7 +66,8 @@ def cut(
     least = {edge: max(fewest, needed.get(edge, 1)) for edge in edges}
     breaks = _line_breaks(panels, lines)
     ready = {name: _with_lines(p, lines[name]) for name, p in panels.items()}
-    fractions, index, parts = sample_edges(ready, report.seams, size, breaks, least)
+    gathers = find_gathers(report, size, fabric)
+    fractions, index, parts = sample_edges(ready, report.seams, size, breaks, least, gathers.sizes)
     meshes = {}
     for name, panel in panels.items():
         own = {e: f for (of, e), f in fractions.items() if of == name}
@@ -80,7 +87,10 @@ def cut(
         for name, m in meshes.items()
         for e in range(len(m.outline) + len(m.lines))
     }
-    elastics = [ElasticLine(e, _chain_edges(c, outline), c.length) for e, c in report.elastics]
+    elastics = [
+        ElasticLine(e, _chain_edges(c, outline), c.length, fold)
+        for (e, c), fold in zip(report.elastics, gathers.folds)
+    ]
     mesh, flat, vertices, faces = _assemble_mesh(pattern, meshes, outline)
     return Garment(
         pattern,
@@ -92,7 +102,7 @@ def cut(
         seams,
         folds,
         elastics,
-        tuple(report.warnings),
+        (*report.warnings, *gathers.warnings),
     )
 
 

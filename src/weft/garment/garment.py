@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -68,11 +69,38 @@ class FoldLine:
 
 @dataclass(frozen=True, eq=False)
 class ElasticLine:
-    """The edges (k,2) of the mesh along the chain of an elastic, in their order."""
+    """The edges (k,2) of the mesh along the chain of an elastic, in their order.
+
+    Args:
+        elastic: the elastic as the pattern defines it.
+        edges: (k,2) vertices.
+        length: [m] of the chain on paper.
+        fold: [m] length of the folds into which it gathers the cloth.
+    """
 
     elastic: Elastic
     edges: Ints
-    length: float  # [m] of the chain on paper
+    length: float
+    fold: float
+
+    def stitches(self, lengths: Floats) -> list[slice]:
+        """Return the runs of edges between the points at which the elastic is sewn to the cloth.
+
+        Between two of them the cloth makes one fold: the elastic pulls points together that are
+        ``fold`` apart on paper, and compresses no edge of the mesh.
+
+        Args:
+            lengths: (k,) [m] of the edges.
+        """
+        apart = np.flatnonzero(self.edges[1:, 0] != self.edges[:-1, 1]) + 1  # to the next panel
+        found = []
+        for run in np.split(np.arange(len(self.edges)), apart):
+            along = np.cumsum(lengths[run])
+            n = max(1, round(float(along[-1]) / self.fold))
+            ends = np.searchsorted(along, np.arange(1, n) * along[-1] / n - along[0] / 2) + 1
+            marks = np.unique([0, *ends.tolist(), len(run)])
+            found += [slice(run[0] + a, run[0] + b) for a, b in pairwise(marks.tolist())]
+        return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -259,6 +259,8 @@ class Seam:
 class Elastic:
     """An elastic band sewn along a chain of edges and shorter than the chain: waistbands and cuffs.
 
+    It is sewn to the cloth at points that are one fold apart, so that the cloth folds between them.
+
     Args:
         name: unique in its pattern.
         chain: the edges.

@@ -45,6 +45,7 @@ def sample_edges(
     size: float,
     breaks: Mapping[EdgeId, Iterable[float]],
     least: Mapping[EdgeId, int],
+    sizes: Mapping[EdgeId, float],
 ) -> tuple[dict[EdgeId, Floats], dict[EdgeId, list[int]], list[list[tuple[Part, Part, bool]]]]:
     """Return the fractions of every edge's length at which vertices stand.
 
@@ -55,6 +56,7 @@ def sample_edges(
         breaks: fractions of edges, and of inner lines that are sewn, at which a vertex has to
             stand.
         least: least number of mesh edges along an edge of a panel, where one is needed.
+        sizes: [m] wanted edge lengths along edges where they are shorter than elsewhere.
 
     Returns:
         Fractions from 0 to 1 by edge; the index of every break among them; and, for every seam, its
@@ -84,7 +86,7 @@ def sample_edges(
             hint="an edge is in several of them, with different neighbors",
         )
     pairs = [_match_parts(match, cuts) for match in seams]
-    wanted = _TargetLengths(panels, curves, size)
+    wanted = _TargetLengths(panels, curves, size, sizes)
     fractions, index = _divide_parts(cuts, pairs, wanted, least)
     return fractions, index, pairs
 
@@ -149,9 +151,13 @@ class _TargetLengths:
     """The wanted lengths of mesh edges along the edges of panels."""
 
     def __init__(
-        self, panels: Mapping[str, Panel], curves: Mapping[EdgeId, EdgeCurve], size: float
+        self,
+        panels: Mapping[str, Panel],
+        curves: Mapping[EdgeId, EdgeCurve],
+        size: float,
+        sizes: Mapping[EdgeId, float],
     ) -> None:
-        self.size, self.curves = size, curves
+        self.size, self.curves, self.sizes = size, curves, sizes
         self.angles = {n: corner_angles(p) for n, p in panels.items()}
         self.tables: dict[EdgeId, Floats] = {}
 
@@ -159,12 +165,15 @@ class _TargetLengths:
         """Return (257,) the wanted edge length [m] at equal fractions of an edge."""
         if edge not in self.tables:
             name, e = edge
-            curve, angles, size = self.curves[edge], self.angles[name], self.size
+            curve, angles = self.curves[edge], self.angles[name]
+            size = self.sizes.get(edge, self.size)
             finest = min(FINEST * size, curve.length / FEWEST)
             h = np.clip(TURN / np.maximum(curve.turning(_TABLE), 1e-9), finest, size)
             k = len(angles)
-            ends = ((angles[e], 0), (angles[(e + 1) % k], -1)) if e < k else ()
-            for angle, end in ends:
+            ends = ((e, e - 1, 0), ((e + 1) % k, e + 1, -1)) if e < k else ()
+            for corner, beside, end in ends:
+                angle = angles[corner]
+                h[end] = min(h[end], self.sizes.get((name, beside % k), size))
                 if angle < SHARP:
                     h[end] = min(h[end], size * max(np.sin(max(angle, LEAST_CORNER)), 0.1))
             # Limit the growth of h to GROWTH per length, in both directions along the edge.

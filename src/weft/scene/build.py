@@ -240,7 +240,16 @@ class Builder:
                 if made is None
                 else self._try((*loc, "surface"), lambda: self._paint(block, made))
             )
-        return self._try((*loc, "garment"), lambda: garment_of(self.source.path.parent, block))
+        folder = self.source.path.parent
+        return self._try(
+            (*loc, "garment"), lambda: garment_of(folder, block, self._worn(loc, block))
+        )
+
+    def _worn(self, loc: Loc, block: ClothBlock) -> Fabric | None:
+        """Return the fabric that a block gives a garment; None: as its pattern says."""
+        if "fabric" not in block.model_fields_set:
+            return None
+        return self._fabric(block.fabric, (*loc, "fabric"))
 
     def _cloth(self, loc: Loc, block: ClothBlock) -> Cloth | None:
         """Build one cloth where it starts; None with its problems noted."""
@@ -301,12 +310,7 @@ class Builder:
             part = dataclasses.replace(part, name=f.cloth.name or part.name, thickness=thickness[0])
             seen = dict(zip([part.name], cloth.appearances.values()))
             return Outfit(dataclasses.replace(cloth, given=(part,), appearances=seen), ())
-        made = [
-            self._fabric(b.fabric, ("cloths", k, "fabric"))
-            if "fabric" in b.model_fields_set
-            else None
-            for k, b in enumerate(blocks)
-        ]
+        made = [self._worn(("cloths", k), b) for k, b in enumerate(blocks)]
         return Outfit.of(list(zip(names, things, thickness)), made)
 
     def _regions(

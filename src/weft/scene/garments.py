@@ -13,7 +13,7 @@ from weft.discretization.quadrature import Rule
 from weft.discretization.spline_surface import Bending
 from weft.energies.base import Energy
 from weft.energies.seams.sewing import Sewing
-from weft.fabric.fabric import fabric
+from weft.fabric.fabric import Fabric, fabric
 from weft.garment.cutting import cut
 from weft.garment.formats import read_pattern
 from weft.garment.garment import Garment
@@ -37,12 +37,13 @@ class Worn:
     gravity_from: tuple[float, float] | Floats = (0.0, 0.0)
 
 
-def garment_of(folder: Path, block: ClothBlock) -> Garment | SplineGarment:
+def garment_of(folder: Path, block: ClothBlock, worn: Fabric | None) -> Garment | SplineGarment:
     """Cut the garment of a block and place it where it starts, as triangles or as splines.
 
     Args:
         folder: of the scene file, which the pattern's path is relative to.
         block: a cloth block with ``garment``.
+        worn: fabric of all panels; None: as the pattern says.
 
     Raises:
         PatternError: a pattern that cannot be read or cut, or has not the four corners of patches.
@@ -57,7 +58,7 @@ def garment_of(folder: Path, block: ClothBlock) -> Garment | SplineGarment:
         over = block.surface.beside(folder)
         surface = over if pattern.surface is None else pattern.surface.merge(over)
         pattern = dataclasses.replace(pattern, surface=surface)
-    made = cut(pattern, g.size, seed=g.seed, fewest=fewest)
+    made = cut(pattern, g.size, seed=g.seed, fewest=fewest, fabric=worn)
     for warning in made.warnings:
         warnings.warn(f"{g.pattern}: {warning}", stacklevel=2)
     placed = Cloth(made.mesh, fabric("cotton")).move(block.translation, block.rotation)

@@ -220,8 +220,11 @@ class Outfit:
     ) -> list[Bonds]:
         found = []
         for line in garment.elastics:
-            edges = np.asarray(line.edges + start, dtype=np.int32)
-            length = self.sides.lengths(edges)
+            every = self.sides.lengths(np.asarray(line.edges + start, dtype=np.int32))
+            runs = line.stitches(every)
+            ends = [(line.edges[run.start, 0], line.edges[run.stop - 1, 1]) for run in runs]
+            edges = np.array(ends, dtype=np.int32) + np.int32(start)
+            length = np.array([every[run].sum() for run in runs])
             ratio, pull = line.elastic.ratio, line.elastic.stiffness
             rest, what = first_of(ratio) * length, f"elastic {line.elastic.name}"
             changing = []
@@ -239,7 +242,7 @@ class Outfit:
                         closing=closing,
                         name=what,
                         bands=changing,
-                        along=length,
+                        along=self.sides.lengths(edges),
                     )
                 )
         return found

@@ -1,0 +1,117 @@
+"""Folds of gathered cloth: how long they are, and the mesh edges that they need.
+
+Cloth of bending rigidity B under the tension T along y that is compressed along x folds with the
+wavelength 2 sqrt(pi) (B/T)^(1/4) L^(1/2), where L is the distance along y in which the folds grow
+and end: the one with the least sum of bending energy and work against the tension (Cerda and
+Mahadevan 2003, equation 6; the certificate measures it). A gather is held at one edge only. Near it
+folds are short, and they join to longer ones with the distance from it, as the law says with that
+distance for L (Vandeparre et al. 2011). Folds shorter than the distance in which they join would
+have to stretch the cloth; the shortest that the cloth takes by itself are as long as that distance:
+L = lambda, so lambda = 4 pi sqrt(B/T).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from weft.base.keyframes import as_keys
+from weft.discretization.polygon import signed_area
+from weft.fabric.fabric import Fabric, FabricLike
+from weft.fabric.fabric import fabric as as_fabric
+from weft.garment.check import Report
+from weft.garment.curves import outline_polygon
+from weft.garment.edge_chains import EdgeChain
+from weft.garment.pattern import Panel, Pattern
+
+FULL = 1.25  # length of cloth over the length into which it is gathered, from which it is refined
+EDGES = 4  # mesh edges along a fold
+FEWEST = 3  # mesh edges along a fold below which it is warned of
+FINEST = 1 / 8  # least length of the edges along a gather, as a part of the wanted length
+G = 9.81  # [m/s^2]
+
+
+@dataclass(eq=False)
+class Gathers:
+    """The gathered edges of a pattern.
+
+    Args:
+        sizes: [m] wanted length of mesh edges, by panel and number of the edge.
+        folds: [m] length of the folds along each elastic, in the pattern's order.
+        lines: what is refined, for a table.
+        warnings: folds that the mesh cannot have.
+    """
+
+    sizes: dict[tuple[str, int], float] = field(default_factory=dict)
+    folds: list[float] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def find_gathers(report: Report, size: float, worn: FabricLike | None = None) -> Gathers:
+    """Return the gathered edges of a pattern, with the edge lengths that their folds need.
+
+    Args:
+        report: of the pattern, without errors.
+        size: [m] wanted edge length elsewhere.
+        worn: fabric in place of the pattern's.
+
+    Raises:
+        FabricError: a fabric that is not known.
+    """
+    found = Gathers()
+    fabrics = _Fabrics(report.pattern, worn)
+    for what, chain, fullness in _gathers(report):
+        fold = fabrics.shortest_fold(chain)
+        if what.startswith("elastic"):
+            found.folds.append(fold)
+        edge = max(fold / EDGES, FINEST * size)
+        if fullness < FULL or edge >= size:
+            continue
+        for s in chain.sides:
+            found.sizes[s.panel, s.edge] = min(edge, found.sizes.get((s.panel, s.edge), size))
+        folds = f"{what}, gathered {fullness:.2f} times: folds of {1e3 * fold:.2g} mm"
+        found.lines.append(f"{folds}, edges of {1e3 * edge:.2g} mm along it")
+        if edge > fold / FEWEST:
+            found.warnings.append(
+                f"{folds} need edges below {1e3 * fold / FEWEST:.2g} mm, and {1e3 * edge:.2g} mm "
+                f"are the finest beside edges of {1e3 * size:.2g} mm: "
+                f"`size: {1e3 * fold / EDGES / FINEST:.2g} mm` has them"
+            )
+    return found
+
+
+def _gathers(report: Report) -> Iterator[tuple[str, EdgeChain, float]]:
+    """Yield the name of every seam and elastic, the chain that it gathers, and by what factor."""
+    for match in report.seams:
+        longer = match.first if match.ratio > 1 else match.second
+        yield f"seam {match.seam.name}", longer, max(match.ratio, 1 / match.ratio)
+    for elastic, chain in report.elastics:
+        least = min(as_keys(elastic.ratio).values)
+        yield f"elastic {elastic.name}", chain, 1 / least
+
+
+@dataclass
+class _Fabrics:
+    """The fabrics of a pattern's panels; ``worn`` is used in place of them if it is given."""
+
+    pattern: Pattern
+    worn: FabricLike | None
+    known: dict[str, Fabric] = field(default_factory=dict)
+
+    def of(self, panel: Panel) -> Fabric:
+        """Return the fabric of a panel."""
+        own = panel.fabric if panel.fabric is not None else self.pattern.fabric
+        given = own if self.worn is None else self.worn
+        if repr(given) not in self.known:
+            self.known[repr(given)] = as_fabric(given)
+        return self.known[repr(given)]
+
+    def shortest_fold(self, chain: EdgeChain) -> float:
+        """Return the length [m] of the shortest folds along a chain that the garment hangs on."""
+        panels: Sequence[Panel] = self.pattern.panels
+        mass = sum(self.of(p).density * signed_area(outline_polygon(p)[0]) for p in panels)
+        own = [self.of(chain.panels[name]) for name in {s.panel for s in chain.sides}]
+        rigidity = min(min(f.bending_warp, f.bending_weft) for f in own)
+        tension = G * mass / chain.length  # the more hangs on the chain, the shorter the folds
+        return float(4 * np.pi * np.sqrt(rigidity / tension))
