@@ -69,6 +69,8 @@ def draw(
 
     has_numbers = chosen.values is not None and field is None
     loads = np.concatenate([numbers(k) for k in shown]) if has_numbers else None
+    if has_numbers and style.top is not None:
+        loads = np.array([style.top])
     bodies = run.solid_faces if style.bodies else None
     frames = [_drawn_positions(run, k, density, style.bodies) for k in shown]
     painted = chosen.needs_surface and field is None

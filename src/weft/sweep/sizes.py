@@ -1,0 +1,222 @@
+"""Sizes of a garment as a sweep: in each sample pattern and mannequin have one size; and how all of
+them sit.
+"""
+
+import csv
+import io
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+from weft.base.arrays import Faces, Positions
+from weft.base.errors import MeshError, SweepError, WeftError
+from weft.base.trees import Json
+from weft.bodies.body_measures import BY_NAME
+from weft.bodies.landmarks import find_landmarks
+from weft.bodies.sections import cut_loop, tape_length
+from weft.bodies.sizes import ClothesSize
+from weft.garment import read_pattern
+from weft.io.files import atomic_write
+from weft.run.garment_quality import Quality
+from weft.run.run import Run
+from weft.scene.file import Source, read_source, validate
+from weft.sweep.folder import SweepFolder
+from weft.sweep.status import RUN, SampleKind, SampleStatus
+
+GIRTHS = {"chest": "bust", "waist": "waist", "hips": "hip"}  # with the landmarks at their levels
+AROUND = 0.9  # least girth of a garment over that of the body: straps and sleeves have less
+COLUMNS = (
+    *("size", "state", *(f"{name}_cm" for name in GIRTHS), *(f"ease_{n}_cm" for n in GIRTHS)),
+    *("warp_p99_%", "weft_p99_%", "shear_p99_deg", "body_mm", "intersections", "message"),
+)
+
+
+def write_size_sweep(
+    pattern: Path, sizes: Sequence[ClothesSize], folder: Path, wear: Path | None = None
+) -> Path:
+    """Write the sweep file of a garment in several sizes, and return its path.
+
+    Every garment of the scene that has sizes gets them, and so does its mannequin.
+
+    Args:
+        pattern: the garment's pattern.
+        sizes: one sample each.
+        folder: where ``sweep.yaml`` and ``plan.csv`` are written, and ``scene.yaml`` without a
+            scene of one's own.
+        wear: a scene in which a mannequin wears the pattern; None: it stands.
+
+    Raises:
+        SweepError: a scene without the pattern or without a mannequin, or that says girths.
+        SceneError: an invalid scene.
+        RunError: a file cannot be written.
+    """
+    scene = wear or _write_scene(pattern, sizes[0].figure, folder)
+    source = read_source(scene)
+    validate(source)
+    garments, body = _garments(source, pattern), _mannequin(source)
+    rows = [
+        dict.fromkeys((f"{path}.measures.size" for path in garments), str(size))
+        | {f"{body}.figure": size.figure, f"{body}.size": str(size.number)}
+        for size in sizes
+    ]
+    text = io.StringIO()
+    table = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    table.writeheader()
+    table.writerows(rows)
+    sweep = {
+        "description": f"{pattern.name} in the sizes {', '.join(map(str, sizes))}",
+        "scene": str(scene.resolve()) if wear else scene.name,
+        "design": "csv",
+        "file": "plan.csv",
+        "keep": {"intersections": 0, "slipped_off": False},
+    }
+    _write(folder / "plan.csv", text.getvalue())
+    return _write(folder / "sweep.yaml", yaml.safe_dump(sweep, sort_keys=False))
+
+
+def _write(path: Path, text: str) -> Path:
+    with atomic_write(path) as file:
+        file.write(text.encode())
+    return path
+
+
+def _write_scene(pattern: Path, figure: str, folder: Path) -> Path:
+    """Write a scene in which a standing mannequin wears the pattern."""
+    scene = {
+        "cloths": [
+            {
+                "name": pattern.stem,
+                "garment": {
+                    "pattern": os.path.relpath(pattern.resolve(), folder.resolve()),
+                    "size": "3 cm",
+                },
+            }
+        ],
+        "bodies": [{"name": "body", "mannequin": {"figure": figure}}],
+        "contact": {"gap": "2 mm", "friction": 0.3, "pinch": "thin"},
+        "law": {"name": "immediate_buckling"},
+        "sewing": {"closing": "1 s", "settle": "1 s"},
+        "integrator": {"backward_euler": {"effort": "interactive"}},
+        "seconds": 2.4,
+        "fps": 10,
+    }
+    return _write(folder / "scene.yaml", yaml.safe_dump(scene, sort_keys=False))
+
+
+def _garments(source: Source, pattern: Path) -> list[str]:
+    """Return the paths of the garments in a scene that have sizes, the pattern's among them."""
+    tree, folder = source.tree, source.path.parent
+    cloths = {"cloth": tree.get("cloth")} | {
+        f"cloths.{i}": cloth for i, cloth in enumerate(tree.get("cloths", ()))
+    }
+    blocks = {f"{p}.garment": c["garment"] for p, c in cloths.items() if c and "garment" in c}
+    files = {path: (folder / block["pattern"]).resolve() for path, block in blocks.items()}
+    if pattern.resolve() not in files.values():
+        listed = ", ".join(str(block["pattern"]) for block in blocks.values())
+        raise SweepError(
+            "scene",
+            got=f"no garment {pattern.name}",
+            where=str(source.path),
+            expected=f"a cloth with `garment: {{pattern: {pattern.name}}}`",
+            hint=f"its garments are {listed}" if listed else None,
+        )
+    found = []
+    for path, file in files.items():
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                read_pattern(file, {"size": "38"})
+        except WeftError:
+            if file == pattern.resolve():
+                raise
+            continue  # a belt of one size, beside the garment that is graded
+        _refuse_girths(source, f"{path}.measures", blocks[path].get("measures", {}))
+        found.append(path)
+    return found
+
+
+def _mannequin(source: Source) -> str:
+    """Return the path of the mannequin in a scene."""
+    for i, body in enumerate(source.tree.get("bodies", ())):
+        if "mannequin" in body:
+            path = f"bodies.{i}.mannequin"
+            _refuse_girths(source, path, body["mannequin"] or {})
+            return path
+    raise SweepError(
+        "scene", got="no mannequin", where=str(source.path), expected="a body of every size"
+    )
+
+
+def _refuse_girths(source: Source, path: str, given: Mapping[str, object]) -> None:
+    """Raise an error if a block gives girths, which would be the same in all sizes."""
+    for name in given:
+        if name in BY_NAME and BY_NAME[name].name in GIRTHS:
+            expected = "no girths: they are those of the sizes"
+            where = str(source.path)
+            raise SweepError(f"{path}.{name}", got=given[name], where=where, expected=expected)
+
+
+def measure_sizes(sweep: SweepFolder, sizes: Sequence[ClothesSize]) -> list[Json]:
+    """Return a row of ``COLUMNS`` for each size: girths of its body, ease and strain.
+
+    Ease is the length of a tape around the garment over that around the body, at the levels of
+    bust, waist and hips, once the garment is sewn; it is missing where the garment is not. Strains
+    are the largest 99th percentile of a panel in the last frame.
+    """
+    return [
+        _measure_size(sweep, state, size) for state, size in zip(sweep.look(), sizes, strict=True)
+    ]
+
+
+def _measure_size(sweep: SweepFolder, state: SampleStatus, size: ClothesSize) -> Json:
+    row: Json = dict.fromkeys(COLUMNS)
+    row |= {"size": str(size), **{f"{n}_cm": round(100 * size.body[n], 1) for n in GIRTHS}}
+    if state.kind is not SampleKind.DONE:
+        reason = state.status.reason or state.kind.value
+        return row | {"state": reason.lower().replace("_", " "), "message": state.status.message}
+    run = Run(sweep.place(state.sample) / RUN)
+    quality = Quality(run)
+    last = quality.measure_frame(-1)
+    for kind, name in zip(("warp", "weft", "shear"), COLUMNS[-6:-3]):
+        row[name] = round(max(part[kind]["p99"] for part in last["parts"].values()), 2)
+    parts = [part for part in last.get("body", {}).values() if isinstance(part, dict)]
+    row["body_mm"] = round(float(np.median([p["distance"]["p50"] for p in parts])), 1)
+    row["intersections"] = last["intersections"]
+    slipped = any(part.get("slipped_off") for part in parts)
+    row["state"] = "intersects" if last["intersections"] else "slipped" if slipped else "worn"
+    return row | {f"ease_{n}_cm": round(100 * v, 2) for n, v in _ease(quality).items()}
+
+
+def _ease(quality: Quality) -> dict[str, float]:
+    """Return the ease [m] at the girths that a garment has, in the frame in which it is sewn."""
+    frame, run = quality.at(quality.since), quality.run
+    try:
+        points = find_landmarks(frame.body, run.body_faces).points
+    except MeshError:
+        return {}
+    faces = run.mesh.faces if quality.sewn is None else quality.sewn[run.mesh.faces]
+    up, found = np.array([0.0, 1.0, 0.0]), dict[str, float]()
+
+    def tape(x: Positions, triangles: Faces, height: float) -> float:
+        loop = cut_loop(x, triangles, np.array([0.0, height, 0.0]), up)
+        return tape_length(loop, up) if len(loop) > 2 else 0.0
+
+    for name, landmark in GIRTHS.items():
+        height = float(points[landmark][1])
+        own, worn = tape(frame.body, run.body_faces, height), tape(frame.x, faces, height)
+        if worn > AROUND * own:
+            found[name] = worn - own
+    return found
+
+
+def write_table(path: Path, rows: Sequence[Json]) -> Path:
+    """Write the rows of ``measure_sizes`` as CSV, and return the path."""
+    text = io.StringIO()
+    table = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    table.writeheader()
+    table.writerows(rows)
+    return _write(path, text.getvalue())
