@@ -101,8 +101,7 @@ def build_animation(
     regions = regions_of(mesh, run.parts(density), regions_from_manifest(run, len(faces)))
     bodies = bodies_of(run)
     cloth = SurfaceTopology("cloth", faces, corner_uv / c.meters, regions)
-    if run.appearances:
-        cloth = _with_appearances(cloth, run, density, c.meters)
+    cloth = with_appearances(cloth, run, density, c.meters)
     names = tuple(fields) or run.recorded(numbers[0])
     reader = _FrameReader(run, mesh, c, [b for _, b in bodies], density, names, physics)
     about: Json = {k: run.manifest[k] for k in ("versions", "scene") if k in run.manifest}
@@ -118,11 +117,12 @@ def build_animation(
     )
 
 
-def _with_appearances(
-    cloth: SurfaceTopology, run: Run, density: int | None, meters: float
+def with_appearances(
+    cloth: SurfaceTopology, run: Run, density: int | None, meters: float = 1.0
 ) -> SurfaceTopology:
     """Return the cloth with the appearances of its regions, in a file with a unit of ``meters``."""
-    assert cloth.corner_uv is not None
+    if not run.appearances or cloth.corner_uv is None:
+        return cloth
     names, counts = zip(*run.parts(density))
     parts = np.repeat(np.arange(len(counts)), counts)
     looks = [run.appearances.get(names[parts[faces[0]]]) for _, faces in cloth.regions]

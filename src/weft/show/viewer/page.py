@@ -24,7 +24,14 @@ from weft.show.looks import LOOKS, Scale, available_looks
 from weft.show.viewer.packing import OF_BASE64, IntegerGrid, Packer, pack
 from weft.show.viewer.run_view import RunView, spread
 
-SCRIPTS = ("data", "camera", "drawing", "plot", "viewer")  # in the order in which they are read
+SCRIPTS = (
+    "data",
+    "camera",
+    "drawing",
+    "surfaces",
+    "plot",
+    "viewer",
+)  # in the order in which they are read
 SERVED = ("served", *SCRIPTS)  # of a server's page, which asks it for frames
 
 MOST = 200e6  # [bytes] largest page, because browsers keep its text in memory

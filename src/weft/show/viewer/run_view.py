@@ -15,7 +15,7 @@ from weft.base.trees import Json
 from weft.cloth.fields import Physics
 from weft.discretization.mesh import TriangleMesh
 from weft.io.animation import SurfaceTopology
-from weft.run.animation import bodies_of, check_finite, regions_of
+from weft.run.animation import bodies_of, check_finite, regions_of, with_appearances
 from weft.run.run import Run
 from weft.show.looks import (
     CHECKERS,
@@ -30,6 +30,7 @@ from weft.show.looks import (
 )
 from weft.show.viewer.metric_curves import CURVES, plots_of
 from weft.show.viewer.packing import pack
+from weft.show.viewer.page_surfaces import describe_surfaces, stitch_blocks
 
 FOR_SCALE = 12  # frames that the range of a color scale must suit
 
@@ -101,7 +102,8 @@ class RunView:
         faces, corner_uv = run.tessellation(density)
         self.mesh = TriangleMesh(run.positions(first, density), faces, corner_uv)
         regions = regions_of(self.mesh, run.parts(density))
-        self.cloth = SurfaceTopology("cloth", faces, corner_uv, regions)
+        plain = SurfaceTopology("cloth", faces, corner_uv, regions)
+        self.cloth = with_appearances(plain, run, density)
         self.corners = Corners.of(self.cloth)
         self.bodies = [shape.name for shape, _ in bodies_of(run)]
         self.has_contacts = run.pressure(first) is not None
@@ -109,10 +111,13 @@ class RunView:
         self.first = first
 
     def colors(self) -> tuple[str, ...]:
-        """Return the names of the looks without numbers; panels only if there are several."""
-        several = len(self.cloth.regions) > 1
-        names = (n for n, look in LOOKS.items() if look.values is None and not look.needs_surface)
-        return tuple(name for name in names if several or name != "panels")
+        """Return the names of the looks without numbers; panels only if there are several, and
+        surface only if there is one.
+        """
+        names = [name for name, look in LOOKS.items() if look.values is None]
+        several, seen = len(self.cloth.regions) > 1, len(self.cloth.appearances) > 0
+        left = {"panels": not several, "surface": not seen}
+        return tuple(name for name in names if not left.get(name))
 
     def looks(self) -> tuple[str, ...]:
         """Return the names of all looks that the run has."""
@@ -199,6 +204,7 @@ class RunView:
             "contacts": self.has_contacts,
             "plots": self.plots(frames),
             "curves": [asdict(c) for c in CURVES],
+            **describe_surfaces(self.cloth),
             "colors": {
                 "cloth": CLOTH,
                 "body": GRAY,
@@ -214,7 +220,7 @@ class RunView:
 
     def blocks(self) -> dict[str, str]:
         """Return the arrays of a page that are the same in all frames, packed, by name."""
-        blocks = self.corners.blocks()
+        blocks = self.corners.blocks() | stitch_blocks(self.cloth)
         if self.bodies:
             blocks["body_faces"] = pack(self.run.solid_faces.astype(np.uint32))
         return blocks

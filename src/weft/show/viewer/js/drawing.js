@@ -1,7 +1,8 @@
 // WebGL2: cloth, bodies and ground with a shadow map, and dots for contacts and pins.
 
-const PLAIN = 0, CHECKER = 1, PANELS = 2, RAMP = 3, SOLID = 4, GROUND = 5;
+const PLAIN = 0, CHECKER = 1, PANELS = 2, RAMP = 3, SOLID = 4, GROUND = 5, SURFACE = 6;
 const SHADOW = 1536; // texels a side
+const PRINT = 1024; // texels of the side of an image
 
 const rgb = (code) => [0, 2, 4].map((i) => parseInt(code.slice(i, i + 2), 16) / 255);
 const flat = (codes) => new Float32Array(codes.flatMap(rgb));
@@ -12,13 +13,17 @@ layout(location = 1) in vec3 normal;
 layout(location = 2) in vec2 uv;
 layout(location = 3) in float region;
 layout(location = 4) in float value;
+layout(location = 5) in vec3 place; // in the image, and which; -1: none
+layout(location = 6) in vec3 front_color;
+layout(location = 7) in vec3 back_color; // -1: paler than the front
 uniform mat4 camera, light;
-out vec3 p, n;
+out vec3 p, n, print, fore, back;
 out vec4 shade;
 out vec2 material;
 out float v;
 flat out int panel;
 void main() {
+  print = place; fore = front_color; back = back_color;
   p = position; n = normal; material = uv; v = value; panel = int(region + 0.5);
   shade = light * vec4(position, 1.0);
   gl_Position = camera * vec4(position, 1.0);
@@ -28,12 +33,14 @@ void main() {
 const FRAGMENT = `#version 300 es
 precision highp float;
 precision highp sampler2DShadow;
-in vec3 p, n;
+precision highp sampler2DArray;
+in vec3 p, n, print, fore, back;
 in vec4 shade;
 in vec2 material;
 in float v;
 flat in int panel;
 uniform sampler2DShadow shadow;
+uniform sampler2DArray prints;
 uniform vec3 eye, towards, color, ramp[8], panels[8], ground;
 uniform float cell, texel, spread;
 uniform int look, stops;
@@ -67,7 +74,9 @@ void main() {
     if (mod(k.x + k.y, 2.0) > 0.5) c *= 0.75;
   }
   if (look == ${PANELS}) c = panels[panel % 8];
+  if (look == ${SURFACE}) c = print.z < -0.5 ? fore : texture(prints, vec3(print.x, -print.y, print.z)).rgb;
   if (look == ${RAMP}) c = along(v);
+  else if (look == ${SURFACE} && !front && back.x >= 0.0) c = back;
   else if (!front && look != ${SOLID}) c = mix(c, vec3(0.9, 0.88, 0.84), 0.45);
   float key = max(0.0, (dot(m, towards) + 0.15) / 1.15) * lit(0.0015 + 0.003 * (1.0 - abs(dot(m, towards))));
   float sky = 0.5 + 0.5 * m.y, rim = 0.12 * pow(1.0 - max(dot(m, to), 0.0), 3.0);
@@ -112,9 +121,10 @@ function program(gl, vertex, fragment) {
   return { made, at };
 }
 
-// A surface on the card; attributes by location: 0 position, 1 normal, 2 uv, 3 region, 4 value.
+// A surface, or lines, on the card; attributes by location: as of VERTEX.
 class Surface {
-  constructor(gl, faces) {
+  constructor(gl, faces, mode = gl.TRIANGLES) {
+    this.mode = mode;
     this.gl = gl;
     this.count = faces.length;
     this.array = gl.createVertexArray();
@@ -136,7 +146,7 @@ class Surface {
 
   draw() {
     this.gl.bindVertexArray(this.array);
-    this.gl.drawElements(this.gl.TRIANGLES, this.count, this.gl.UNSIGNED_INT, 0);
+    this.gl.drawElements(this.mode, this.count, this.gl.UNSIGNED_INT, 0);
   }
 }
 
@@ -181,6 +191,24 @@ class Drawing {
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
   }
 
+  // `images`: decoded; all become layers of one size.
+  setPrints(images) {
+    const gl = this.gl, canvas = document.createElement("canvas"), pen = canvas.getContext("2d");
+    Object.assign(canvas, { width: PRINT, height: PRINT });
+    gl.activeTexture(gl.TEXTURE1);
+    gl.bindTexture(gl.TEXTURE_2D_ARRAY, gl.createTexture());
+    gl.texStorage3D(gl.TEXTURE_2D_ARRAY, Math.log2(PRINT) + 1, gl.RGBA8, PRINT, PRINT, images.length);
+    images.forEach((image, k) => {
+      pen.drawImage(image, 0, 0, PRINT, PRINT);
+      gl.texSubImage3D(gl.TEXTURE_2D_ARRAY, 0, 0, 0, k, PRINT, PRINT, 1, gl.RGBA, gl.UNSIGNED_BYTE, canvas);
+    });
+    gl.generateMipmap(gl.TEXTURE_2D_ARRAY);
+    gl.texParameteri(gl.TEXTURE_2D_ARRAY, gl.TEXTURE_MIN_FILTER, gl.LINEAR_MIPMAP_LINEAR);
+    const sharp = gl.getExtension("EXT_texture_filter_anisotropic");
+    if (sharp) gl.texParameteri(gl.TEXTURE_2D_ARRAY, sharp.TEXTURE_MAX_ANISOTROPY_EXT, 8);
+    gl.activeTexture(gl.TEXTURE0);
+  }
+
   // `shown`: [[surface, look, color]]; `dots`: [[points, color, size]]; colors as sRGB.
   draw(camera, shown, dots, style) {
     const { gl, canvas } = this, { made, at } = this.main, scale = window.devicePixelRatio || 1;
@@ -189,6 +217,7 @@ class Drawing {
     if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
     const view = camera.projection(width / height);
     gl.useProgram(made);
+    gl.uniform1i(at.prints, 1); // textures of two kinds must not share a unit
     gl.enable(gl.DEPTH_TEST);
     gl.bindTexture(gl.TEXTURE_2D, null);
     gl.bindFramebuffer(gl.FRAMEBUFFER, this.target);

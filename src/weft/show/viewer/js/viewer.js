@@ -24,6 +24,7 @@ async function open() {
   const sheet = new Surface(drawing.gl, faces);
   sheet.set(2, uv, 2);
   sheet.set(3, region, 1);
+  const surfaces = about.surfaces ? await paint(drawing, sheet, uv, region) : null;
   const solid = bodyFaces && new Surface(drawing.gl, bodyFaces);
   const normals = new Float32Array(3 * about.vertices);
   const corners = { x: new Float32Array(3 * vertex.length), n: new Float32Array(3 * vertex.length), v: new Float32Array(vertex.length) };
@@ -52,6 +53,7 @@ async function open() {
       addNormals(found.cloth, meshFaces, normals);
       sheet.set(0, spreadOut(found.cloth, corners.x, 3), 3);
       sheet.set(1, spreadOut(normals, corners.n, 3), 3);
+      if (surfaces) surfaces.sew(found.cloth, normals);
       if (solid && !(still && found.bodies.every((v, i) => v === still[i]))) {
         const bodyNormals = new Float32Array(found.bodies.length);
         addNormals(found.bodies, bodyFaces, bodyNormals);
@@ -92,12 +94,13 @@ async function open() {
   }
 
   function drawFrame() {
-    const { scale } = shown, kinds = { plain: PLAIN, checker: CHECKER, panels: PANELS };
-    const surfaces = [[sheet, scale ? RAMP : kinds[shown.look], rgb(about.colors.cloth)]];
-    if (solid && $("bodies").checked) surfaces.push([solid, SOLID, rgb(about.colors.body)]);
+    const { scale } = shown, kinds = { plain: PLAIN, checker: CHECKER, panels: PANELS, surface: SURFACE };
+    const drawn = [[sheet, scale ? RAMP : kinds[shown.look], rgb(about.colors.cloth)]];
+    if (shown.look === "surface") drawn.push(...surfaces.stitches);
+    if (solid && $("bodies").checked) drawn.push([solid, SOLID, rgb(about.colors.body)]);
     const anchors = scale ? scale.anchors : ["000000", "ffffff"];
     const style = { ramp: flat(anchors), panels: flat(about.colors.panels), cell: about.cell };
-    drawing.draw(camera, surfaces, dotsOfFrame(), style);
+    drawing.draw(camera, drawn, dotsOfFrame(), style);
     $("legend").hidden = !scale;
     if (scale) {
       $("title").textContent = scale.title;
