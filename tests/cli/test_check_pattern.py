@@ -11,9 +11,9 @@ from weft.discretization.mesh import grid
 from weft.io.obj import write_obj
 
 PATTERN = """
-measures: {width: 40 cm}
+measures: {w: 40 cm, h: 50 cm}
 panels:
-  front: {outline: [{at: [0, 0], edge: hem}, {at: [width, 0], edge: side}, [width, 0.5], [0, 0.5]]}
+  front: {outline: [{at: [0, 0], edge: hem}, {at: [w, 0], edge: side}, [w, h], [0, h]]}
   back: {copy: front}
 seams: {side: {join: [front.side, back.3], flip: true}}
 elastics: {band: {edges: [front.2], ratio: 0.8, stiffness: 20 N}}
@@ -44,13 +44,13 @@ def test_table_and_picture(check, tmp_path):
     assert "1 piece, 1 opening, Euler characteristic 1, two-sided" in out
     with Image.open(tmp_path / "p.check.png") as image:
         assert image.width > 500
-    code, out = check(path, "--set", "measures.width=20 cm", "--picture", tmp_path / "q.png")
+    code, out = check(path, "--set", "measures.w=20 cm", "--picture", tmp_path / "q.png")
     assert code == 0 and "front: 20.0 x 50.0 cm" in out and (tmp_path / "q.png").exists()
 
 
 def test_problems_are_listed_and_drawn(check, tmp_path):
     path = tmp_path / "p.yaml"
-    path.write_text(PATTERN.replace("[width, 0.5]", "[-0.2, 0.2]"))
+    path.write_text(PATTERN.replace("[w, h]", "[-0.2 m, 0.2 m]"))
     code, out = check(path)
     assert code == 1 and out.count("cross or touch") == 2 and "p.yaml:4" in out
     assert (tmp_path / "p.check.png").exists()

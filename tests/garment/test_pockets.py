@@ -25,7 +25,7 @@ panels:
   front:
     outline: [[0, 0], [20 cm, 0], [20 cm, 24 cm], [0, 24 cm]]
     lines: {pocket: [[4 cm, 16 cm], [4 cm, 6 cm], [13 cm, 6 cm], [13 cm, 16 cm]]}
-    placement: {translation: [0, 1, 0]}
+    placement: {translation: [0, 1 m, 0]}
   pocket:
     outline:
       - {at: [0, 0], edge: bottom}

@@ -176,10 +176,10 @@ def test_holes_of_one_path(tmp_path):
 CAR = """
 fabric: denim
 panels:
-  left: {piece: p, placement: {translation: [10 cm, 1.2, 0], rotation: [0, 90, 0]}, layer: 1,
+  left: {piece: p, placement: {translation: [10 cm, 1.2 m, 0], rotation: [0, 90, 0]}, layer: 1,
          thickness: 2 mm}
   right: {piece: p, mirrored: true, fabric: silk,
-          placement: {wrap: {center: [0, 1, 0], radius: 15 cm}}}
+          placement: {wrap: {center: [0, 1 m, 0], radius: 15 cm}}}
 seams:
   side: [left.2, -right.slant]
   top: {join: [[left.0, left.1], right.straight], flip: false}
@@ -273,7 +273,7 @@ CARS = [
         "panels: {q: {piece: p, placement: {translation: [1 kg, 0, 0]}}}",
         r"translation.0 = '1 kg'",
     ),
-    ("panels: {q: {piece: p, placement: {wrap: {radius: 1}}}}", "wrap.center = nothing"),
+    ("panels: {q: {piece: p, placement: {wrap: {radius: 1 m}}}}", "wrap.center = nothing"),
     ("panels: {}", "panels = .*at least one panel"),
     ("fabrics: {SHELL: denim}", "fabrics.SHELL = 'SHELL' .*it names none"),
     ("panel: {}", "field panel .*did you mean 'panels'"),

@@ -35,7 +35,7 @@ panels:
     outline:
       - [-half, 0 cm]
       - {at: [half, 0], edge: side, quadratic: [half + 2 cm, half]}
-      - {at: [half, ratio*width], edge: top, cubic: [[10 cm, 0.62], [-10 cm, 62 cm]]}
+      - {at: [half, ratio*width], edge: top, cubic: [[10 cm, 0.62 m], [-10 cm, 62 cm]]}
       - {at: [-half, ratio*width], arc: [-half - 1 cm, half]}
     holes:
       - [[-5 cm, 10 cm], [0, 10 cm], [0, 15 cm]]
@@ -122,7 +122,7 @@ def test_measures_may_be_given():
 SQUARE = """
 panels:
   a:
-    outline: [{at: [0, 0], edge: hem}, [0.4, 0], {at: [0.4, 0.4], edge: top}, [0, 0.4]]
+    outline: [{at: [0, 0], edge: hem}, [0.4 m, 0], {at: [0.4 m, 0.4 m], edge: top}, [0, 0.4 m]]
   b: {copy: a}
 """
 
@@ -133,9 +133,9 @@ panels:
   a:
     outline:
       - {at: [0, 0], edge: left}
-      - {at: [0, 0.4], edge: top}
-      - {at: [0.4, 0.4], edge: right}
-      - [0.4, 0]
+      - {at: [0, 0.4 m], edge: top}
+      - {at: [0.4 m, 0.4 m], edge: right}
+      - [0.4 m, 0]
     darts: [{edge: top, at: 0.25, width: 2 cm, depth: 5 cm}]
   b: {copy: a}
 seams: [[a.top, b.top]]
@@ -179,19 +179,19 @@ def test_chains_are_put_in_turn(chain):
         ("panels:\n  a:\n    outlin: []\n", ("panels.a.outlin", "'outline'", ":3")),
         ("panels:\n  a:\n    outline: [[0, 0]]\n", ("panels.a.outline", "1", "2")),
         (
-            "panels:\n  a:\n    outline: [[0, 0], [1 kg, 0], [0, 1]]\n",
+            "panels:\n  a:\n    outline: [[0, 0], [1 kg, 0], [0, 1 m]]\n",
             ("panels.a.outline.1.0", "'1 kg'", "pattern.yaml:3"),
         ),
         (
-            "panels:\n  a:\n    outline: [[0, 0], [.inf, 0], [0, 1]]\n",
+            "panels:\n  a:\n    outline: [[0, 0], [.inf, 0], [0, 1 m]]\n",
             ("panels.a.outline.1.0", "inf"),
         ),
         (
-            "panels: {a: {outline: [[0, 0], {at: [1, 0], arc: [1, 1], quadratic: [1, 2]}]}}\n",
+            "panels: {a: {outline: [[0, 0], {at: [1 m, 0], arc: [1 m, 0], quadratic: [0, 0]}]}}\n",
             ("panels.a.outline.1", "quadratic and arc"),
         ),
         (
-            "panels:\n  a:\n    outline: [[0, 0], {at: [1, 0], cubic: [[1, 1]]}, [0, 1]]\n",
+            "panels:\n  a:\n    outline: [[0, 0], {at: [1 m, 0], cubic: [[1 m, 1 m]]}, [0, 1 m]]\n",
             ("outline.1.cubic.1", "nothing"),
         ),
         ("panels:\n  a: {copy: b}\n  b: {mirror: a}\n", ("panels", "a -> b")),
@@ -254,7 +254,7 @@ def test_all_problems_of_a_file_at_once():
 
 def test_what_cannot_be_right_has_the_line_of_its_panel_or_seam():
     text = (
-        SQUARE.replace("[0.4, 0],", "[0.4, 0.5],")
+        SQUARE.replace("[0.4 m, 0],", "[0.4 m, 0.5 m],")
         + "seams:\n  s: [a.hem, b.hem]\n  t: [a.hem, b.1]\n"
     )
     with pytest.raises(PatternProblems) as caught:
@@ -275,3 +275,10 @@ def test_a_skirt_of_splines():
         weft.Cloth(mesh, weft.Fabric.of("cotton")), span_size=0.08, corners=corners
     )
     assert len(cloth.surfaces.pieces) == 1 and len(cloth.surfaces.pieces[0].joints) == 6
+
+
+@pytest.mark.parametrize("field", ["[28, 0], [0, 1 cm]]", "[1 cm, 0], [0, 1 cm]], thickness: 0.01"])
+def test_a_length_without_unit_is_refused(field):
+    with pytest.raises(PatternProblems, match="unit") as refused:
+        parse_yaml_pattern(f"panels: {{a: {{outline: [[0, 0], {field}}}}}")
+    assert "cm" in str(refused.value) and "in" in str(refused.value)

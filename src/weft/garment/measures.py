@@ -1,4 +1,6 @@
-"""Numbers of weft's pattern files: bare, with a unit, or arithmetic on the measures of the file.
+"""Numbers of weft's pattern files: with a unit, or arithmetic on the measures of the file.
+
+Lengths need a unit, because 28 may be centimeters or inches; 0 needs none.
 
 ``Expression`` is the validator of such a field. The measures of the file reach it in the context of
 the validation.
@@ -37,10 +39,11 @@ Measures = Mapping[str, UnitValue]
 
 @dataclass(frozen=True)
 class Expression:
-    """Validator of a number in SI: bare, text with a unit, or an expression on measures.
+    """Validator of a number in SI: text with a unit, an expression on measures, or bare.
 
     Args:
-        unit: SI unit. Bare numbers are in it; bare angles (``rad``) are in degrees.
+        unit: SI unit. Bare numbers are in it; bare angles (``rad``) are in degrees, and no bare
+            length but 0 is accepted.
     """
 
     unit: str
@@ -48,6 +51,8 @@ class Expression:
     def __call__(self, value: Yaml, info: ValidationInfo) -> float:
         """Return the number in SI."""
         if not isinstance(value, str):
+            if self.unit == "m" and value and isinstance(value, int | float):
+                raise ValueError(f"a unit: '{value} cm', '{value} in' or '{value} m'")
             number = QuantityIn(self.unit)(value)
             return math.radians(number) if self.unit == "rad" else number
         measures: Measures = info.context or {}

@@ -256,12 +256,12 @@ def _about(panel: Panel) -> Json:
     if panel.fabric is not None:
         about["fabric"] = panel.fabric
     if panel.thickness is not None:
-        about["thickness"] = panel.thickness
+        about["thickness"] = _meters(panel.thickness)
     if panel.layer:
         about["layer"] = panel.layer
     if panel.placement != Placement():
         p = panel.placement
-        about["placement"] = {"translation": _list(p.translation), "rotation": _list(p.rotation)}
+        about["placement"] = {"translation": _lengths(p.translation), "rotation": _list(p.rotation)}
         if p.wrap is not None:
             about["placement"]["wrap"] = _wrap(p.wrap)
     return about
@@ -269,12 +269,20 @@ def _about(panel: Panel) -> Json:
 
 def _wrap(wrap: Wrap) -> Json:
     return {
-        "center": _list(wrap.center),
-        "radius": wrap.radius,
+        "center": _lengths(wrap.center),
+        "radius": _meters(wrap.radius),
         "direction": _list(wrap.direction),
         "facing": _list(wrap.facing),
         "taper": float(np.degrees(wrap.taper)),
     }
+
+
+def _meters(length: float) -> str:
+    return f"{float(length)!r} m"
+
+
+def _lengths(values: Sequence[float]) -> list[str]:
+    return [_meters(v) for v in _list(values)]
 
 
 def _list(values: Sequence[float]) -> list[float]:
