@@ -4,9 +4,11 @@ them sit.
 
 import csv
 import io
+import json
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +25,8 @@ from weft.garment import read_pattern
 from weft.io.files import atomic_write
 from weft.run.garment_quality import Quality
 from weft.run.run import Run
-from weft.scene.file import Source, read_source, validate
+from weft.scene.file import read_source, validate
+from weft.scene.schema import SceneFile
 from weft.sweep.folder import SweepFolder
 from weft.sweep.status import RUN, SampleKind, SampleStatus
 
@@ -54,19 +57,21 @@ def write_size_sweep(
         SceneError: an invalid scene.
         RunError: a file cannot be written.
     """
-    scene = wear or _write_scene(pattern, sizes[0].figure, folder)
-    source = read_source(scene)
-    validate(source)
-    garments, body = _garments(source, pattern), _mannequin(source)
-    rows = [
-        dict.fromkeys((f"{path}.measures.size" for path in garments), str(size))
-        | {f"{body}.figure": size.figure, f"{body}.size": str(size.number)}
-        for size in sizes
-    ]
-    text = io.StringIO()
-    table = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    table.writeheader()
-    table.writerows(rows)
+    scene = wear or folder / "scene.yaml"
+    if wear is None:
+        standing = (resources.files("weft") / "scenes" / "worn.yaml").read_text("utf-8")
+        place = os.path.relpath(pattern.resolve(), folder.resolve())
+        _write(scene, standing.replace("PATTERN", json.dumps(place)))
+    file = validate(read_source(scene))
+    garments, body = _garments(file, scene, pattern), _mannequin(file, scene)
+    write_table(
+        folder / "plan.csv",
+        [
+            dict.fromkeys((f"{path}.measures.size" for path in garments), str(size))
+            | {f"{body}.figure": size.figure, f"{body}.size": str(size.number)}
+            for size in sizes
+        ],
+    )
     sweep = {
         "description": f"{pattern.name} in the sizes {', '.join(map(str, sizes))}",
         "scene": str(scene.resolve()) if wear else scene.name,
@@ -74,7 +79,6 @@ def write_size_sweep(
         "file": "plan.csv",
         "keep": {"intersections": 0, "slipped_off": False},
     }
-    _write(folder / "plan.csv", text.getvalue())
     return _write(folder / "sweep.yaml", yaml.safe_dump(sweep, sort_keys=False))
 
 
@@ -84,80 +88,60 @@ def _write(path: Path, text: str) -> Path:
     return path
 
 
-def _write_scene(pattern: Path, figure: str, folder: Path) -> Path:
-    """Write a scene in which a standing mannequin wears the pattern."""
-    scene = {
-        "cloths": [
-            {
-                "name": pattern.stem,
-                "garment": {
-                    "pattern": os.path.relpath(pattern.resolve(), folder.resolve()),
-                    "size": "3 cm",
-                },
-            }
-        ],
-        "bodies": [{"name": "body", "mannequin": {"figure": figure}}],
-        "contact": {"gap": "2 mm", "friction": 0.3, "pinch": "thin"},
-        "law": {"name": "immediate_buckling"},
-        "sewing": {"closing": "1 s", "settle": "1 s"},
-        "integrator": {"backward_euler": {"effort": "interactive"}},
-        "seconds": 2.4,
-        "fps": 10,
-    }
-    return _write(folder / "scene.yaml", yaml.safe_dump(scene, sort_keys=False))
+def write_table(path: Path, rows: Sequence[Json]) -> Path:
+    """Write rows with the same columns as CSV, and return the path."""
+    text = io.StringIO()
+    table = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    table.writeheader()
+    table.writerows(rows)
+    return _write(path, text.getvalue())
 
 
-def _garments(source: Source, pattern: Path) -> list[str]:
+def _garments(file: SceneFile, scene: Path, pattern: Path) -> list[str]:
     """Return the paths of the garments in a scene that have sizes, the pattern's among them."""
-    tree, folder = source.tree, source.path.parent
-    cloths = {"cloth": tree.get("cloth")} | {
-        f"cloths.{i}": cloth for i, cloth in enumerate(tree.get("cloths", ()))
-    }
-    blocks = {f"{p}.garment": c["garment"] for p, c in cloths.items() if c and "garment" in c}
-    files = {path: (folder / block["pattern"]).resolve() for path, block in blocks.items()}
-    if pattern.resolve() not in files.values():
-        listed = ", ".join(str(block["pattern"]) for block in blocks.values())
-        raise SweepError(
-            "scene",
-            got=f"no garment {pattern.name}",
-            where=str(source.path),
-            expected=f"a cloth with `garment: {{pattern: {pattern.name}}}`",
-            hint=f"its garments are {listed}" if listed else None,
-        )
-    found = []
-    for path, file in files.items():
+    cloths = {"cloth": file.cloth, **{f"cloths.{i}": cloth for i, cloth in enumerate(file.cloths)}}
+    blocks = {f"{p}.garment": c.garment for p, c in cloths.items() if c and c.garment}
+    found, others = [], []
+    for path, block in blocks.items():
+        own = (scene.parent / block.pattern).resolve()
+        others += [] if own == pattern.resolve() else [block.pattern]
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                read_pattern(file, {"size": "38"})
+                read_pattern(own, {"size": "38"})
         except WeftError:
-            if file == pattern.resolve():
+            if own == pattern.resolve():
                 raise
             continue  # a belt of one size, beside the garment that is graded
-        _refuse_girths(source, f"{path}.measures", blocks[path].get("measures", {}))
+        _refuse_girths(scene, f"{path}.measures", block.measures)
         found.append(path)
+    if len(others) == len(blocks):
+        raise SweepError(
+            "scene",
+            got=f"no garment {pattern.name}",
+            where=str(scene),
+            expected=f"a cloth with `garment: {{pattern: {pattern.name}}}`",
+            hint=f"its garments are {', '.join(others)}" if others else None,
+        )
     return found
 
 
-def _mannequin(source: Source) -> str:
+def _mannequin(file: SceneFile, scene: Path) -> str:
     """Return the path of the mannequin in a scene."""
-    for i, body in enumerate(source.tree.get("bodies", ())):
-        if "mannequin" in body:
+    for i, body in enumerate(file.bodies):
+        if body.mannequin is not None:
             path = f"bodies.{i}.mannequin"
-            _refuse_girths(source, path, body["mannequin"] or {})
+            _refuse_girths(scene, path, body.mannequin.model_fields_set)
             return path
-    raise SweepError(
-        "scene", got="no mannequin", where=str(source.path), expected="a body of every size"
-    )
+    raise SweepError("scene", got="no mannequin", where=str(scene), expected="a body of every size")
 
 
-def _refuse_girths(source: Source, path: str, given: Mapping[str, object]) -> None:
+def _refuse_girths(scene: Path, path: str, names: Iterable[str]) -> None:
     """Raise an error if a block gives girths, which would be the same in all sizes."""
-    for name in given:
+    for name in names:
         if name in BY_NAME and BY_NAME[name].name in GIRTHS:
             expected = "no girths: they are those of the sizes"
-            where = str(source.path)
-            raise SweepError(f"{path}.{name}", got=given[name], where=where, expected=expected)
+            raise SweepError(f"{path}.{name}", got="a girth", where=str(scene), expected=expected)
 
 
 def measure_sizes(sweep: SweepFolder, sizes: Sequence[ClothesSize]) -> list[Json]:
@@ -211,12 +195,3 @@ def _ease(quality: Quality) -> dict[str, float]:
         if worn > AROUND * own:
             found[name] = worn - own
     return found
-
-
-def write_table(path: Path, rows: Sequence[Json]) -> Path:
-    """Write the rows of ``measure_sizes`` as CSV, and return the path."""
-    text = io.StringIO()
-    table = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    table.writeheader()
-    table.writerows(rows)
-    return _write(path, text.getvalue())

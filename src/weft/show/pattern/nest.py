@@ -4,7 +4,6 @@
 an origin, which is where their sizes coincide.
 """
 
-import colorsys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +17,7 @@ from weft.garment.edge_chains import EdgeChain, Match
 from weft.garment.pattern import Panel, Pattern
 from weft.io.extra import optional
 from weft.show.pattern.layout import arrange
+from weft.show.pattern.pattern_sheet import seam_color
 
 GAP = 0.03  # [m] between panels
 SQUARE = 0.05  # [m] of the square that shows whether a print is to scale
@@ -26,7 +26,6 @@ MITRE = 2.0  # largest distance of an allowance's corner from the seam line's, i
 SMOOTH = np.radians(0.3)  # [rad] largest turn between two points of a drawn curve
 NOTCH = 0.005  # [m] length of a notch that is cut into a panel without allowance
 SHORTEST = 0.1  # [m] of a seam that has a notch in its middle
-GOLDEN = 0.61803398875  # turns of hue from one size to the next
 TEXT = 0.005  # [m] height of texts
 
 
@@ -108,9 +107,7 @@ class Nest:
 
     def color(self, size: str) -> str:
         """Return the color of a size, as ``#rrggbb``."""
-        hue = (0.58 + self.sizes.index(size) * GOLDEN) % 1.0
-        rgb = colorsys.hls_to_rgb(hue, 0.4, 0.8)
-        return "#" + "".join(f"{round(255 * c):02x}" for c in rgb)
+        return "#" + bytes(seam_color(self.sizes.index(size))).hex()
 
     @cached_property
     def square(self) -> Floats:
