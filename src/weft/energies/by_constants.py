@@ -36,7 +36,10 @@ TINY = 1e-200
 
 
 class ContractedEnergy:
-    """An energy that knows derivatives of its local gradients in a direction by its constants."""
+    """An energy that knows derivatives of its local gradients in a direction by its constants.
+
+    A subclass may state ``mixed_derivatives`` beside ``contract`` where that costs less.
+    """
 
     def contract(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
         """Return d(by . gradient)/dc by constant, (m,...), for ``by`` (m,k,3) of every element."""
@@ -84,9 +87,8 @@ def by_constants(energy: Any, x: Positions, by: Floats, step: Step | None = None
     """
     check(energy)
     local = np.asarray(by)[energy.stencil]
-    if getattr(type(energy), "mixed_derivatives", None) is ContractedEnergy.mixed_derivatives:
-        contracted: ByName = energy.contract(x, local, step)
-        return contracted
+    if isinstance(energy, ContractedEnergy):
+        return energy.contract(x, local, step)
     mixed = _check_shapes(energy, energy.mixed_derivatives(x, step))
     return {name: np.einsum("mak...,mak->m...", d, local) for name, d in mixed.items()}
 

@@ -127,6 +127,7 @@ class Rigidity(ElementEnergy):
         """The data that defines the energy besides its constants: points and gradients."""
         return self.stencil, self.gradients
 
-    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
-        """Return the derivative of the gradient by ``stiffness``, (k,4,3)."""
-        return {"stiffness": replace(self, stiffness=np.ones(len(self.stiffness))).gradient(x)}
+    def contract(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
+        """Return d(by . gradient)/d(stiffness), (k,), for ``by`` (k,4,3)."""
+        unit = replace(self, stiffness=np.ones(len(self.stiffness))).gradient(x)
+        return {"stiffness": np.einsum("kai,kai->k", unit, by)}

@@ -217,6 +217,24 @@ class Membrane(ContractedEnergy):
         L = np.einsum("qai,qaj->qij", by, weighted)
         return contract_membrane(elastic, s, x, step, self.damping, L)
 
+    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
+        """Return d gradient/dc by constant, (q,k,3,...).
+
+        The gradient depends on constants by the stress alone, so that six directions of P tell all
+        of it, however many vertices a sample has.
+        """
+        s, elastic = self.samples, LawAtSamples(self.law, self.parameters_in(step))
+        weighted, constants = s.weight[:, None, None] * s.gradient, self.constants
+        shape = (*s.stencil.shape, 3)
+        out = {name: np.zeros((*shape, *c.shape[1:])) for name, c in constants.items()}
+        for i, j in np.ndindex(3, 2):
+            L = np.zeros((len(s.weight), 3, 2))
+            L[:, i, j] = 1.0
+            found = contract_membrane(elastic, s, x, step, self.damping, L)
+            for name in constants:
+                out[name][:, :, i] += np.einsum("qa,q...->qa...", weighted[:, :, j], found[name])
+        return out
+
     def _local(self, x: Positions, what: "str | Psd", dtype: DataType, width: int = 0) -> Floats:
         """Evaluate psi, stress or Hessian of the law at all samples, in NumPy."""
         n = len(self.samples.weight)
