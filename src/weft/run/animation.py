@@ -70,6 +70,36 @@ def build_animation(
     """
     chosen = selection or FrameSelection()
     numbers = chosen.numbers(len(run), str(run.path))
+    c, (times, rate, number) = convention or Convention(), _frame_times(run, chosen, fps, first)
+    faces, corner_uv = run.tessellation(density)
+    mesh = TriangleMesh(run.positions(numbers[0], density), faces, corner_uv)
+    regions = regions_of(mesh, run.parts(density), regions_from_manifest(run, len(faces)))
+    bodies = bodies_of(run)
+    cloth = SurfaceTopology("cloth", faces, corner_uv / c.meters, regions)
+    cloth = with_appearances(cloth, run, density, c.meters)
+    names = tuple(fields) or run.recorded(numbers[0])
+    reader = _FrameReader(run, mesh, c, [b for _, b in bodies], density, names, physics)
+    about: Json = {k: run.manifest[k] for k in ("versions", "scene") if k in run.manifest}
+    return Animation(
+        [cloth, *(s for s, _ in bodies)],
+        len(times),
+        lambda k: reader.read(times[k]),
+        rate,
+        number,
+        c,
+        about,
+        names,
+    )
+
+
+def _frame_times(
+    run: Run, chosen: FrameSelection, fps: float | None, first: int | None
+) -> tuple[list[float], float, int]:
+    """Return times [s] of the frames, their rate [1/s], and the number of the first one.
+
+    Arguments and errors are those of ``build_animation``.
+    """
+    numbers = chosen.numbers(len(run), str(run.path))
     if fps is not None and not (math.isfinite(fps) and fps > 0):
         raise RunError("--fps", got=fps, expected="must be > 0 [1/s]")
     if fps is not None and chosen.step != 1:
@@ -78,7 +108,6 @@ def build_animation(
             got=f"a step of {chosen.step}, and {fps:g} fps",
             expected="one of the two",
         )
-    c = convention or Convention()
     rate = run.fps / chosen.step if fps is None else fps
     start, end = (number / run.fps * rate for number in (numbers[0], numbers[-1]))
     # The first whole number at or after the start; the tolerances absorb round-off.
@@ -96,25 +125,7 @@ def build_animation(
         begin = own if first is None else start
         count = math.floor((end - begin) * (1 + 1e-12) + 1e-9) + 1
         times = [(begin + j) / rate for j in range(count)]
-    faces, corner_uv = run.tessellation(density)
-    mesh = TriangleMesh(run.positions(numbers[0], density), faces, corner_uv)
-    regions = regions_of(mesh, run.parts(density), regions_from_manifest(run, len(faces)))
-    bodies = bodies_of(run)
-    cloth = SurfaceTopology("cloth", faces, corner_uv / c.meters, regions)
-    cloth = with_appearances(cloth, run, density, c.meters)
-    names = tuple(fields) or run.recorded(numbers[0])
-    reader = _FrameReader(run, mesh, c, [b for _, b in bodies], density, names, physics)
-    about: Json = {k: run.manifest[k] for k in ("versions", "scene") if k in run.manifest}
-    return Animation(
-        [cloth, *(s for s, _ in bodies)],
-        len(times),
-        lambda k: reader.read(times[k]),
-        rate,
-        own if first is None else first,
-        c,
-        about,
-        names,
-    )
+    return times, rate, own if first is None else first
 
 
 def with_appearances(

@@ -9,6 +9,7 @@ import numpy as np
 from weft.base.arrays import Floats, Positions
 from weft.base.errors import RunError
 from weft.cloth.fields import Physics
+from weft.discretization.mesh import TriangleMesh
 from weft.run.run import Run
 from weft.show.looks import LOOKS, Field, ShownFrame, default_look
 from weft.show.picture.paint import Paint
@@ -45,13 +46,7 @@ def draw(
         RunError: another suffix, no such frame, contacts or bodies of a run without any, or a file
             that cannot be written.
     """
-    kind = path.suffix.lower()
-    wanted = (".png",) if sheet is not None else (".png", ".mp4", ".webp")
-    if kind not in wanted:
-        raise RunError("picture", got=path.suffix or "no suffix", expected=", ".join(wanted))
-    if kind == ".mp4" and style.transparent:
-        hint = "write a .webp, or a .png a frame"
-        raise RunError("picture", got=".mp4", expected="a format with alpha", hint=hint)
+    kind = _format_of(path, style, sheet)
     count = len(run)
     shown = [frame] if kind == ".png" else sorted({*range(0, count, max(1, count // 12))})
     several = None if sheet is None else PictureSheet.of(style, sheet, count)
@@ -60,9 +55,7 @@ def draw(
     chosen = LOOKS[style.look]
     if density is None and not chosen.needs_run and field is None:
         density = max(SMOOTH, run.surfaces.density)
-    mesh = run.shown(density).mesh(run.points(0), str(run.path))
-    if len(mesh.faces) == len(run.mesh.faces):
-        mesh = dataclasses.replace(mesh, regions=run.mesh.regions)
+    mesh = _drawn_mesh(run, density)
 
     def numbers(k: int) -> Floats:
         return chosen.numbers(ShownFrame(mesh, run.positions(k, density), run, k, density, physics))
@@ -97,6 +90,26 @@ def draw(
         save_png(path, image(frame))
     else:
         (save_mp4 if kind == ".mp4" else save_webp)(path, images(range(count)), run.fps)
+
+
+def _format_of(path: Path, style: Style, sheet: int | None) -> str:
+    """Return the suffix of a picture's file; raise a RunError if it cannot be of that format."""
+    kind = path.suffix.lower()
+    wanted = (".png",) if sheet is not None else (".png", ".mp4", ".webp")
+    if kind not in wanted:
+        raise RunError("picture", got=path.suffix or "no suffix", expected=", ".join(wanted))
+    if kind == ".mp4" and style.transparent:
+        hint = "write a .webp, or a .png a frame"
+        raise RunError("picture", got=".mp4", expected="a format with alpha", hint=hint)
+    return kind
+
+
+def _drawn_mesh(run: Run, density: int | None) -> TriangleMesh:
+    """Return the mesh of the cloth, with the regions of the run where it is the run's own."""
+    mesh = run.shown(density).mesh(run.points(0), str(run.path))
+    if len(mesh.faces) == len(run.mesh.faces):
+        mesh = dataclasses.replace(mesh, regions=run.mesh.regions)
+    return mesh
 
 
 def _drawn_positions(run: Run, frame: int, density: int | None, bodies: bool) -> Positions:
