@@ -73,7 +73,7 @@ def bounded():
         ("\t\tx", "YAML"),
         ("cloth: {sheet: {nx: 5, ny: 5, width: 1 kN^99999}}", "width"),
         ("cloth: {sheet: {nx: 5, ny: 5, width: 1 m^-99}}", "width"),
-        ("cloth: {sheet: {nx: 5, ny: 5, width: 1e-170}}", ("width", "1e-12 m")),
+        ("cloth: {sheet: {nx: 5, ny: 5, width: 1e-170}}", ("width", "1e-12 [m]")),
         ("cloth: {sheet: {nx: 5, ny: 5, width: 1e200}}", ("width", "1e+09 m")),
         (
             SHEET.replace("}}", "}, translation: [0, 9999999999999999999, 0]}"),

@@ -444,7 +444,7 @@ def test_every_law_can_bend_by_pairs_and_every_integrator_can_step(tmp_path):
 @pytest.mark.parametrize(
     "change, match",
     [
-        (("size: 8 cm", "size: 0"), "panel.size = 0.0 (scene.yaml:2): must be > 0"),
+        (("size: 8 cm", "size: 0"), "panel.size = 0 (scene.yaml:2): must be > 0"),
         (("[50 cm, 40 cm], [0, 40 cm]", "[0, 40 cm], [50 cm, 40 cm]"), "(scene.yaml:2)"),
         (("[50 cm, 40 cm], [0, 40 cm]", "[0, 40 cm], [50 cm, 40 cm]"), "cross or touch"),
         (("seed: 3", "holes: [[[0, 0], [9, 0], [0, 9]]]"), "outline and hole 0"),

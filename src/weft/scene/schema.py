@@ -24,11 +24,12 @@ from weft.base.schema.block import (
 )
 from weft.base.schema.quantities import (
     Degrees,
+    Duration,
     Length,
     Point,
     Size,
-    Speed,
     Time,
+    Velocity,
     Volume,
 )
 from weft.base.settings import MATERIAL, ROOM, Setting
@@ -331,7 +332,7 @@ SCENE_TYPES: Mapping[str, object] = {  # fields of a scene that a file writes in
     "pins": (list[PinBlock], []),
     "attachments": (list[AttachmentBlock], []),
     "gravity_from": (tuple[Time, Time] | None, None),
-    "velocity": tuple[Speed, Speed, Speed],
+    "velocity": tuple[Velocity, Velocity, Velocity],
     "integrator": (
         Annotated[ChosenIntegrator, BuiltField(IntegratorBlock)],
         ChosenIntegrator("backward_euler", StepSettings()),
@@ -363,7 +364,7 @@ def _with_fields_of(kind: type, before: type[Block], types: Mapping[str, object]
 class SceneFile(_with_fields_of(Scene, _Cloths, SCENE_TYPES)):  # type: ignore[misc]
     """A scene."""
 
-    seconds: Annotated[Time, _OF_RUN] = Field(2.0, gt=0, description="[s] length of the simulation")
+    seconds: Annotated[Duration, _OF_RUN] = Field(2.0, description="[s] length of the simulation")
     fps: Annotated[float, _OF_RUN] = Field(
         30.0, gt=0, le=10000, description="[1/s] frames per second on disk"
     )

@@ -1,17 +1,17 @@
 """Quantities with units as types of block fields."""
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, get_args
 
-from pydantic import BeforeValidator, Field, GetJsonSchemaHandler
+from pydantic import BeforeValidator, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from weft.base import settings
 from weft.base.errors import UnitError
 from weft.base.runtime_types.validators import quantity_in, wrong_value
-from weft.base.settings import SMALLEST
+from weft.base.settings import Setting
 from weft.base.trees import Yaml
 
 
@@ -35,18 +35,6 @@ class QuantityIn:
             expected += f" '{shown} {self.unit}'"
             raise wrong_value(expected, error=UnitError("quantity", expected=expected))
         return quantity_in(self.unit, value, per_angle=self.per_angle)
-
-
-class _Size(QuantityIn):
-    """Validator of a positive size, which refuses values so small that floating point loses
-    them.
-    """
-
-    def __call__(self, value: Yaml) -> float:
-        found = super().__call__(value)
-        if 0 < found < SMALLEST:
-            raise ValueError(f"at least {SMALLEST:g} {self.unit}")
-        return found
 
 
 class _Degrees(QuantityIn):
@@ -73,16 +61,37 @@ class Unit:
         return {**handler(schema), "type": ["number", "string"], "unit": self.name}
 
 
-def unit_in(metadata: Iterable[object]) -> str:
-    """Return the unit that an annotation's metadata names, or an empty text."""
-    return metadata.name if isinstance(metadata, Unit) else ""
+class InFile:
+    """Mark of a field of a file with the unit and bounds that a type of arguments declares.
+
+    Args:
+        kind: a type of ``base.settings``, such as ``Size``, or a setting.
+    """
+
+    def __init__(self, kind: object) -> None:
+        (self.setting,) = (m for m in (kind, *get_args(kind)) if isinstance(m, Setting))
+
+    def __get_pydantic_core_schema__(
+        self, kind: object, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        from weft.base.schema.block import FileTranslation  # which has fields in degrees
+
+        return handler.generate_schema(FileTranslation().translate(Annotated[float, self.setting]))
 
 
-Length = Annotated[float, BeforeValidator(QuantityIn("m")), Unit("m")]
-Size = Annotated[float, Field(gt=0), BeforeValidator(_Size("m")), Unit("m")]
-Time = Annotated[float, BeforeValidator(QuantityIn("s")), Unit("s")]
+def unit_in(mark: object) -> str:
+    """Return the unit that a mark of an annotation names, or an empty text."""
+    if isinstance(mark, InFile):
+        return mark.setting.unit
+    return mark.name if isinstance(mark, Unit) else ""
+
+
+Length = Annotated[float, InFile(settings.Length)]
+Size = Annotated[float, InFile(settings.Size)]
+Time = Annotated[float, InFile(settings.Time)]
+Duration = Annotated[float, InFile(settings.Duration)]
 Degrees = Annotated[float, BeforeValidator(_Degrees()), Unit("degrees")]
-Speed = Annotated[float, BeforeValidator(QuantityIn("m/s")), Unit("m/s")]
-Thickness = Annotated[float, Field(ge=0), BeforeValidator(QuantityIn("m")), Unit("m")]
-Volume = Annotated[float, Field(gt=0), BeforeValidator(QuantityIn("m^3")), Unit("m^3")]
+Velocity = Annotated[float, InFile(Setting("", "m/s"))]
+Thickness = Annotated[float, InFile(Setting("", "m", least=0))]
+Volume = Annotated[float, InFile(Setting("", "m^3", above=0))]
 Point = tuple[Length, Length, Length]
