@@ -10,7 +10,7 @@ from PIL import ImageDraw, ImageFont
 from studies.effort_scenes import TimedScene
 from studies.effort_table import CPU, MOTION, OTHER, Row, Runs, mean
 from studies.study import INK, Several
-from weft.bodies.body import joined_faces
+from weft.bodies.body import join_faces
 from weft.show.picture.renderer import Image, Renderer
 
 
@@ -21,7 +21,7 @@ def side_by_side(case: TimedScene, n: int, runs: Runs) -> Image:
     first = [(e.label, t) for e, t in shown.items() if t is not None]
     looks = [[t.impact for _, t in first], [t.end for _, t in first]]
     shapes = [[np.concatenate([s.x, *s.bodies]) for s in row] for row in looks]
-    bodies = joined_faces(scene.bodies) if scene.bodies else None
+    bodies = join_faces(scene.bodies) if scene.bodies else None
     every = [x for row in shapes for x in row]
     renderer = Renderer(scene.cloth.mesh, every, case.style, body_faces=bodies)
     rows = []

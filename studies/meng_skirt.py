@@ -12,7 +12,7 @@ import numpy as np
 
 from studies.meng_runs import SMOOTH
 from studies.study import Say, Study, StudyTable
-from weft.bodies.body import Body, joined_faces, joined_positions
+from weft.bodies.body import Body, join_faces, join_positions
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.cloth.cloth import Cloth
 from weft.cloth.create import as_splines
@@ -144,9 +144,8 @@ def _pictures(scene: Scene, states: Sequence[State]) -> list[Any]:
     """One camera, bodies where they are."""
     fine = scene.cloth.surfaces.tessellate(SMOOTH)
     drawn = [
-        np.concatenate([fine.embedding.of(s.x), joined_positions(scene.bodies, s.t)])
-        for s in states
+        np.concatenate([fine.embedding.of(s.x), join_positions(scene.bodies, s.t)]) for s in states
     ]
-    mesh, bodies = fine.mesh(scene.cloth.points, "skirt"), joined_faces(scene.bodies)
+    mesh, bodies = fine.mesh(scene.cloth.points, "skirt"), join_faces(scene.bodies)
     renderer = Renderer(mesh, drawn, STYLE, body_faces=bodies)
     return [renderer.image(x) for x in drawn]

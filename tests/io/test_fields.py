@@ -127,7 +127,7 @@ def test_pressure_of_what_rests_is_its_weight(tmp_path):
 
 def test_what_was_recorded_is_what_is_made_afterwards(runs):
     kept, bare, scene = runs["with"], runs["without"], runs["without scene"]
-    assert kept.recorded() == FIELDS and bare.recorded() == ()
+    assert kept.field_names() == FIELDS and bare.field_names() == ()
     for k in range(3):
         np.testing.assert_array_equal(kept.positions(k), bare.positions(k))
         for name in FIELDS:

@@ -147,8 +147,8 @@ class Body:
         return found
 
 
-def joined_faces(bodies: Sequence[Body]) -> Faces:
-    """Return the faces (m,3) of all bodies; they index the vertices of ``joined_positions``."""
+def join_faces(bodies: Sequence[Body]) -> Faces:
+    """Return the faces (m,3) of all bodies; they index the vertices of ``join_positions``."""
     faces, first = [np.zeros((0, 3), dtype=np.int32)], 0
     for body in bodies:
         faces.append(body.faces + first)
@@ -156,6 +156,6 @@ def joined_faces(bodies: Sequence[Body]) -> Faces:
     return np.concatenate(faces).astype(np.int32)
 
 
-def joined_positions(bodies: Sequence[Body], t: float) -> Positions:
+def join_positions(bodies: Sequence[Body], t: float) -> Positions:
     """Return the vertices (b,3) [m] of all bodies at time t [s]."""
     return np.concatenate([np.zeros((0, 3)), *(body.at(t) for body in bodies)])

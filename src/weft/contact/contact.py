@@ -19,7 +19,7 @@ from weft.base.arrays import Bools, Floats, Ints, Positions
 from weft.base.errors import SceneError, point_text
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, ROOM, Accepts, documented, setting
-from weft.bodies.body import Body, joined_faces, joined_positions
+from weft.bodies.body import Body, join_faces, join_positions
 from weft.bodies.rigid.rigid_bodies import NONE, RigidBodies, all_vertices
 from weft.contact.assembly.embedding import ContactEmbedding, WeightedEmbedding
 from weft.contact.broad_phase.candidate_search import find_candidates
@@ -185,8 +185,8 @@ class Contact:
         """
         loose, n = loose or NONE, mesh.n_vertices
         together = (*loose.bodies, *bodies)
-        every = np.concatenate([mesh.faces, joined_faces(together) + n])
-        rest = np.concatenate([_flat(mesh), joined_positions(together, 0.0)])
+        every = np.concatenate([mesh.faces, join_faces(together) + n])
+        rest = np.concatenate([_flat(mesh), join_positions(together, 0.0)])
         moved = n + int(loose.count.sum())
         sides = dataclasses.replace(sides_of(mesh, settings, together, pieces), first_body=moved)
         if sewn is not None or len(loose):
@@ -292,7 +292,7 @@ class Contact:
         """Return the vertices of all bodies that the cloth does not move, (b,3) [m], at time t
         [s].
         """
-        return joined_positions(self.bodies, t)
+        return join_positions(self.bodies, t)
 
     def all_vertices(self, x: Positions) -> Positions:
         """Return the vertices of the cloth and of rigid bodies, (n,3) [m], for points x (N,3)."""

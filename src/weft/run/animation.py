@@ -77,7 +77,7 @@ def build_animation(
     bodies = bodies_of(run)
     cloth = SurfaceTopology("cloth", faces, corner_uv / c.meters, regions)
     cloth = with_appearances(cloth, run, density, c.meters)
-    names = tuple(fields) or run.recorded(numbers[0])
+    names = tuple(fields) or run.field_names(numbers[0])
     reader = _FrameReader(run, mesh, c, [b for _, b in bodies], density, names, physics)
     about: Json = {k: run.manifest[k] for k in ("versions", "scene") if k in run.manifest}
     return Animation(
@@ -364,7 +364,7 @@ def save_frame(
     check_finite(run, frame, x)
     carried = None
     if chosen.carries_fields and not (net or weld):
-        names = fields or run.recorded(frame)
+        names = fields or run.field_names(frame)
         values = {n: run.field(n, frame, density=density, physics=physics) for n in names}
         carried = as_fields(values)
     write_mesh(path, x, faces, corner_uv, carried)

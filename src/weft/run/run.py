@@ -226,7 +226,7 @@ class Run:
         result: Floats | None = self._frame(frame).get("pressure")
         return result
 
-    def recorded(self, frame: int = -1) -> tuple[str, ...]:
+    def field_names(self, frame: int = -1) -> tuple[str, ...]:
         """Return the names of the fields that a frame stores."""
         return tuple(n for n in FIELDS if RECORDED + n in self._frame(frame))
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from weft.base.arrays import AnyArray, Arrays, Floats
 from weft.base.trees import Json, Yaml
-from weft.bodies.body import joined_faces
+from weft.bodies.body import join_faces
 from weft.cloth.cloth import Cloth
 from weft.discretization.samples import principal_stretches
 from weft.energies.state import State
@@ -119,7 +119,7 @@ def mesh_arrays(scene: SceneLike) -> Arrays:
     if any(part.regions for part in cloth.parts):
         arrays["region"] = cloth.region_of_faces
     if scene.bodies:
-        arrays["body_faces"] = joined_faces(scene.bodies)
+        arrays["body_faces"] = join_faces(scene.bodies)
     return arrays
 
 

@@ -74,7 +74,7 @@ def physics_of(run: Run, names: Sequence[str]) -> Physics | None:
     Raises:
         SceneError: as ``load_described``.
     """
-    if not {"stress", "air"} & set(names) - set(run.recorded()):
+    if not {"stress", "air"} & set(names) - set(run.field_names()):
         return None
     return load_described(run.manifest, run.path).scene.physics()
 

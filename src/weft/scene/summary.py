@@ -50,8 +50,8 @@ def summary_rows(scene: "Scene") -> Mapping[str, str]:
 
 def start_picture(scene: "Scene") -> "Image":
     """Return a picture (h,w,3) of the start of a scene, before anything is untangled."""
-    from weft.bodies.body import joined_faces, joined_positions
+    from weft.bodies.body import join_faces, join_positions
     from weft.show.viewer.notebook import draw_cloth
 
     mesh, bodies = scene.cloth.mesh, scene.bodies
-    return draw_cloth(mesh, mesh.vertices, joined_positions(bodies, 0.0), joined_faces(bodies))
+    return draw_cloth(mesh, mesh.vertices, join_positions(bodies, 0.0), join_faces(bodies))

@@ -7,7 +7,7 @@ import numpy as np
 
 from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import SceneError, check_known
-from weft.bodies.body import Body, joined_positions
+from weft.bodies.body import Body, join_positions
 from weft.bodies.motion.pins import Path
 from weft.bodies.nearest_points import NearestPoints as Nearest
 
@@ -90,7 +90,7 @@ class BodyAnchor:
                 expected="points beside the body",
             )
         corners = body.faces[found.face] + first
-        every = joined_positions(bodies, 0.0)
+        every = join_positions(bodies, 0.0)
         weight = found.weight
         frame, base = _frames(every[corners]), _base(every[corners], weight)
         offset = np.einsum("mij,mi->mj", frame, x - base)
