@@ -15,9 +15,10 @@ from weft.garment.yaml_pattern import read_yaml_pattern
 
 FOLDER = Path(__file__).parents[2] / "examples" / "garments" / "patterns"
 NAMES = sorted(p.stem for p in FOLDER.glob("*.yaml"))
-OPENINGS = {"skirt": 2, "top": 4, "trousers": 3}  # waist, neck, hems, armholes
+OPENINGS = {"skirt": 2, "top": 4, "trousers": 5}  # waist, neck, hems, armholes, mouths of pockets
 # Of what buttons in front, the neckline, the front's edges and the hem are one opening.
 OPENINGS |= {"shirt": 3, "jacket": 3}
+MOUTHS = {"trousers": 2}  # openings of pockets, which leave the Euler characteristic as it is
 SLEEVED = ("shirt", "jacket")
 BODIES = [
     {"bust": f"{bust} cm", "back_length": f"{back} cm"}
@@ -56,7 +57,8 @@ def test_a_pattern_is_one_surface_of_two_sides_once_sewn(name, size):
     assert (shape.pieces, shape.orientable, list(shape.warnings)) == (1, True, [])
     assert name not in OPENINGS or shape.openings == OPENINGS[name]
     mesh, _ = made.weld(made.mesh.vertices)
-    assert len(mesh.non_manifold_edges) == 0
+    on_lines = [line for line in made.seams if line.match.on_line]
+    assert len(mesh.non_manifold_edges) == sum(len(line.segments) for line in on_lines)
     assert (mesh.signed_material_area > 0).all()
 
 
@@ -69,7 +71,8 @@ def test_a_pattern_is_drafted_for_other_measures(name, measures):
     assert all(abs(s.match.ratio - 1) < 0.012 for s in made.seams)
     shape = sewn_topology(made)
     assert (shape.pieces, shape.orientable, list(shape.warnings)) == (1, True, [])
-    assert (shape.openings, shape.euler) == (OPENINGS[name], 2 - OPENINGS[name])
+    euler = 2 - OPENINGS[name] + MOUTHS.get(name, 0)
+    assert (shape.openings, shape.euler) == (OPENINGS[name], euler)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -113,7 +116,7 @@ def test_the_jacket_goes_over_the_shirt():
     for panel in ("back", "sleeve_left"):
         one, two = (np.ptp(m.flat[m.vertices[panel], 0]) for m in (shirt, jacket))
         assert one + 0.03 < two
-    assert {p.layer for p in shirt.pattern.panels} == {0}
+    assert min(p.layer for p in shirt.pattern.panels) == 0
     assert {p.layer for p in jacket.pattern.panels} == {1}
     x = np.concatenate([shirt.mesh.vertices, jacket.mesh.vertices])
     faces = np.concatenate([shirt.mesh.faces, jacket.mesh.faces + shirt.mesh.n_vertices])
