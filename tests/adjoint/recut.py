@@ -132,7 +132,7 @@ seams:
   middle: {join: [left.in, right.in], flip: true, angle: 20 deg}
   round: {join: [left.out, right.out], flip: true, fold_stiffness: 0.003}
 elastics:
-  hem: {edges: [right.hem], ratio: 80 %, stiffness: 20 N}
+  hem: {edges: [right.hem], ratio: 96 %, stiffness: 20 N}
 """
 
 

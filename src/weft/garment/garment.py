@@ -19,6 +19,7 @@ from weft.garment.sampling import corner_angles
 if TYPE_CHECKING:
     from weft.fabric.fabric import FabricLike
 
+ROUND = 4  # least number of points at which an elastic is sewn to a closed line
 PATCH_TURN = np.radians(20.0)  # the turn at which a spline patch has a corner (docs/splines.md)
 
 
@@ -96,7 +97,8 @@ class ElasticLine:
         found = []
         for run in np.split(np.arange(len(self.edges)), apart):
             along = np.cumsum(lengths[run])
-            n = max(1, round(float(along[-1]) / self.fold))
+            closed = self.edges[run[0], 0] == self.edges[run[-1], 1]
+            n = max(ROUND if closed else 1, round(float(along[-1]) / self.fold))
             ends = np.searchsorted(along, np.arange(1, n) * along[-1] / n - along[0] / 2) + 1
             marks = np.unique([0, *ends.tolist(), len(run)])
             found += [slice(run[0] + a, run[0] + b) for a, b in pairwise(marks.tolist())]

@@ -224,7 +224,7 @@ class Outfit:
             runs = line.stitches(every)
             ends = [(line.edges[run.start, 0], line.edges[run.stop - 1, 1]) for run in runs]
             edges = np.array(ends, dtype=np.int32) + np.int32(start)
-            length = np.array([every[run].sum() for run in runs])
+            length = self.sides.lengths(edges)
             ratio, pull = line.elastic.ratio, line.elastic.stiffness
             rest, what = first_of(ratio) * length, f"elastic {line.elastic.name}"
             changing = []
@@ -242,7 +242,7 @@ class Outfit:
                         closing=closing,
                         name=what,
                         bands=changing,
-                        along=self.sides.lengths(edges),
+                        along=length,
                     )
                 )
         return found
