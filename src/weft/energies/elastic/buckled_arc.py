@@ -18,6 +18,13 @@ from weft.base.arrays import Floats
 from weft.kernel import Scalar, ScalarArray, ScalarArray2d
 
 _module = wp.get_module("weft.pairs")
+# Coefficients of w/d in powers of d = 1 - r, the highest first (``half_angle_sq``).
+HALF_ANGLE = wp.constant(
+    wp.types.vector(length=11, dtype=Scalar)(
+        *(15.070707, -63.1956, 114.39185, -115.02343, 70.263647, -26.286347),
+        *(6.3222955, -0.34747921, 0.87526567, 1.7986684, 6.0000055),
+    )
+)
 
 
 @wp.func
@@ -43,17 +50,19 @@ def shortening(w: Scalar):
 
 @wp.func
 def half_angle_sq(r: Scalar):
-    """Return w with sinc(sqrt w) = r, for r in [0, 1], by Newton's method.
+    """Return w with sinc(sqrt w) = r, for r in [0, 1], by one step of Halley's method.
 
-    The polynomial in 1 - r that gives the start is at most 0.02 off. T is concave, so the iterates
-    rise to the root from below.
+    The start is d = 1 - r times a polynomial that interpolates w/d at Chebyshev's points, with a
+    relative error of 3e-6. The step leaves 1e-16 of it, because its convergence is cubic.
     """
     d = Scalar(1.0) - r
-    w = d * (Scalar(6.0) + d * (Scalar(1.8) + d * (Scalar(0.8228571428571428) + Scalar(1.2) * d)))
-    for _i in range(4):
-        t, dt, _ddt = shortening(w)
-        w -= (t - d) / dt
-    return w
+    w = Scalar(0.0)
+    for i in range(wp.static(len(HALF_ANGLE))):
+        w = HALF_ANGLE[i] + d * w
+    w *= d
+    t, dt, ddt = shortening(w)
+    off = (t - d) / dt
+    return w - off / (Scalar(1.0) - Scalar(0.5) * off * ddt / dt)
 
 
 @wp.func
