@@ -82,6 +82,15 @@ def test_measures_of_the_body_take_the_values_of_the_size():
     assert wider.panel("front").corners[1, 0] == pytest.approx((1.20 + 0.04) / 4 + 0.10)
 
 
+def test_the_declared_body_gets_the_girths_of_the_size(tmp_path):
+    """Its height stays, since panels are placed at heights of the body that is declared."""
+    text = "measures: {hips: 90 cm}\nbody: {height: 172 cm, hips: 90 cm}\n"
+    text += "panels: {p: {outline: [[0, 0], [hips, 0], [0, hips]]}}"
+    assert graded(tmp_path, text).body == {"height": 1.72, "hips": 0.9}
+    body = graded(tmp_path, text, size=46).body
+    assert body == {"height": 1.72, "hips": 1.12, "waist": 0.88, "chest": 1.04}
+
+
 def test_measures_of_the_garment_stay(tmp_path):
     """The trousers' `hip` is a height along the leg, drafted from the inseam; half a waist and a
     height of 30 cm are no body's."""

@@ -18,7 +18,7 @@ from weft.base.errors import PatternError, PatternProblems, WeftError, did_you_m
 from weft.base.schema.document import DocumentBlock, parse_document, read_document
 from weft.base.trees import Json, Yaml, YamlMapping
 from weft.base.yaml_lines import Loc
-from weft.bodies.sizes import measures_in_size, size_of
+from weft.bodies.sizes import ClothesSize, measures_in_size, size_of
 from weft.fabric.appearance import Appearance
 from weft.garment.edge_chains import (
     Match,
@@ -92,35 +92,39 @@ def _read(
         raise PatternProblems(problems)
     parts = PartReader(document)
     block = DocumentBlock(document, ("measures",), given.measures or {})
-    sized = parts.attempt(lambda: _measures_of_size(block, measures, given.grading))
-    known = parts.attempt(lambda: read_measures(block, sized or {}))
-    if known is None or sized is None:
+    size, own = None, dict(measures)
+    if SIZE in own and SIZE not in block.given:
+        text = own.pop(SIZE)
+        size = parts.attempt(lambda: size_of(text))
+    sized = parts.attempt(lambda: _measures_of_size(block, size, given.grading))
+    known = parts.attempt(lambda: read_measures(block, {**(sized or {}), **own}))
+    if known is None or parts.problems:
         raise PatternProblems(parts.problems)  # every number may depend on the measures
     parts.document = replace(document, measures=known)
-    moves = parts.attempt(lambda: _moves_of_size(document, given, measures))
+    moves = parts.attempt(lambda: _moves_of_size(document, given, size))
     parts.read_panels(given.panels, moves or {})
     surface = parts.read_surfaces(given)
     seams, elastics = parts.read_joins(given)
     fabric = Pattern.fabric if given.fabric is None else given.fabric
     panels = list(parts.panels.values())
     body = document.read_body(given)
+    if size is not None and body:  # heights stay: the panels are placed at them
+        body |= {name: girth for name, girth in size.body.items() if name != "height"}
     name, hems = given.name or stem, given.hems or {}
     about = fabric, source, parts.places, body, surface, hems
     return Pattern(name, panels, seams, elastics, *about)
 
 
 def _measures_of_size(
-    block: DocumentBlock[Json], given: Mapping[str, str | float], grading: GradingBlock | None
-) -> Mapping[str, str | float]:
-    """Return the measures in place of the file's: those of the body of a size, and the given ones.
+    block: DocumentBlock[Json], size: ClothesSize | None, grading: GradingBlock | None
+) -> dict[str, str]:
+    """Return the measures of the file that are those of a size's body.
 
     Raises:
         PatternError: the pattern cannot be graded.
-        MannequinError: a size that the table does not have.
     """
-    if SIZE not in given or SIZE in block.given:
-        return given
-    size, rest = size_of(given[SIZE]), {n: v for n, v in given.items() if n != SIZE}
+    if size is None:
+        return {}
     body = {n: f"{v} m" for n, v in measures_in_size(block.given, size).items()}
     if not body and grading is None:
         raise PatternError(
@@ -130,11 +134,11 @@ def _measures_of_size(
             expected="bust, waist, hips or height among its measures, or `grading`",
             hint="draft it from `measures`, or give its corners rules (docs/sizes.md)",
         )
-    return body | rest
+    return body
 
 
 def _moves_of_size(
-    document: PatternDocument, given: PatternBlock, measures: Mapping[str, str | float]
+    document: PatternDocument, given: PatternBlock, size: ClothesSize | None
 ) -> Moves:
     """Return (2,) [m] by which corners move for a size, by panel and corner.
 
@@ -142,10 +146,10 @@ def _moves_of_size(
         PatternError: a rule for a panel that is not drawn in the file.
     """
     moves: dict[str, dict[str, Floats]] = {}
-    if given.grading is None or SIZE not in measures or SIZE in (given.measures or {}):
+    if given.grading is None or size is None:
         return moves
     rules = document.read(GradingBlock, document.tree["grading"], ("grading",)).given
-    steps = (size_of(measures[SIZE]).number - rules.base) / rules.step
+    steps = (size.number - rules.base) / rules.step
     drawn = [n for n, tree in given.panels.items() if "outline" in (tree or {})]
     for key, move in rules.corners.items():
         panel, _, corner = key.rpartition(".")
