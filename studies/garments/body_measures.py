@@ -35,6 +35,7 @@ class BodyMeasures:
     thigh: float
     back_length: float  # from the nape to the waist, along the back
     arm_angle: float
+    shoulder_joint: tuple[float, float, float]  # the left one
 
     @staticmethod
     def of(mannequin: Mannequin) -> "BodyMeasures":
@@ -64,5 +65,6 @@ class BodyMeasures:
         }
         return BodyMeasures(
             **{name: CENTIMETERS * value for name, value in lengths.items()},
+            shoulder_joint=tuple((CENTIMETERS * shoulder).tolist()),
             arm_angle=float(np.degrees(np.arctan2(-along[1], along[0]))),
         )
