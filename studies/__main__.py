@@ -25,6 +25,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--n", type=int, help="vertices a side, for studies on one mesh")
     made.add_argument("--seeds", type=int, help="starts, for studies that average over some")
     made.add_argument("--only", nargs="+", default=(), help="cases of a study: garments, bodies")
+    made.add_argument("--quick", action="store_true", help="the short form of a study: garments")
     made.add_argument("--device", default="cpu", help="cpu, cuda or cuda:N")
     made.add_argument("--threads", type=int, help="CPU threads that share large kernels")
     return made
@@ -49,17 +50,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 say(f"{name:26} {runner.question(name)}")
             say("\nmake study NAME=... runs one (seconds to minutes), NAME=all every one")
         for name in runner.names() if "all" in options.names else options.names:
-            run(name, options.out, options.n, options.seeds, options.only)
+            run(name, options)
     except WeftError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
     return 0
 
 
-def run(name: str, out: Path, n: int | None, seeds: int | None, only: Sequence[str] = ()) -> None:
-    """Run one study, print what it found, and write its files into the folder ``out``."""
-    clock = time.perf_counter()
-    study = runner.run(name, lambda text: print(f"  {text}", file=sys.stderr), n, seeds, only)
+def run(name: str, options: argparse.Namespace) -> None:
+    """Run one study, print what it found, and write its files into the folder of ``options``."""
+    clock, out = time.perf_counter(), options.out
+    study = runner.run(
+        name,
+        lambda text: print(f"  {text}", file=sys.stderr, flush=True),
+        options.n,
+        options.seeds,
+        options.only,
+        options.quick,
+    )
     say(f"{study.title}\n\n{study.table.text()}\n")
     for finding in study.findings:
         say(f"- {finding}")

@@ -59,6 +59,7 @@ def run(
     n: int | None = None,
     seeds: int | None = None,
     only: Sequence[str] = (),
+    quick: bool = False,
 ) -> Study:
     """Run a study.
 
@@ -68,6 +69,7 @@ def run(
         n: vertices a side, of studies on one mesh; None: as published.
         seeds: starts, of studies that take the mean over some; None: as published.
         only: names of a study's cases, of studies that have names for them; none: all cases.
+        quick: run a shorter form of a study that has one.
 
     Raises:
         WeftError: an unknown name, a number that is too small or that the study does not have.
@@ -82,6 +84,10 @@ def run(
             raise WeftError(f"--{key}", got=f"with {name}", expected=f"a study {who}")
         if given[key] < least:
             raise WeftError(f"--{key}", got=given[key], expected=f"at least {least} {unit}")
-    if only and "only" not in signature(study).parameters:
-        raise WeftError("--only", got=f"with {name}", expected="a study whose cases have names")
-    return study(say, **given, **({"only": only} if only else {}))
+    cases = {key: value for key, value in (("only", only), ("quick", quick)) if value}
+    for key in cases:
+        if key not in signature(study).parameters:
+            raise WeftError(
+                f"--{key}", got=f"with {name}", expected="a study that has it: garments"
+            )
+    return study(say, **given, **cases)

@@ -15,7 +15,13 @@ def test_lists_and_runs(tmp_path, capsys):
 
 
 def test_unknown_names_and_numbers(capsys):
-    for arguments in (["pritchard-macry"], ["pritchard-macri", "--n", "9"], ["effort", "--n", "1"]):
+    for arguments in (
+        ["pritchard-macry"],
+        ["pritchard-macri", "--n", "9"],
+        ["effort", "--n", "1"],
+        ["effort", "--quick"],
+        ["effort", "--only", "tee"],
+    ):
         assert main(arguments) == 2
         assert capsys.readouterr().err.startswith("error: ")
 
