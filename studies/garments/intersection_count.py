@@ -8,6 +8,7 @@ from scipy.spatial import cKDTree
 from weft.base.arrays import Bools, Faces, Floats, Ints, Positions
 
 ROOM = 1e-9  # [m] boxes are enlarged by it
+PARALLEL = 1e-12  # sine of the angle from which a segment crosses a triangle's plane
 
 
 def count_intersections(x: Positions, faces: Faces, cloth: int, names: Ints) -> int:
@@ -60,4 +61,5 @@ def _crosses(a: Positions, b: Positions, triangle: Floats) -> Bools:
         v = np.einsum("ij,ij->i", along, second) * inverse
         t = np.einsum("ij,ij->i", f, second) * inverse
         inside = (u >= 0) & (v >= 0) & (u + v <= 1) & (t >= 0) & (t <= 1)
-    return np.asarray(inside & (det != 0))
+    scale = np.linalg.norm(along, axis=1) * np.linalg.norm(e, axis=1) * np.linalg.norm(f, axis=1)
+    return np.asarray(inside & (np.abs(det) > PARALLEL * scale))
