@@ -30,6 +30,7 @@ COLUMNS = (
     "shoulder [cm]",
     "waist [cm]",
     "sleeve [cm]",
+    "top [cm]",
     "slid [cm]",
     "problem",
 )
@@ -65,7 +66,7 @@ def study(say: Say, only: Sequence[str] = (), quick: bool = False, folder: Path 
 
 
 def _row(r: TrialResult) -> list[float | str]:
-    places = (r.shoulder, r.waist, r.off_arm, r.slid)
+    places = (r.shoulder, r.waist, r.off_arm, r.top, r.slid)
     numbers = [f"{v:.1f}" if np.isfinite(v) else "" for v in (r.open_seam, *places)]
     return [r.body, r.garment, r.vertices, round(r.seconds), r.crossing, *numbers, r.problem]
 
@@ -90,7 +91,7 @@ def _findings(results: Sequence[TrialResult]) -> list[str]:
 
 def _sheet(files: Sequence[Path]) -> Any:
     """Return one picture of pictures side by side."""
-    tiles = [np.asarray(PIL.Image.open(f).convert("RGB")) for f in files]
+    tiles = [np.asarray(PIL.Image.open(f).convert("RGB").reduce(2)) for f in files]
     if not tiles:
         return np.full((16, 16, 3), 255, dtype=np.uint8)
     tiles += [np.full_like(tiles[0], 255)] * (-len(tiles) % ROW)

@@ -34,6 +34,7 @@ _STUDIES = {
     "effort": "effort",
     "gradients-at-snaps": "snaps",
     "fabric-recovery": "fabric_recovery",
+    "garments": "garments_worn",
 }
 # Of some studies: the least, what it counts, and which they are.
 _NUMBERS = {

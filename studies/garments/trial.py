@@ -19,6 +19,7 @@ from studies.garments.body_measures import CENTIMETERS, BodyMeasures
 from studies.garments.catalog import GARMENTS
 from studies.garments.draft import Draft
 from studies.garments.intersection_count import count_intersections
+from studies.garments.tops import LOW
 from weft.base.arrays import AnyArray, Positions
 from weft.base.errors import WeftError
 from weft.mannequin.figure import Mannequin
@@ -46,6 +47,7 @@ VIEWS = (0.0, 90.0, 180.0, 270.0)  # [degrees] azimuths: front, left, back, righ
 STYLE = Style(look="panels", width=300, height=500, elevation=6.0, whole=True)
 LONGEST = 1800.0  # [s] of a run, before it is given up
 SLID = 5.0  # [cm] by which a part of a worn garment may be away from its place
+ASIDE = ("sleeve", "cuff", "hood", "collar")  # panels that hang as they like
 OPEN = 2.0  # [mm] of a seam of a worn garment
 
 
@@ -64,6 +66,7 @@ class TrialResult:
     shoulder: float  # [cm] of shoulder seams below the body's shoulder line, mean; nan: none
     waist: float  # [cm] of the waist line below the body's waist; nan: none
     off_arm: float  # [cm] of the middle of the worse sleeve from the arm's axis; nan: none
+    top: float  # [cm] of the highest point of trunk and waistband below where it is drafted
     slid: float  # [cm] by which the garment's vertices went down during the walk, median
     message: str  # why it did not run; empty otherwise
 
@@ -83,6 +86,8 @@ class TrialResult:
             found.append(f"waist {self.waist:.0f} cm below the waist")
         if self.off_arm > SLID:
             found.append(f"a sleeve {self.off_arm:.0f} cm off the arm")
+        if self.top > SLID:
+            found.append(f"its upper edge {self.top:.0f} cm too low")
         if self.slid > SLID:
             found.append(f"slid {self.slid:.0f} cm")
         return "; ".join(found)
@@ -189,9 +194,8 @@ def measure(
         run = Run(folder / "run")
         count = len(run)
     except WeftError as error:
-        return TrialResult(
-            *trial, 0, 0, 0, seconds, wall, nan, nan, nan, nan, nan, message or str(error)
-        )
+        none = (nan, nan, nan, nan, nan, nan)
+        return TrialResult(*trial, 0, 0, 0, seconds, wall, *none, message or str(error))
     draw(run, folder)
     quality = Quality(run)
     sewn = min(round(HOLD * FPS), count - 1)
@@ -201,6 +205,7 @@ def measure(
     gaps = [
         float(np.linalg.norm(last[p[:, 0]] - last[p[:, 1]], axis=1).max()) for _, p in quality.seams
     ]
+    panels = {n: np.unique(run.faces[part]) for n, part in quality.parts}
     places = Places(run.positions(sewn), dict(quality.seams), draft, body)
     down = np.median(run.positions(sewn)[:, 1]) - np.median(run.positions(-1)[:, 1])
     return TrialResult(
@@ -213,7 +218,8 @@ def measure(
         open_seam=1000 * max(gaps, default=0.0),
         shoulder=places.shoulder(),
         waist=places.waist(),
-        off_arm=places.off_arm({n: np.unique(run.faces[part]) for n, part in quality.parts}),
+        off_arm=places.off_arm(panels),
+        top=places.top(panels),
         slid=CENTIMETERS * float(down),
         message=message,
     )
@@ -271,6 +277,23 @@ class Places:
                 away -= (away @ axis) * axis
                 worst = float(np.fmax(worst, np.linalg.norm(away)))
         return worst
+
+    def top(self, panels: Mapping[str, AnyArray]) -> float:
+        """Return how far [cm] the highest point is below the place that the draft means.
+
+        Sleeves, cuffs, hoods and collars do not count; a dress that slid down or was turned over
+        does, and so does a waistband that is folded.
+
+        Args:
+            panels: the vertices of every panel.
+        """
+        names = [n for n in panels if not any(part in n for part in ASIDE)]
+        if self.draft is None or not names:
+            return float("nan")
+        drawn = [self.draft.panels[n] for n in names]
+        meant = max(p.place[1] + e.y for p in drawn for e in p.edges) + LOW
+        worn = max(float(self.x[panels[n], 1].max()) for n in names)
+        return meant - CENTIMETERS * worn
 
     def _seam_vertices(self, first: Sequence[str], second: Sequence[str]) -> AnyArray:
         """Return the vertices of the seams between edges of these names, in either order."""
