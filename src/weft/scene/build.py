@@ -49,6 +49,7 @@ class LoadedScene:
     scene: Scene
     seconds: float  # [s]
     fps: float  # [1/s]
+    garments: Sequence[Garment] = ()
 
     @property
     def frames(self) -> int:
@@ -150,7 +151,7 @@ class Builder:
             self._try(("contact", "resolve"), lambda: scene.resolved)
         if self.problems:
             raise SceneProblems(self.problems, scene)
-        return LoadedScene(scene, f.seconds, f.fps)
+        return LoadedScene(scene, f.seconds, f.fps, [garment for _, garment in outfit.worn])
 
     def _as_written(self) -> Json:
         """Return the fields of the scene whose values are those of the file."""

@@ -9,14 +9,23 @@ from pathlib import Path
 import numpy as np
 
 from weft.base.arrays import Faces, Ints, Positions
-from weft.base.errors import DegenerateFacesError, SceneProblems, WeftError, point_text
+from weft.base.errors import (
+    DegenerateFacesError,
+    MeshError,
+    SceneProblems,
+    WeftError,
+    point_text,
+)
+from weft.bodies.landmarks import Landmarks
 from weft.cloth.cloth import Cloth
 from weft.contact import intersections
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh, isolated_error, non_manifold_warning
 from weft.discretization.samples import principal_stretches
 from weft.discretization.spline_fit.patch_error import PatchDrawing, PatchError
+from weft.garment.ease import ease_warnings, measure_ease
 from weft.run.plausibility import about_rest_shape, scene_warnings, stretch_text
+from weft.scene.build import LoadedScene, load_scene
 from weft.scene.file import read_source, validate
 from weft.scene.needs import needs_of
 from weft.scene.scene import Scene
@@ -80,7 +89,6 @@ def _check_scene(path: Path, overrides: Sequence[str], found: Findings) -> Trian
     Raises:
         SceneProblems: all problems of the file.
     """
-    from weft.scene.build import load_scene
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -108,11 +116,31 @@ def _check_scene(path: Path, overrides: Sequence[str], found: Findings) -> Trian
         found.facts.append(str(scene.resolved))
     found.facts += [f"{p.name}: {s.facts()}" for p, s in cloth.pieces if s.facts()]
     found.facts += _region_facts(cloth)
+    _add_ease(loaded, found)
     found.facts.append(
         f"{loaded.frames} frames at {loaded.fps:g} fps, fabric {cloth.fabric_names}, "
         f"{cloth.mass.sum():.4g} kg, {len(held)} vertices pinned"
     )
     return mesh
+
+
+def _add_ease(loaded: LoadedScene, found: Findings) -> None:
+    """Add a table of the ease of garments on the person who wears them, and warnings about it."""
+    marks: Landmarks | None = None
+    for body in loaded.scene.bodies if loaded.garments else ():
+        try:
+            marks = marks or body.find_landmarks()
+        except MeshError as error:
+            if error.hint is not None and error.what == "body: height":  # a unit, or it lies
+                found.warnings.append(f"{body.name}: {error}")
+    if marks is None:
+        return
+    for garment in loaded.garments:
+        name, eases = garment.pattern.name, measure_ease(garment, marks)
+        if eases:
+            found.facts += [f"{name}, cm{'':<{max(6 - len(name), 0)}}  garment     body     ease"]
+            found.facts += [f"  {ease}" for ease in eases]
+        found.warnings += ease_warnings(name, eases)
 
 
 def _region_facts(cloth: Cloth) -> list[str]:
