@@ -253,3 +253,29 @@ def test_a_clockwise_panel_turns_with_its_edges():
     np.testing.assert_array_equal(outline_polygon(back)[0], outline_polygon(front)[0])
     clockwise = replace(disc(), corners=disc().corners[::-1])
     assert signed_area(outline_polygon(reverse_panel(clockwise))[0]) > 0
+
+
+def warnings_of_halves(*pairs):
+    """Warnings about fronts and backs, left and right of x = 0, sewn at these edges."""
+    places = {"left": 0.15, "right": -0.15}, {"front": 0.2, "back": -0.2}
+    panels = [
+        replace(panel(f"{n} {side}", rectangle(0.25, 0.6)), placement=Placement((x, 0.8, z)))
+        for side, x in places[0].items()
+        for n, z in places[1].items()
+    ]
+    seams = [seam(f"{a} to {b}", a, b, flip=False) for a, b in pairs]
+    return check_pattern(Pattern("shirt", panels, seams)).warnings
+
+
+@pytest.mark.parametrize(("back", "crosses"), [("back left", False), ("back right", True)])
+def test_a_left_shoulder_sewn_to_a_right_back_is_named(back, crosses):
+    found = warnings_of_halves((("front left", 2), (back, 2)))
+    assert any("on the left with one on the right" in w for w in found) is crosses
+
+
+def test_an_edge_whose_mirror_image_is_sewn_was_left_out():
+    right = (("front right", 3), ("back right", 3))
+    left = (("front left", 1), ("back left", 1))
+    found = [w for w in warnings_of_halves(right) if "left out" in w]
+    assert len(found) == 2 and "panel front left" in found[0] and "front right" in found[0]
+    assert not any("left out" in w for w in warnings_of_halves(right, left))

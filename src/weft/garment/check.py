@@ -9,13 +9,14 @@ import numpy as np
 from weft.base.errors import PatternError, PatternProblems, WeftError, abbreviate, did_you_mean
 from weft.base.keyframes import Keys
 from weft.garment.check_panel import edge_name, panel_problems
-from weft.garment.edge_chains import EdgeChain, Match, SewnCorners, align_chains, find_gap
-from weft.garment.pattern import Closing, Elastic, Panel, Pattern, Seam, SeamSide
+from weft.garment.edge_chains import PROBES, EdgeChain, Match, SewnCorners, align_chains, find_gap
+from weft.garment.pattern import Closing, Elastic, Panel, Pattern, Placement, Seam, SeamSide
 from weft.garment.placement import place_points
 from weft.garment.sewn_on import place_on_lines
 
 # Ratios of the lengths of a seam's two chains that are warned of and refused; gathers reach 3.
 WARN_RATIO, MOST_RATIO = 1.5, 4.0
+ASIDE, SAME = 0.03, 0.005  # [m] from the plane of symmetry; between an edge and a mirror image
 
 
 @dataclass(eq=False)
@@ -77,6 +78,7 @@ def examine_pattern(pattern: Pattern) -> Report:
     _check_elastics(report, every, good)
     _check_unsewn(report)
     _check_twists(report)
+    _check_mirror(report, good)
     for error in report.errors:
         error.where = error.where or _locate(pattern, error.what)
     return report
@@ -305,6 +307,49 @@ def _check_twists(report: Report) -> None:
             f"right sides meet wrong sides: panels {abbreviate(turned, 8)} are sewn inside out to "
             "the others; folds across these seams carry no bending"
         )
+
+
+def _check_mirror(report: Report, good: dict[str, Panel]) -> None:
+    """Warn of seams that join left and right, and of open edges whose mirror image is sewn.
+
+    Both are seen where panels start in space, left and right of x = 0.
+    """
+    flip = np.array([-1.0, 1.0, 1.0])
+    placed = {n: p for n, p in good.items() if p.placement != Placement()}
+    for match in report.seams:
+        if any(name not in placed for name in _panels_of(match)):
+            continue
+        a, b = (chain.in_space(PROBES).mean(axis=0) for chain in (match.first, match.second))
+        apart, other = np.linalg.norm(a - b), np.linalg.norm(a - flip * b)
+        sides = a[0] * b[0] < 0 and min(abs(a[0]), abs(b[0])) > ASIDE
+        # Center seams join an edge with its own mirror image, from which it is not apart.
+        if sides and ASIDE < other < 0.9 * apart:
+            report.warnings.append(
+                f"seam {match.seam.name} joins an edge on the left with one on the right, "
+                f"{100 * apart:.0f} cm apart: the mirror image of one of them is "
+                f"{100 * other:.0f} cm from the other; is that one meant?"
+            )
+    sewn = {
+        (s.panel, s.edge): m.seam.name
+        for m in report.seams
+        for s in (*m.first.sides, *m.second.sides)
+    }
+    middle = {
+        (name, i): EdgeChain((SeamSide(name, i),), placed).in_space(PROBES)
+        for name, panel in placed.items()
+        for i in range(len(panel.edges))
+    }
+    for (name, i), points in middle.items():
+        if (name, i) in sewn or np.ptp(points, axis=0).max() < ASIDE:
+            continue
+        for key in sewn.keys() & middle.keys():
+            image = flip * middle[key]
+            if any(np.allclose(points, q, atol=SAME) for q in (image, image[::-1])):
+                one, two = (f"{edge_name(placed[n], e)} of panel {n}" for n, e in ((name, i), key))
+                report.warnings.append(
+                    f"{one} is open, and its mirror image, {two}, is in seam {sewn[key]}: "
+                    "was a seam left out?"
+                )
 
 
 def panel_pairs(match: Match) -> dict[tuple[str, str], bool]:
