@@ -10,6 +10,7 @@ from weft.garment.cutting import cut
 from weft.garment.formats import read_pattern
 from weft.garment.panel_appearance import panel_appearances
 from weft.scene.build import load_scene
+from weft.show.pattern.svg_writer import write_svg
 
 PATTERN = """
 surface: {image: print.png, repeat: 6 cm, back: navy}
@@ -76,6 +77,16 @@ def test_stitches_keep_their_distance_from_edges(tmp_path):
     assert len(panel_appearances(made)["right"].stitches) == 1  # the hem: topstitches have one side
     dashes = look.dashes()
     np.testing.assert_allclose(np.linalg.norm(dashes[:, 1] - dashes[:, 0], axis=1), 0.004, 1e-3)
+
+
+def test_a_drawing_keeps_surfaces_in_its_side_car(tmp_path):
+    made = garment(tmp_path, "{rotation: 20 deg, offset: [5 cm, 3 cm]}")
+    drawing, _ = write_svg(tmp_path / "drawn.svg", made.pattern)
+    again = read_pattern(drawing)
+    assert again.surface == made.pattern.surface and again.hems == made.pattern.hems
+    assert [s.topstitch for s in again.seams] == [0.005]
+    one, two = (p.panel("left").surface for p in (again, made.pattern))
+    assert one.offset == two.offset and one.rotation == pytest.approx(two.rotation)
 
 
 def test_without_a_surface_there_is_none(tmp_path):

@@ -1,5 +1,6 @@
 """Surfaces of cloth in exported files: images, their coordinates, and materials."""
 
+import dataclasses
 import io
 import json
 
@@ -11,7 +12,8 @@ import weft
 from tests.io.files import read_glb
 from tests.refusals import refused
 from weft.base.errors import RunError
-from weft.io import read_mesh
+from weft.cli.export import export
+from weft.io import read_mesh, write_animation
 from weft.scene.build import load_scene
 
 SCENE = """
@@ -123,3 +125,35 @@ def test_an_image_that_is_gone_is_named(painted, tmp_path):
         assert not (tmp_path / "a.glb").exists()
     finally:
         image.with_name("elsewhere.png").rename(image)
+
+
+def test_tiles_hold_the_panels(painted, tmp_path):
+    """Each cloth in a tile of its own: what the tile shows at a corner's place is the print."""
+    pytest.importorskip("pxr")
+    from pxr import Usd, UsdGeom
+
+    film = dataclasses.replace(painted.animation(), udim=True)
+    write_animation(tmp_path / "a.usdc", film)
+    stage = Usd.Stage.Open(str(tmp_path / "a.usdc"))
+    api = UsdGeom.PrimvarsAPI(UsdGeom.Mesh.Get(stage, "/weft/cloth"))
+    st = np.array(api.GetPrimvar("st").Get()).reshape(-1, 3, 2)
+    tile = np.floor(st.mean(axis=1)).astype(int)
+    assert [list(t) for t in np.unique(tile, axis=0)] == [[0, 0], [1, 0], [2, 0]]
+    assert (np.floor(st) == tile[:, None]).all()  # no triangle leaves its tile
+    folder = tmp_path / "a_textures"
+    assert sorted(p.name for p in folder.iterdir()) == [f"cloth.100{k}.png" for k in (1, 2, 3)]
+    with Image.open(folder / "cloth.1001.png") as image:
+        drawn = np.asarray(image)
+    s, t = st[:12].mean(axis=1).T
+    seen = drawn[((1 - t) * len(drawn)).astype(int), (s * len(drawn)).astype(int)]
+    a, b = np.moveaxis(expected(painted).mean(axis=1) % 1, -1, 0)
+    white = (a < 1 / 8) & (b > 3 / 4)  # the pixel at the upper left
+    near = np.abs(a - 1 / 8) + np.abs(b - 3 / 4) < 0.05
+    assert ((seen[:, 1] > 128) == white)[~near].all()
+    with Image.open(folder / "cloth.1002.png") as image:
+        assert image.getpixel((500, 500)) == (0, 0, 128)
+
+
+def test_tiles_are_of_usd_alone(painted, tmp_path):
+    with refused(RunError, "--udim"):
+        export(painted.path, tmp_path / "a.glb", udim=True)

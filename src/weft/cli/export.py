@@ -1,6 +1,7 @@
 """``weft export``: frames of a run for other programs; patterns as drawings to scale."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -52,6 +53,9 @@ def export(
     weld: Annotated[
         bool, typer.Option("--weld", help="Of garments, as .obj or .ply: seams as one vertex.")
     ] = False,
+    udim: Annotated[
+        bool, typer.Option("--udim", help="Of USD: a tile of images for every panel.")
+    ] = False,
     fields: Annotated[
         str | None,
         typer.Option(
@@ -89,7 +93,10 @@ def export(
         animation = opened.animation(
             chosen, fps=fps, up=up, units=units, first=first, density=density, **carried
         )
-        notes = write_animation(out, animation)
+        if udim and not (out.suffix.lower().startswith(".usd") and opened.appearances):
+            expected = "a USD file of cloth with a surface (docs/surfaces.md)"
+            raise RunError("--udim", got=out.name, expected=expected)
+        notes = write_animation(out, replace(animation, udim=udim))
         say(f"wrote    {out} ({count(animation.count, 'frame')} at {animation.fps:g} fps)")
         for note in notes:
             say(f"note     {note}")

@@ -121,6 +121,7 @@ class Animation:
         about: origin of the animation as a plain tree: scene, versions.
         fields: requested names among ``AnimationFrame.fields``; their values are in SI units,
             whatever the file's units are.
+        udim: USD files have one tile of images for every region of the cloth.
     """
 
     shapes: Sequence[SurfaceTopology]
@@ -131,6 +132,7 @@ class Animation:
     convention: Convention = field(default_factory=Convention)
     about: Json = field(default_factory=dict)
     fields: Sequence[str] = ()
+    udim: bool = False
 
     def __iter__(self) -> Iterator[AnimationFrame]:
         return map(self.moment, range(self.count))

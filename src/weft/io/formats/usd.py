@@ -7,6 +7,7 @@ or panel. Axes, units and frame rate are the stage's metadata. ``UsdValidation``
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ from weft.io.formats.usd_materials import (
     save_images,
     textures_folder,
 )
+from weft.io.formats.usd_tiles import TILES, save_tiles
 
 if TYPE_CHECKING:
     from pxr import Usd, UsdGeom
@@ -43,14 +45,13 @@ def write_usd(path: Path, animation: Animation) -> Sequence[str]:
     optional("pxr.Usd", "usd", "USD files", RunError)
     with atomic_path(path) as new, _system_errors():
         if path.suffix.lower() != ".usdz":
-            _write(new, animation, save_images(path, animation.cloth))
+            _write(new, *_with_images(path, animation))
         else:
             from pxr import Sdf, UsdUtils
 
             layer = new.with_suffix(".usdc")
-            images = save_images(layer, animation.cloth)
             try:
-                _write(layer, animation, images)
+                _write(layer, *_with_images(layer, animation))
                 made = UsdUtils.CreateNewUsdzPackage(
                     Sdf.AssetPath(str(layer)), str(new), f"{path.stem}.usdc"
                 )
@@ -60,6 +61,20 @@ def write_usd(path: Path, animation: Animation) -> Sequence[str]:
             if not made:
                 raise OSError("the package could not be made")
     return ()
+
+
+def _with_images(layer: Path, animation: Animation) -> tuple[Animation, Images]:
+    """Write the images of the cloth beside a layer; return the animation whose cloth has their
+    coordinates, and the path of each region's image.
+    """
+    cloth = animation.cloth
+    if not animation.udim:
+        return animation, save_images(layer, cloth)
+    folder = textures_folder(layer)
+    folder.mkdir(exist_ok=True)
+    cloth = save_tiles(folder, cloth, animation.convention.meters)
+    tiles = [f"./{folder.name}/{TILES}"] * len(cloth.regions)
+    return replace(animation, shapes=[cloth, *animation.shapes[1:]]), tiles
 
 
 @contextmanager

@@ -17,6 +17,7 @@ import yaml
 from weft.base.arrays import Floats
 from weft.base.keyframes import Keys
 from weft.base.trees import Json, Yaml
+from weft.fabric.appearance import Appearance
 from weft.garment.curves import edge_curve
 from weft.garment.pattern import (
     BorderCurve,
@@ -235,6 +236,10 @@ def _commands(panel: Panel, i: int, page: _Page, moved: Floats) -> list[str]:
 def _notes(pattern: Pattern) -> Json:
     """Return the contents of the side-car file."""
     notes: Json = {"fabric": pattern.fabric}
+    if pattern.surface is not None:
+        notes["surface"] = _surface(pattern.surface)
+    if pattern.hems:
+        notes["hems"] = {edge: _meters(width) for edge, width in pattern.hems.items()}
     notes["panels"] = {p.name: _about(p) for p in pattern.panels}
     if pattern.seams:
         notes["seams"] = {s.name: _seam(s) for s in pattern.seams}
@@ -250,6 +255,14 @@ def _notes(pattern: Pattern) -> Json:
     return notes
 
 
+def _surface(surface: Appearance) -> Json:
+    """Return an appearance as files have it, with angles in degrees and the image's whole path."""
+    given = {name: value for name, value in vars(surface).items() if value is not None}
+    if surface.rotation is not None:
+        given["rotation"] = float(np.degrees(surface.rotation))
+    return {k: list(v) if isinstance(v, tuple) else v for k, v in given.items()}
+
+
 def _about(panel: Panel) -> Json:
     """Return the properties of a panel besides its shape."""
     about: Json = {}
@@ -257,6 +270,8 @@ def _about(panel: Panel) -> Json:
         about["fabric"] = panel.fabric
     if panel.thickness is not None:
         about["thickness"] = _meters(panel.thickness)
+    if panel.surface is not None:
+        about["surface"] = _surface(panel.surface)
     if panel.layer:
         about["layer"] = panel.layer
     if panel.placement != Placement():
@@ -300,6 +315,8 @@ def _seam(seam: Seam) -> Json | list[Yaml]:
         value = getattr(seam, key)
         if value != getattr(usual, key):
             entry[key] = float(np.degrees(value)) if key == "angle" else value
+    if seam.topstitch is not None:
+        entry["topstitch"] = _meters(seam.topstitch)
     if seam.window != usual.window:
         entry["window"] = list(seam.window)
     if seam.closing is not Closing.SEWN:

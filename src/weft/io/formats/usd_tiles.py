@@ -1,0 +1,70 @@
+"""UDIM tiles of the cloth: one square image for every panel, with its print and its stitches.
+
+Tile k has the number 1001 + k, and coordinates from (k modulo 10, k / 10) on; the warp points up.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from weft.base.arrays import Floats
+from weft.io.animation import SurfaceTopology
+from weft.io.part_appearance import STITCH, PartAppearance
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+TILES = "cloth.<UDIM>.png"
+SIDE = 1024  # pixels of a tile
+FINER = 2  # pixels that are averaged to one, along each side
+MARGIN = 0.02  # of a tile, around the panel
+ACROSS = 10  # tiles in a row, by the convention
+USUAL = PartAppearance("4f86b0", ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)))  # without a surface
+
+
+def save_tiles(folder: Path, cloth: SurfaceTopology, meters: float) -> SurfaceTopology:
+    """Write a tile for every region, and return the cloth with the coordinates of tiles.
+
+    Args:
+        folder: of the images.
+        cloth: with appearances.
+        meters: [m] unit of its texture coordinates.
+    """
+    assert cloth.corner_uv is not None
+    image_uv, looks = np.array(cloth.corner_uv), [look or USUAL for look in cloth.appearances]
+    for k, (look, (_, faces)) in enumerate(zip(looks, cloth.regions)):
+        uv = meters * cloth.corner_uv[faces]
+        upright = np.stack([-uv[..., 1], uv[..., 0]], axis=-1)
+        size = float(np.ptp(upright, axis=(0, 1)).max()) / (1 - 2 * MARGIN)
+        low = upright.min(axis=(0, 1)) - MARGIN * size
+        image_uv[faces] = (upright - low) / size + [k % ACROSS, k // ACROSS]
+        _draw(look, low, size).save(folder / TILES.replace("<UDIM>", str(1001 + k)))
+    return replace(cloth, appearances=looks, image_uv=image_uv)
+
+
+def _draw(look: PartAppearance, low: Floats, size: float) -> "Image":
+    """Return the square of a part from ``low`` (2,) [m] on, ``size`` [m] large, warp up."""
+    from PIL import Image as Pillow
+    from PIL import ImageDraw
+
+    n = FINER * SIDE
+    drawn = Pillow.new("RGB", (n, n), f"#{look.color}")
+    if look.image is not None:
+        image = look.open_print()
+        across = float(np.linalg.norm(look.st[0][:2])) * size * image.width
+        source = np.asarray(image.reduce(max(1, int(across / n))))
+        places = (np.arange(n) + 0.5) / n * size
+        up, right = low[1] + places[::-1, None], low[0] + places[None]
+        s, t = np.moveaxis(
+            look.image_coordinates(np.stack(np.broadcast_arrays(up, -right), -1)), -1, 0
+        )
+        h, w = source.shape[:2]
+        rows, columns = (np.floor(a).astype(int) for a in (-t * h, s * w))
+        drawn = Pillow.fromarray(source[rows % h, columns % w])
+    pen, width = ImageDraw.Draw(drawn), max(1, round(STITCH / size * n))
+    for ends in look.dashes():
+        x, y = (-ends[:, 1] - low[0]) / size * n, n - (ends[:, 0] - low[1]) / size * n
+        pen.line([*zip(x.tolist(), y.tolist())], fill=f"#{look.thread}", width=width)
+    return drawn.reduce(FINER)
