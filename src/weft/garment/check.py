@@ -271,7 +271,8 @@ def _check_unsewn(report: Report) -> None:
     if alone and len(report.pattern.panels) > 1:
         many = "s" * (len(alone) > 1)
         report.warnings.append(
-            f"panel{many} {abbreviate(alone, 8)} without a seam: cut, but not sewn"
+            f"panel{many} {abbreviate(alone, 8)} without a seam: cut, but not sewn, and free to "
+            "fall: add the seam that joins it, or leave it out"
         )
 
 
@@ -299,7 +300,8 @@ def _check_twists(report: Report) -> None:
                 name = f"panel {a}" if a == b else f"panels {a} and {b}"
                 report.warnings.append(
                     f"seam {match.seam.name} twists {name}: sewn like this, the right side goes "
-                    "over into the wrong side (a Möbius band)"
+                    "over into the wrong side (a Möbius band): turn one side around (`flip`, "
+                    "in JSON `right_wrong`), or remove it"
                 )
     turned = sorted(p.name for p in report.pattern.panels if root(p.name)[1])
     if turned:

@@ -28,6 +28,7 @@ from weft.garment.pattern import BorderCurve, Panel, Pattern, Placement, Seam, S
 from weft.garment.pattern_file import pattern_name, read_bytes
 from weft.garment.pattern_schema import PatternDocument, Text, Truth
 from weft.garment.pieces import chain_area
+from weft.garment.sidecar import apply_sidecar
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
@@ -132,7 +133,7 @@ class _File(_Block):
 
 
 def read_garmentcode(path: Path) -> Pattern:
-    """Return the pattern in a GarmentCode file.
+    """Return the pattern in a GarmentCode file, with the changes of its side-car file.
 
     Raises:
         PatternError: no such file, or an invalid field, by name.
@@ -158,7 +159,9 @@ def read_garmentcode(path: Path) -> Pattern:
     known = {p.name: p for p in panels}
     seams = [_read_seam(i, block, s, known) for i, s in enumerate(given.stitches or ())]
     body = _read_body(path, units.body)
-    return Pattern(pattern_name(path), panels, seams, source=str(path), body=body)
+    name, source = pattern_name(path), str(path)
+    pattern = Pattern(name, panels, seams, source=source, body=body, flat_start=True)
+    return apply_sidecar(pattern, path)
 
 
 def _read_body(path: Path, given: Json | str | None) -> dict[str, float]:

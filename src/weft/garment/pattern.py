@@ -92,12 +92,14 @@ class Placement:
         on_paper: motion in the panel's plane before everything else: x [m], y [m], and a turn
             [degrees] about the origin before it. A pocket has the placement of the panel on which
             it is sewn, with the motion that brings it to its line.
+        fixed: the panel starts here on every body; otherwise it may be fitted to the body.
     """
 
     translation: tuple[float, float, float] = (0.0, 0.0, 0.0)
     rotation: tuple[float, float, float] = (0.0, 0.0, 0.0)
     wrap: Wrap | None = None
     on_paper: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    fixed: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,6 +293,8 @@ class Pattern:
         places: file and line of each part, for messages: ``panel front`` -> ``skirt.yaml:12``.
         body: measures in SI of the person for whom the pattern is drafted, by the names of
             ``weft.bodies.body_measures``; empty: unknown.
+        flat_start: panels stand in front of and behind some body, and are fitted to the one that
+            wears them.
     """
 
     name: str
@@ -303,6 +307,7 @@ class Pattern:
     body: Mapping[str, float] = field(default_factory=dict)
     surface: Appearance | None = None
     hems: Mapping[str, float] = field(default_factory=dict)
+    flat_start: bool = False
 
     def panel(self, name: str) -> Panel:
         """Return the panel of this name; raise ``KeyError`` if there is none."""

@@ -259,7 +259,7 @@ class SeamBlock(Block):
     """A seam."""
 
     name: Text | None = None
-    join: Sides
+    join: Sides | None = None
     flip: Truth | None = None
     closing: (
         Annotated[

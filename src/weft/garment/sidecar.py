@@ -1,6 +1,7 @@
-"""Side-car files of drawings: ``name.seams.yaml`` beside ``name.svg`` or ``name.dxf``.
+"""Side-car files: ``name.seams.yaml`` beside ``name.json``, ``name.svg`` or ``name.dxf``.
 
-Drawings have no seams and no placement. The side-car file has both; all of its fields are optional:
+A GarmentCode file has panels and seams; its side-car file changes some of them. Drawings have no
+seams and no placement. Their side-car file has both; all of its fields are optional:
 
     fabric: denim              # of all panels
     fabrics: {SHELL: denim}    # for the names of fabrics in a DXF file
@@ -26,7 +27,13 @@ from weft.base.errors import PatternError, did_you_mean
 from weft.base.schema.document import DocumentBlock
 from weft.base.yaml_lines import read_yaml
 from weft.garment.pattern import Panel, Pattern, Seam, SeamSide
-from weft.garment.pattern_schema import PieceBlock, SidecarBlock, SidecarDocument
+from weft.garment.pattern_schema import (
+    AnyPanelBlock,
+    JoinsBlock,
+    PieceBlock,
+    SidecarBlock,
+    SidecarDocument,
+)
 from weft.garment.pieces import DrawnPiece, index_pieces
 from weft.garment.yaml_panels import add_lines, set_common_fields
 from weft.garment.yaml_pattern import PartReader
@@ -47,14 +54,62 @@ def read_sidecar(path: Path) -> Sidecar:
     Raises:
         PatternError: it cannot be read.
     """
+    document = _find_document(path)
+    if document is None:
+        return Sidecar(SidecarDocument(path, {}), (), SidecarBlock())
+    return Sidecar(document, (), document.read(SidecarBlock, document.tree).given)
+
+
+def _find_document(path: Path) -> SidecarDocument | None:
+    """Return the side-car file beside a pattern file; None if there is none."""
     for suffix in (".seams.yaml", ".seams.yml"):
         beside = path.with_name(path.stem + suffix)
         if beside.exists():
             tree = read_yaml(beside, "side-car file", PatternError)
-            value = {} if tree.value is None else tree.value
-            document = SidecarDocument(beside, value, tree.lines)
-            return Sidecar(document, (), document.read(SidecarBlock, value).given)
-    return Sidecar(SidecarDocument(path, {}), (), SidecarBlock())
+            return SidecarDocument(beside, {} if tree.value is None else tree.value, tree.lines)
+    return None
+
+
+def apply_sidecar(pattern: Pattern, path: Path) -> Pattern:
+    """Return a pattern that has panels and seams, with the changes of its side-car file.
+
+    Args:
+        pattern: the pattern.
+        path: its file.
+
+    Raises:
+        PatternError: an invalid field, or a panel that does not exist.
+        PatternProblems: several errors of seams or elastics.
+    """
+    document = _find_document(path)
+    if document is None:
+        return pattern
+    given = document.read(JoinsBlock, document.tree).given
+    panels = {p.name: p for p in pattern.panels}
+    for name, tree in (given.panels or {}).items():
+        loc = ("panels", name)
+        if name not in panels:
+            expected = f"one of the panels {', '.join(panels)}"
+            raise document.field_error(loc, repr(name), expected, did_you_mean(name, panels))
+        block = document.read(AnyPanelBlock, {} if tree is None else tree, loc).given
+        panel = set_common_fields(panels[name], block)
+        if block.placement is not None:
+            panel = replace(panel, placement=replace(panel.placement, fixed=True))
+        panels[name] = panel
+    parts = PartReader(document, panels.values(), pattern.seams)
+    surface = parts.read_surfaces(given)
+    seams, elastics = parts.read_joins(given)
+    return replace(
+        pattern,
+        panels=list(parts.panels.values()),
+        seams=seams,
+        elastics=[*pattern.elastics, *elastics],
+        fabric=pattern.fabric if given.fabric is None else given.fabric,
+        places={**pattern.places, **parts.places},
+        body=document.read_body(given) or pattern.body,
+        surface=surface or pattern.surface,
+        hems=given.hems or {},
+    )
 
 
 def select_size(

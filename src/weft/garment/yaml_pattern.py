@@ -168,16 +168,21 @@ class PartReader:
     Args:
         document: the file.
         panels: panels that are read already.
+        seams: seams that are read already; an entry of their name changes them.
 
     Attributes:
         panels: by name.
+        seams: those that are read already, by name.
         closed: seams of their darts and pleats.
         problems: errors so far.
         places: file and line of each part, as ``Pattern.places`` has them.
     """
 
-    def __init__(self, document: PatternDocument, panels: Iterable[Panel] = ()) -> None:
+    def __init__(
+        self, document: PatternDocument, panels: Iterable[Panel] = (), seams: Iterable[Seam] = ()
+    ) -> None:
         self.document, self.panels = document, {p.name: p for p in panels}
+        self.seams = {s.name: s for s in seams}
         self.closed: list[Seam] = []
         self.problems: list[WeftError] = []
         self.places: dict[str, str] = {}
@@ -240,7 +245,9 @@ class PartReader:
             elastics = self._entries("elastic", given.elastics, self._elastic)
         if self.problems:
             raise PatternProblems(self.problems)
-        return orient_chains([*self.closed, *seams], self.panels), elastics
+        known = {**self.seams, **{s.name: s for s in seams if s.name in self.seams}}
+        new = [s for s in seams if s.name not in self.seams]
+        return orient_chains([*known.values(), *self.closed, *new], self.panels), elastics
 
     def _entries(self, kind: str, tree: object, read: Callable[..., J]) -> list[J]:
         """Return the seams or elastics of a block, without entries that have errors."""
@@ -281,10 +288,16 @@ class PartReader:
             return Seam(name or _label(bare.given.root), first, second)
         block = self.document.read(SeamBlock, tree, loc)
         fields = given_fields(block.given)
-        window, join = block.given.window, fields.pop("join")
+        window, join = block.given.window, fields.pop("join", None)
         if window is not None and not 0 <= window[0] < window[1] <= 1:
             expected = "two numbers from 0 to 1, the second one larger"
             raise block.error("window", list(window), expected)
+        if join is None:
+            if name not in self.seams:
+                expected = "the two sides of a new seam: join: [PANEL.EDGE, PANEL.EDGE]"
+                hint = did_you_mean(name or "", self.seams)
+                raise block.error("join", "no such field", expected, hint)
+            return replace(self.seams[name], **fields)
         fields["first"], fields["second"] = self._sides(block, ("join",), join)
         return Seam(**{"name": _label(join), **fields, **({"name": name} if name else {})})
 

@@ -18,6 +18,7 @@ from weft.contact.collision_groups import Friction
 from weft.contact.contact import SelfContact
 from weft.discretization.samples import Samples, principal_stretches
 from weft.fabric.fabric import UNITS, Fabric, fabric, known_ranges, preset_names
+from weft.garment.body_depth import BodyDepth
 from weft.integrators.base import Stepper, StepSettings
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.run.scene_interface import SceneLike
@@ -224,15 +225,18 @@ def about_haste(bodies: Sequence[Body], sewn: float) -> Iterator[str]:
             )
 
 
-def about_garment(cloth: Cloth, x: Positions, high: Sequence[Floats], t: float) -> Iterator[str]:
+def about_garment(
+    cloth: Cloth, x: Positions, high: Sequence[Floats], t: float, bodies: Sequence[Body] = ()
+) -> Iterator[str]:
     """Yield warnings about a garment at the time t [s] when it should be sewn: seams that are still
-    open, and parts that are too small.
+    open or caught on a body, and parts that are too small.
 
     Args:
         cloth: the garment.
         x: (n,3) [m] positions of its vertices.
         high: (q,) largest principal stretches of the samples, one array per part.
         t: [s] time.
+        bodies: of the scene.
     """
     for name, pairs in cloth.seams:
         if cloth.sewn is None or (cloth.sewn[pairs[:, 0]] != cloth.sewn[pairs[:, 1]]).any():
@@ -240,10 +244,15 @@ def about_garment(cloth: Cloth, x: Positions, high: Sequence[Floats], t: float) 
         gap = np.linalg.norm(x[pairs[:, 0]] - x[pairs[:, 1]], axis=1)
         k = int(np.argmax(gap))
         if gap[k] > OPEN:
-            where = point_text(x[pairs[k, 0]])
+            where, ends = point_text(x[pairs[k, 0]]), x[pairs[gap > OPEN]]
+            caught = next((b.name for b in bodies if _lies_between(b, ends, t)), None)
             yield (
                 f"seam {name} is open by {1e3 * gap[k]:.3g} mm at t = {t:.3g} s near ({where}): "
+            ) + (
                 "the garment is too small there, or something is in its way"
+                if caught is None
+                else f"it is caught, {caught} lies between its sides; place its panels such that "
+                "the straight way between them is free, or let it close before others (`window`)"
             )
     for part, stretches in zip(cloth.parts, high, strict=True):
         tight = float(np.percentile(stretches, 95))
@@ -252,6 +261,12 @@ def about_garment(cloth: Cloth, x: Positions, high: Sequence[Floats], t: float) 
                 f"{part.name} is stretched by {100 * (tight - 1):.3g} % (95 % of it less) at "
                 f"t = {t:.3g} s: the garment is smaller than the body"
             )
+
+
+def _lies_between(body: Body, ends: Positions, t: float) -> bool:
+    """Return whether a body at the time t [s] lies between the ends (k,2,3) [m] of most ways."""
+    inside = BodyDepth.of(body.at(t), body.faces).contains(ends.mean(axis=1))
+    return bool(inside.mean() > 0.5)
 
 
 def about_tolerance(size: float, step: float, tolerance: float) -> Iterator[str]:

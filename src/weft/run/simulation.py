@@ -235,7 +235,7 @@ class Loop:
         if cloth.sewn is not None and begin <= t < begin + 1 / (self.fps * self.steps) - 1e-9:
             x = place.state.x
             high = self.stretch.largest(x)
-            _warn(about_garment(cloth, self.model.vertices(x), high, t))
+            _warn(about_garment(cloth, self.model.vertices(x), high, t, self.scene.bodies))
 
     def _start(self) -> RunState:
         """Write frame 0 and return the state at the start."""

@@ -29,7 +29,7 @@ from weft.scene.attachment_schema import attachment_of
 from weft.scene.body_schema import BodyBlock, BodyMeshBlock
 from weft.scene.field_schema import FieldBlock
 from weft.scene.file import Source, read_source, read_source_keyframes, validate
-from weft.scene.garments import build_worn, garment_of
+from weft.scene.garments import Wearer, build_worn, garment_of
 from weft.scene.law import law_of_fabric
 from weft.scene.needs import needs_of
 from weft.scene.outfit import Outfit
@@ -96,6 +96,8 @@ class Builder:
         several: list[tuple[Loc, ClothBlock]] = [(("cloths", i), b) for i, b in enumerate(f.cloths)]
         blocks: list[tuple[Loc, ClothBlock]] = [(("cloth",), f.cloth)] if f.cloth else several
         self._made: dict[str, Fabric] = {}
+        bodies = self._each("bodies", f.bodies, self._body)
+        self._wearer = Wearer(bodies)
         made = [self._source_of(loc, block) for loc, block in blocks]
         things = [thing for thing in made if thing is not None]
         outfit = None
@@ -109,7 +111,6 @@ class Builder:
         if self.problems:
             raise SceneProblems(self.problems)
         law = self._try(("law",), self._law)
-        bodies = self._each("bodies", f.bodies, self._body)
         at = [(*loc, "garment") for loc, block in blocks if block.garment is not None]
         worn = self._try(at[0] if len(at) == 1 else ("cloths",), lambda: build_worn(outfit, f))
         if worn is None:
@@ -243,7 +244,8 @@ class Builder:
             )
         folder = self.source.path.parent
         return self._try(
-            (*loc, "garment"), lambda: garment_of(folder, block, self._worn(loc, block))
+            (*loc, "garment"),
+            lambda: garment_of(folder, block, self._worn(loc, block), self._wearer),
         )
 
     def _worn(self, loc: Loc, block: ClothBlock) -> Fabric | None:

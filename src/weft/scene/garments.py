@@ -3,10 +3,14 @@
 import dataclasses
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from weft.base.arrays import Floats
+from weft.base.errors import MeshError
+from weft.bodies.body import Body
 from weft.cloth.cloth import Cloth
 from weft.contact.contact import SelfContact
 from weft.discretization.quadrature import Rule
@@ -14,10 +18,14 @@ from weft.discretization.spline_surface import Bending
 from weft.energies.base import Energy
 from weft.energies.seams.sewing import Sewing
 from weft.fabric.fabric import Fabric, fabric
+from weft.garment.body_depth import BodyDepth
 from weft.garment.cutting import cut
 from weft.garment.formats import read_pattern
 from weft.garment.garment import Garment
+from weft.garment.pattern import Pattern
+from weft.garment.sewing_order import order_seams
 from weft.garment.spline_panels import FEWEST, SplineGarment, fit_patches
+from weft.garment.start_positions import Figure, crosses_body, find_ways, fit_start
 from weft.scene.outfit import Outfit
 from weft.scene.schema import ClothBlock, SceneFile
 
@@ -37,13 +45,49 @@ class Worn:
     gravity_from: tuple[float, float] | Floats = (0.0, 0.0)
 
 
-def garment_of(folder: Path, block: ClothBlock, worn: Fabric | None) -> Garment | SplineGarment:
+class Wearer:
+    """The standing body for which garments are placed; it is measured when it is first needed.
+
+    Args:
+        bodies: of the scene.
+    """
+
+    def __init__(self, bodies: Sequence[Body] = ()) -> None:
+        self.bodies = bodies
+
+    @cached_property
+    def figure(self) -> Figure | None:
+        """The first body that stands as people do; None if there is none."""
+        for body in self.bodies:
+            with suppress(MeshError):
+                return Figure.of(body.at(0.0), body.faces)
+        return None
+
+    @cached_property
+    def silhouettes(self) -> list[BodyDepth]:
+        """The silhouettes of all bodies."""
+        return [BodyDepth.of(body.at(0.0), body.faces) for body in self.bodies]
+
+    def fits(self, block: ClothBlock, pattern: Pattern) -> bool:
+        """Return whether panels start where the body, and not where the pattern, says."""
+        assert block.garment is not None
+        if block.garment.start != "auto":
+            return block.garment.start == "body"
+        if any(block.translation) or any(block.rotation):
+            return False  # the scene says where the garment starts
+        return pattern.flat_start or any(crosses_body(pattern, body) for body in self.silhouettes)
+
+
+def garment_of(
+    folder: Path, block: ClothBlock, worn: Fabric | None, wearer: Wearer
+) -> Garment | SplineGarment:
     """Cut the garment of a block and place it where it starts, as triangles or as splines.
 
     Args:
         folder: of the scene file, which the pattern's path is relative to.
         block: a cloth block with ``garment``.
         worn: fabric of all panels; None: as the pattern says.
+        wearer: the body that wears it.
 
     Raises:
         PatternError: a pattern that cannot be read or cut, or has not the four corners of patches.
@@ -58,10 +102,18 @@ def garment_of(folder: Path, block: ClothBlock, worn: Fabric | None) -> Garment 
         over = block.surface.beside(folder)
         surface = over if pattern.surface is None else pattern.surface.merge(over)
         pattern = dataclasses.replace(pattern, surface=surface)
+    figure = wearer.figure if wearer.fits(block, pattern) else None
+    caught: list[str] = []
+    if figure is not None:
+        pattern, caught = fit_start(pattern, figure)
+        pattern = order_seams(pattern, find_ways(pattern), figure.crotch)
     made = cut(pattern, g.size, seed=g.seed, fewest=fewest, fabric=worn)
-    for warning in made.warnings:
+    for warning in (*made.warnings, *caught):
         warnings.warn(f"{g.pattern}: {warning}", stacklevel=2)
-    placed = Cloth(made.mesh, fabric("cotton")).move(block.translation, block.rotation)
+    mesh = made.mesh
+    if figure is not None:
+        mesh = dataclasses.replace(mesh, vertices=mesh.vertices @ figure.turn.T + figure.origin)
+    placed = Cloth(mesh, fabric("cotton")).move(block.translation, block.rotation)
     garment = dataclasses.replace(made, mesh=placed.mesh)
     if block.discretization == "triangles":
         return garment

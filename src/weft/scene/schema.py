@@ -108,6 +108,12 @@ class GarmentBlock(Block):
         {}, description="in place of those that the pattern file drafts its panels from: 96 cm"
     )
     seed: int = Field(0, ge=0, description="of the points inside panels")
+    start: Literal["auto", "body", "pattern"] = Field(
+        "auto",
+        description="where panels start, and in which order seams close: fitted to the body, as "
+        "the pattern says, or (auto) fitted if the pattern is GarmentCode's, or if its panels "
+        "would start in the body or be sewn through it",
+    )
 
 
 class SplineBlock(Block):

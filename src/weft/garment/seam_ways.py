@@ -1,0 +1,172 @@
+"""Ways on which the two sides of seams come together, and what the seams close around.
+
+A seam *encloses* if both of its panels lie on the same side of it, one over the other, as front and
+back do at a shoulder: closing it, cloth goes around something. Panels at the two sides of other
+seams lie beside each other, as at an armhole. Panels that enclosing seams join are a *tube*: trunk,
+sleeve, leg, band.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from weft.base.arrays import Floats, Positions
+from weft.garment.edge_chains import EdgeChain, Match
+from weft.garment.pattern import Panel
+from weft.garment.placement import place_points
+
+SPACING = 0.02  # [m] between the ways of one seam, about
+MOST_WAYS = 40  # of one seam
+PROBE = 1e-4  # [m] distance over which directions in space are measured
+CENTER = 0.04  # [m] distance from x = 0 of seams in the middle
+UPWARD = 0.5  # cosine of the angle between up and outward from which a seam closes from above
+INWARD = 0.5  # cosine of the angle to the plane of symmetry from which a seam closes towards it
+ASIDE = 0.2  # distance of panels from the plane of symmetry, over their width, of a leg or a sleeve
+FACE_TO_FACE = 0.3  # mean cosine of the outward directions of both sides from which a seam encloses
+
+
+@dataclass(frozen=True, eq=False)
+class SeamWays:
+    """Straight ways between the two sides of a seam, from where the panels start.
+
+    Args:
+        match: the seam.
+        first, second: (k,3) [m] points that meet.
+        first_out, second_out: (k,3) unit directions away from the panels, across their edges.
+    """
+
+    match: Match
+    first: Positions
+    second: Positions
+    first_out: Positions
+    second_out: Positions
+
+    @staticmethod
+    def of(match: Match) -> "SeamWays":
+        """Return the ways of a seam."""
+        k = int(np.clip(match.first.length / SPACING, 3, MOST_WAYS))
+        at = (np.arange(k) + 0.5) / k
+        first, first_out = _place_chain(match.first, at)
+        second, second_out = _place_chain(match.second, at)
+        return SeamWays(match, first, second, first_out, second_out)
+
+    @property
+    def panels(self) -> tuple[str, str]:
+        """Return the names of the panels at the middle of the seam, on both sides."""
+        one, two = self.match.first, self.match.second
+        return one.sides[one.on_edge(0.5)[0]].panel, two.sides[two.on_edge(0.5)[0]].panel
+
+    @cached_property
+    def _sides(self) -> tuple[float, float]:
+        """Return 1 for a panel to the left of the wearer's middle, -1 to the right, 0 across it."""
+        found = []
+        for panel in (self.match.first.panels[name] for name in self.panels):
+            x = place_points(panel, panel.corners)[:, 0]
+            aside = abs(x.mean()) > ASIDE * np.ptp(x)
+            found.append(float(np.sign(x.mean())) if aside else 0.0)
+        return found[0], found[1]
+
+    @cached_property
+    def is_central(self) -> bool:
+        """Return whether the seam joins a left panel to a right one in the middle."""
+        return self._sides[0] * self._sides[1] < 0 and abs(self.middle[0]) < CENTER
+
+    @cached_property
+    def encloses(self) -> bool:
+        """Return whether the seam closes cloth around something."""
+        cosine = np.einsum("ki,ki->k", self.first_out, self.second_out).mean()
+        one, two = self.panels
+        return one != two and bool(cosine > FACE_TO_FACE) and not self.is_central
+
+    @cached_property
+    def is_over(self) -> bool:
+        """Return whether the seam closes from above, as over a shoulder: at the top of its panels,
+        and upwards.
+        """
+        corners = [
+            place_points(p, p.corners)
+            for p in (self.match.first.panels[name] for name in self.panels)
+        ]
+        half = np.concatenate(corners)[:, 1].mean()
+        low = min(self.first[:, 1].min(), self.second[:, 1].min())
+        return self.encloses and bool(self.outward.mean(0)[1] > UPWARD and low > half)
+
+    @cached_property
+    def is_aside(self) -> bool:
+        """Return whether both panels lie beside the trunk, as those of a sleeve."""
+        panels = (self.match.first.panels[name] for name in self.panels)
+        x = np.concatenate([place_points(p, p.corners) for p in panels])[:, 0]
+        return bool(x.min() > CENTER or x.max() < -CENTER)
+
+    def is_inseam(self, crotch: float) -> bool:
+        """Return whether the seam closes a leg towards the other leg.
+
+        Args:
+            crotch: [m] height of the crotch.
+        """
+        low = min(self.first[:, 1].min(), self.second[:, 1].min())
+        medial = self.outward.mean(0)[0] * self._sides[0] < -INWARD
+        return self.encloses and bool(medial and low < crotch)
+
+    @cached_property
+    def outward(self) -> Positions:
+        """Return (k,3) the mean outward direction of both sides; unit vectors, or zero."""
+        mean = self.first_out + self.second_out
+        size = np.linalg.norm(mean, axis=1, keepdims=True)
+        return np.asarray(mean / np.maximum(size, 1e-12))
+
+    @cached_property
+    def middle(self) -> Floats:
+        """Return the middle (3,) [m] of all ways."""
+        return np.asarray((self.first.mean(0) + self.second.mean(0)) / 2)
+
+    @cached_property
+    def longest(self) -> float:
+        """Return the length [m] of the longest way."""
+        return float(np.linalg.norm(self.second - self.first, axis=1).max())
+
+
+def _place_chain(chain: EdgeChain, at: Floats) -> tuple[Positions, Positions]:
+    """Return start positions (k,3) [m] at fractions of a chain, and unit directions away from its
+    panels.
+    """
+    points, directions = [], []
+    for i, f in (chain.on_edge(a) for a in at.tolist()):
+        curve, panel = chain.curves[i], chain.panels[chain.sides[i].panel]
+        step = np.clip([f - 1e-3, f + 1e-3], 0, 1)
+        (p,), (a, b) = curve.points(np.array([f])), curve.points(step)
+        out = np.array([b[1] - a[1], a[0] - b[0]])  # outlines run counter-clockwise
+        out /= max(float(np.linalg.norm(out)), 1e-300)
+        here, there = place_points(panel, np.array([p, p + PROBE * out]))
+        points.append(here)
+        directions.append((there - here) / PROBE)
+    out3 = np.array(directions)
+    return np.array(points), out3 / np.linalg.norm(out3, axis=1, keepdims=True)
+
+
+def find_tubes(ways: Sequence[SeamWays], panels: Mapping[str, Panel]) -> dict[str, int]:
+    """Return the number of the tube to which each panel belongs.
+
+    A panel without an enclosing seam belongs to the tube of a panel to which it is sewn, by its
+    longest seam.
+    """
+    tube = {name: i for i, name in enumerate(panels)}
+
+    def join(one: str, two: str) -> None:
+        old, new = tube[one], tube[two]
+        tube.update({name: new for name, t in tube.items() if t == old})
+
+    enclosed = {name for w in ways if w.encloses for name in w.panels}
+    for w in ways:
+        if w.encloses:
+            join(*w.panels)
+    joined = set(enclosed)
+    for w in sorted(ways, key=lambda w: -w.match.first.length):
+        one, two = w.panels
+        for loose, other in ((one, two), (two, one)):
+            if loose not in joined and loose != other:
+                join(loose, other)
+                joined |= {loose}
+    return tube

@@ -1,0 +1,301 @@
+"""Start positions of a pattern's panels beside a standing body.
+
+Panels stay flat. The steps, in the order in which they are done:
+
+1. The garment is moved up or down until the seams that close over the shoulders or under the crotch
+   do not close through the body.
+2. Sleeves are turned and moved such that their axis is that of the arm.
+3. Flat panels lean on the body from in front and from behind, the largest ones first, as close as
+   neither the body nor another panel is touched.
+4. Seams that still close through the body are named.
+"""
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from weft.base.arrays import Faces, Floats, Positions
+from weft.bodies.landmarks import Landmarks, find_landmarks
+from weft.discretization.polygon import contains
+from weft.garment.body_depth import BodyDepth
+from weft.garment.check import check_pattern
+from weft.garment.curves import outline_polygon
+from weft.garment.pattern import Panel, Pattern
+from weft.garment.placement import LAYER_GAP, place_points
+from weft.garment.seam_ways import UPWARD, SeamWays, find_tubes
+
+MARGIN = 0.01  # [m] distance from the body that ways and panels keep
+MEAN_HEIGHT = 1.72  # [m] of GarmentCode's mean body, for which its panels are placed
+LET_DOWN = 0.025  # distance above the shoulders, over the height of the body, at which tops start
+HIGHEST_MOVE = 0.3  # [m] by which a garment is moved up or down at most
+RESTRAINT = 0.002  # cost of a move, over that of ways that are obstructed by as much
+ASIDE = 0.03  # distance of a sleeve from the plane of symmetry, over the height of the body
+CAUGHT = 0.06  # obstruction of a way, over the height of the body, from which a seam is caught
+STEEPEST = 0.3  # slope of panels that lean on the body
+FLAT = 0.1  # extent along z, over the largest one, up to which a panel is stacked
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A standing body in a frame of its own: floor at y = 0, crotch at x = z = 0, looking along z.
+
+    Args:
+        silhouette: of the body, in its frame.
+        landmarks: of the body, in its frame.
+        turn: (3,3) rotation from the frame into the scene.
+        origin: (3,) [m] the frame's origin in the scene.
+    """
+
+    silhouette: BodyDepth
+    landmarks: Landmarks
+    turn: Floats
+    origin: Floats
+
+    @property
+    def crotch(self) -> float:
+        """Return the height [m] of the crotch."""
+        return float(self.landmarks.points["crotch"][1])
+
+    @staticmethod
+    def of(vertices: Positions, faces: Faces) -> "Figure":
+        """Return the figure of a body mesh.
+
+        Args:
+            vertices: (b,3) [m], y up.
+            faces: (m,3).
+
+        Raises:
+            MeshError: landmarks that cannot be found.
+        """
+        found = find_landmarks(vertices, faces)
+        ahead = np.asarray(found.forward)
+        turn = np.stack([np.cross([0.0, 1.0, 0.0], ahead), [0.0, 1.0, 0.0], ahead], axis=1)
+        origin = np.array(found.points["crotch"])
+        origin[1] = np.asarray(vertices)[:, 1].min()
+        points = {name: (p - origin) @ turn for name, p in found.points.items()}
+        own = (np.asarray(vertices) - origin) @ turn
+        marks = replace(found, points=points, forward=np.array([0.0, 0.0, 1.0]))
+        return Figure(BodyDepth.of(own, faces), marks, turn, origin)
+
+
+def fit_start(pattern: Pattern, figure: Figure) -> tuple[Pattern, list[str]]:
+    """Return a pattern with its panels placed beside a body, and warnings about caught seams.
+
+    Args:
+        pattern: placed for any standing body that looks along z, with the floor at y = 0.
+        figure: the body.
+
+    Raises:
+        PatternProblems: all errors of the pattern.
+    """
+    body, most = figure.silhouette.grow(MARGIN), CAUGHT * figure.landmarks.height
+    pattern = _fit_height(pattern, figure, body)
+    pattern = _fit_sleeves(pattern, figure)
+    pattern = _stack_panels(pattern, body)
+    return pattern, [
+        f"seam {w.match.seam.name} between panels {' and '.join(w.panels)} would close through the "
+        f"body near ({', '.join(f'{c:.2f}' for c in w.middle)}): place its panels in a side-car "
+        "file or in the pattern such that the straight way between its sides is free"
+        for w in find_ways(pattern)
+        if (w.is_over or w.is_inseam(figure.crotch))
+        and _obstruction([w], body, figure.crotch)[0].mean() > most
+    ]
+
+
+def find_ways(pattern: Pattern) -> list[SeamWays]:
+    """Return the ways of all seams of a pattern."""
+    return [SeamWays.of(match) for match in check_pattern(pattern).seams]
+
+
+def crosses_body(pattern: Pattern, body: BodyDepth) -> bool:
+    """Return whether a panel starts inside a body, or a seam would close through its middle."""
+    return any(body.contains(_panel_points(p, body.cell)).any() for p in pattern.panels) or any(
+        body.obstruction(w.first, w.second, w.outward).mean() > 0.9 * body.farthest
+        for w in find_ways(pattern)
+        if w.encloses
+    )
+
+
+def _obstruction(
+    ways: Iterable[SeamWays], body: BodyDepth, crotch: float, height: float = 0.0
+) -> list[Floats]:
+    """Return the obstruction (k,) [m] of the ways of each seam, after a move up by ``height`` [m].
+
+    Inseams have to lie below the crotch, however narrow the gap between the legs is. Seams that
+    close over the shoulders have to lie above them by ``LET_DOWN``.
+    """
+    found = []
+    for w in ways:
+        if w.is_inseam(crotch):
+            y = (w.first + w.second)[:, 1] / 2 + height
+            found.append(np.clip(y - crotch + MARGIN, 0.0, body.farthest))
+        else:
+            up = np.array([0.0, height - w.is_over * LET_DOWN * body.height, 0.0])
+            found.append(body.obstruction(w.first + up, w.second + up, w.outward))
+    return found
+
+
+def _fit_height(pattern: Pattern, figure: Figure, body: BodyDepth) -> Pattern:
+    """Return the pattern moved up or down such that its seams miss the body."""
+    panels = {p.name: p for p in pattern.panels}
+    ways = find_ways(pattern)
+    tubes = find_tubes(ways, panels)
+    points = {name: place_points(p, outline_polygon(p)[0]) for name, p in panels.items()}
+    top = max(float(x[:, 1].max()) for x in points.values())
+    drafted = pattern.body.get("height", MEAN_HEIGHT if pattern.flat_start else None)
+    scale = 1.0 if drafted is None else figure.landmarks.height / drafted
+    crotch = figure.crotch
+    central = [
+        w
+        for w in ways
+        if w.is_inseam(crotch)
+        or (
+            (w.is_over or (w.encloses and w.outward.mean(0)[1] < -UPWARD))
+            and not _is_aside([points[n] for n in panels if tubes[n] == tubes[w.panels[0]]], figure)
+        )
+    ]
+    about = (scale - 1) * top
+    moves = about + np.arange(-HIGHEST_MOVE, HIGHEST_MOVE, body.cell / 2)
+    cost = RESTRAINT * (moves - about) ** 2
+    if central:
+        for i, h in enumerate(moves.tolist()):
+            cost[i] += sum(float((d**2).mean()) for d in _obstruction(central, body, crotch, h))
+    up = float(moves[int(np.argmin(cost))])
+    moved = []
+    for panel in pattern.panels:
+        others = [points[n] for n in panels if tubes[n] == tubes[panel.name]]
+        aside = (scale - 1) * _inner_x(others) if _is_aside(others, figure) else 0.0
+        moved.append(_move(panel, np.eye(3), np.array([aside, up, 0.0])))
+    return replace(pattern, panels=moved)
+
+
+def _is_aside(points: Sequence[Positions], figure: Figure) -> bool:
+    """Return whether the panels of a tube lie beside the trunk, as sleeves do."""
+    return abs(_inner_x(points)) > ASIDE * figure.landmarks.height
+
+
+def _inner_x(points: Sequence[Positions]) -> float:
+    """Return the x [m] of a tube's end that is nearest to x = 0; 0 if it lies on both sides."""
+    x = np.concatenate(points)[:, 0]
+    return float(x[np.argmin(np.abs(x))]) if x.min() * x.max() > 0 else 0.0
+
+
+def _fit_sleeves(pattern: Pattern, figure: Figure) -> Pattern:
+    """Return the pattern with its sleeves around the arms."""
+    panels = {p.name: p for p in pattern.panels}
+    ways = [w for w in find_ways(pattern) if w.encloses]
+    tubes = find_tubes(find_ways(pattern), panels)
+    marks = figure.landmarks.points
+    for tube in set(tubes.values()):
+        own = [name for name, t in tubes.items() if t == tube]
+        points = np.concatenate([place_points(panels[n], panels[n].corners) for n in own])
+        lengthwise = [w for w in ways if tubes[w.panels[0]] == tube]
+        if not lengthwise or not _is_aside([points], figure):
+            continue
+        if points[:, 1].mean() < figure.crotch:
+            continue
+        side = "left" if points[:, 0].mean() > 0 else "right"
+        start, end = marks[f"elbow_{side}"][:2], marks[f"wrist_{side}"][:2]
+        arm = (end - start) / np.linalg.norm(end - start)
+        axis = np.zeros(2)
+        for w in lengthwise:
+            along = ((w.first + w.second)[-1] - (w.first + w.second)[0])[:2]
+            axis += along * np.sign(along @ arm)
+        angle = float(np.arctan2(arm[1], arm[0]) - np.arctan2(axis[1], axis[0]))
+        c, s = np.cos(angle), np.sin(angle)
+        turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        middle = np.mean([w.middle for w in lengthwise], axis=0)
+        across = np.array([-arm[1], arm[0]])
+        shift = np.append(((start - middle[:2]) @ across) * across, 0.0)
+        for name in own:
+            panels[name] = _move(panels[name], turn, middle - turn @ middle + shift)
+    return replace(pattern, panels=list(panels.values()))
+
+
+def _stack_panels(pattern: Pattern, body: BodyDepth) -> Pattern:
+    """Return the pattern with its flat panels stacked in front of and behind the body."""
+    panels = {p.name: p for p in pattern.panels}
+    front, back = body.front.copy(), body.back.copy()
+    full = np.isfinite(front)
+    middle = float(np.median(front[full] + back[full])) / 2
+    points = {name: _panel_points(p, body.cell) for name, p in panels.items()}
+    for name in sorted(panels, key=lambda n: (panels[n].layer, -len(points[n]))):
+        x, panel = points[name], panels[name]
+        size = np.ptp(x, axis=0)
+        if panel.placement.wrap or panel.placement.fixed or size[2] > FLAT * size.max():
+            continue
+        ahead = float(x[:, 2].mean()) > middle
+        outward = 1.0 if ahead else -1.0
+        wide = _widen(x[:, :2], body.cell)
+        surface = outward * (front if ahead else back)[body.cells(wide)]
+        top = x[np.argmax(x[:, 1])]
+        slope, distance = _tilt(wide[:, 1] - top[1], surface)
+        if np.isfinite(distance):
+            turn = _turn_about_x(float(np.arctan(outward * slope)))
+            shift = top * [1.0, 1.0, 0.0] + [0.0, 0.0, outward * (distance + LAYER_GAP)]
+            panels[name] = _move(panel, turn, shift - turn @ top)
+            x = (x - top) @ turn.T + shift
+        at = body.cells(_widen(x[:, :2], body.cell))
+        z = np.repeat(x[:, 2], 9)
+        np.maximum.at(front, at, np.where(ahead | ~np.isfinite(front[at]), z, -np.inf))
+        np.minimum.at(back, at, np.where(~ahead | ~np.isfinite(back[at]), z, np.inf))
+    return replace(pattern, panels=list(panels.values()))
+
+
+def _tilt(y: Floats, surface: Floats) -> tuple[float, float]:
+    """Return slope and height [m] at y = 0 of the lowest plane over a surface, on average over y.
+
+    Args:
+        y: (n,) [m].
+        surface: (n,) [m] heights; infinite where there is no surface.
+    """
+    full = np.isfinite(surface)
+    if not full.any():
+        return 0.0, float("inf")
+    y, height = y[full], surface[full]
+    slopes = np.linspace(-STEEPEST, STEEPEST, 41)
+    heights = np.array([(height - b * y).max() for b in slopes.tolist()])
+    best = int(np.argmin(heights + slopes * y.mean()))
+    return float(slopes[best]), float(heights[best])
+
+
+def _turn_about_x(angle: float) -> Floats:
+    """Return the rotation (3,3) about x by an angle [rad]."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
+
+
+def _widen(points: Floats, by: float) -> Floats:
+    """Return points (n,2) and their eight neighbors at the distance ``by``, (9n,2)."""
+    around = np.array([(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1)]) * by
+    return np.asarray((points[:, None] + around).reshape(-1, 2))
+
+
+def _panel_points(panel: Panel, spacing: float) -> Positions:
+    """Return start positions (n,3) [m] of points all over a panel."""
+    outline = outline_polygon(panel)[0]
+    low, high = outline.min(0), outline.max(0)
+    grid = np.stack(np.meshgrid(*(np.arange(a, b, spacing) for a, b in zip(low, high))), axis=-1)
+    inside = grid.reshape(-1, 2)
+    inside = inside[contains([outline], inside)]
+    return place_points(panel, np.concatenate([outline, inside]))
+
+
+def _move(panel: Panel, turn: Floats, shift: Floats) -> Panel:
+    """Return a panel whose start positions x are at ``turn`` x + ``shift``."""
+    from scipy.spatial.transform import Rotation
+
+    placement = panel.placement
+    if placement.fixed:
+        return panel
+    own = Rotation.from_euler("xyz", placement.rotation, degrees=True)
+    center = np.zeros(3) if placement.wrap is None else np.asarray(placement.wrap.center)
+    moved = turn @ (center + placement.translation) + shift - center
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # gimbal lock: the angles are not unique, any are right
+        angles = (Rotation.from_matrix(turn) * own).as_euler("xyz", degrees=True)
+    x, y, z = moved.tolist()
+    a, b, c = angles.tolist()
+    return replace(panel, placement=replace(placement, translation=(x, y, z), rotation=(a, b, c)))

@@ -1,0 +1,150 @@
+"""Garments of strangers start beside any standing body, and their seams close in an order."""
+
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from weft.base.errors import PatternError
+from weft.contact import intersections
+from weft.garment.cutting import cut
+from weft.garment.formats import read_pattern
+from weft.garment.sewing_order import order_seams
+from weft.garment.start_positions import Figure, crosses_body, find_ways, fit_start
+from weft.mannequin import mannequin
+
+FOLDER = Path(__file__).parents[2] / "examples/garments/garmentcode"
+
+
+def pattern_of(name):
+    return read_pattern(FOLDER / f"{name}_specification.json")
+
+
+@pytest.fixture(scope="module")
+def woman():
+    return mannequin("woman", size="2 cm")
+
+
+@pytest.fixture(scope="module")
+def figure(woman):
+    return Figure.of(woman.vertices, woman.faces)
+
+
+def crossings(pattern, body, figure):
+    """Return the number of pairs of faces of panels, or of a panel and the body, that intersect."""
+    mesh = cut(pattern, 0.04).mesh
+    own = (body.vertices - figure.origin) @ figure.turn
+    n = len(mesh.vertices)
+    of_body = np.arange(len(mesh.faces) + len(body.faces)) >= len(mesh.faces)
+    x, faces = np.concatenate([mesh.vertices, own]), np.concatenate([mesh.faces, body.faces + n])
+    return len(intersections(x, faces, of_body))
+
+
+@pytest.mark.parametrize("name", ["tee", "trousers", "strap_dress"])
+def test_panels_start_apart_and_their_seams_do_not_close_through_the_body(name, woman, figure):
+    fitted, caught = fit_start(pattern_of(name), figure)
+    assert not caught
+    assert crossings(fitted, woman, figure) == 0
+
+
+def test_a_garment_of_an_adult_starts_on_a_child_and_on_a_tall_man():
+    child = mannequin("woman")
+    child = replace(child, vertices=0.55 * child.vertices)  # 0.92 m
+    for body in (child, mannequin("man", height="2.05 m")):
+        figure = Figure.of(body.vertices, body.faces)
+        fitted, caught = fit_start(pattern_of("tee"), figure)
+        assert not caught
+        assert crossings(fitted, body, figure) == 0
+
+
+def test_shoulders_close_above_the_shoulders_of_the_body(figure):
+    fitted, _ = fit_start(pattern_of("tee"), figure)
+    over = [w for w in find_ways(fitted) if w.is_over]
+    assert len(over) == 2
+    for w in over:
+        assert (figure.silhouette.obstruction(w.first, w.second, w.outward) == 0).all()
+        assert abs(w.middle[1] - figure.landmarks.points["shoulder_left"][1]) < 0.12
+
+
+def test_a_figure_has_its_own_frame(woman, figure):
+    c, s = np.cos(0.7), np.sin(0.7)
+    turn = np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])
+    moved = Figure.of(woman.vertices @ turn.T + [1.0, 0.2, -3.0], woman.faces)
+    np.testing.assert_allclose(moved.turn, turn @ figure.turn, atol=0.06)
+    np.testing.assert_allclose(moved.origin, turn @ figure.origin + [1.0, 0.2, -3.0], atol=0.02)
+
+
+def test_a_strap_that_ends_below_the_shoulder_is_named(figure):
+    pattern = pattern_of("strap_dress")
+    low = []
+    for panel in pattern.panels:
+        x, y, z = panel.placement.translation
+        place = replace(panel.placement, translation=(x, y - 0.2, z), fixed=True)
+        low.append(replace(panel, placement=place))
+    _, caught = fit_start(replace(pattern, panels=low), figure)
+    seams = {w.match.seam.name for w in find_ways(replace(pattern, panels=low)) if w.is_over}
+    assert seams and all(any(f"{name} " in text for text in caught) for name in seams)
+
+
+def test_a_panel_inside_the_body_is_seen(figure):
+    fitted, _ = fit_start(pattern_of("tee"), figure)
+    assert not crosses_body(fitted, figure.silhouette)
+    front = fitted.panels[0]
+    x, y, _ = front.placement.translation
+    inside = replace(front, placement=replace(front.placement, translation=(x, y, 0.0)))
+    assert crosses_body(replace(fitted, panels=[inside, *fitted.panels[1:]]), figure.silhouette)
+
+
+def windows_of(pattern, figure):
+    fitted, _ = fit_start(pattern, figure)
+    ordered = order_seams(fitted, find_ways(fitted), figure.crotch)
+    return {seam.name: seam.window for seam in ordered.seams}
+
+
+def test_seams_close_one_rank_after_the_other(figure):
+    pattern = pattern_of("tee")
+    found = windows_of(pattern, figure)
+    ranks = sorted(set(found.values()))
+    assert [a[1] for a in ranks[:-1]] == [b[0] for b in ranks[1:]]
+    assert (ranks[0][0], ranks[-1][1]) == (0.0, 1.0)
+    ways = {w.match.seam.name: w for w in find_ways(fit_start(pattern, figure)[0])}
+    between = [n for n, w in ways.items() if not w.encloses and not w.is_central]
+    assert {found[n] for n in between} == {ranks[-1]}  # armholes
+    assert {found[n] for n, w in ways.items() if w.is_over} == {ranks[0]}
+
+
+def test_both_seams_of_a_leg_close_together_and_before_the_waist(figure):
+    pattern = pattern_of("trousers")
+    found = windows_of(pattern, figure)
+    ways = {w.match.seam.name: w for w in find_ways(pattern)}
+    legs = {n for n, w in ways.items() if w.encloses and all("pant" in p for p in w.panels)}
+    waist = {n for n, w in ways.items() if not w.encloses and "wb" in "".join(w.panels)}
+    assert len({found[n] for n in legs}) == 1
+    assert max(found[n][1] for n in legs) <= min(found[n][0] for n in waist)
+
+
+def test_a_side_car_file_changes_a_garmentcode_pattern(tmp_path, figure):
+    path = tmp_path / "tee_specification.json"
+    path.write_bytes((FOLDER / path.name).read_bytes())
+    car = tmp_path / "tee_specification.seams.yaml"
+    car.write_text(
+        "fabric: denim\n"
+        "panels:\n"
+        "  left_sleeve_f: {layer: 1, placement: {translation: [1 m, 0, 0]}}\n"
+        "seams:\n  stitch 3: {window: [0.5, 0.7]}\n"
+    )
+    pattern = read_pattern(path)
+    plain = pattern_of("tee")
+    assert pattern.fabric == "denim"
+    assert [s.name for s in pattern.seams] == [s.name for s in plain.seams]
+    assert windows_of(pattern, figure)["stitch 3"] == (0.5, 0.7)
+    fitted, _ = fit_start(pattern, figure)
+    sleeve = fitted.panel("left_sleeve_f")
+    assert sleeve.layer == 1 and sleeve.placement.translation == (1.0, 0.0, 0.0)
+    for text, word in (("panels: {left_sleve_f: {}}", "left_sleve_f"), ("seams: {no: {}}", "join")):
+        car.write_text(text)
+        with pytest.raises(PatternError) as problem, warnings.catch_warnings():
+            read_pattern(path)
+        assert word in str(problem.value) and "seams.yaml:1" in str(problem.value)
