@@ -9,7 +9,7 @@ from weft.kernel import mat33, vec3
 from weft.solve.linear.select import linear_solver
 from weft.solve.linear.solver import LinearSolution, Outcome
 from weft.solve.newton.descent import LATE, Newton
-from weft.solve.newton.line_search import LineSearchSettings, backtrack_steps
+from weft.solve.newton.line_search import backtrack_steps
 from weft.solve.newton.minimize import minimize
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
@@ -176,9 +176,9 @@ def test_outcomes_are_advice():
         assert outcome.ok or len(outcome.advice) > 20
 
 
-def backtrack(phi, value, slope, **settings):
+def backtrack(phi, value, slope):
     """The end of a search along a function phi of the step."""
-    search = backtrack_steps(value, slope, settings=LineSearchSettings(**settings))
+    search = backtrack_steps(value, slope)
     step = next(search)
     while True:
         try:
@@ -196,17 +196,6 @@ def test_line_search_halves():
     """phi(a) = (1 - 5a)^2 grows from a = 0.4 on; Armijo allows the step of 1/4."""
     result = backtrack(lambda a: (1 - 5 * a) ** 2, 1.0, -10.0)
     assert result.step == 0.25 and result.value == pytest.approx(0.0625)
-
-
-def test_line_search_goes_to_the_minimum_of_a_parabola():
-    """A second trial finds the minimum of a quadratic function, unless that is nearer than the
-    least factor; where a value is infinite the step is halved."""
-    result = backtrack(lambda a: (1 - 5 * a) ** 2, 1.0, -10.0, least_shrink=0.1)
-    assert result.step == pytest.approx(0.2) and result.trials == 2
-    steep = backtrack(lambda a: (1 - 40 * a) ** 2, 1.0, -80.0, least_shrink=0.1)
-    assert steep.step == pytest.approx(0.025) and steep.trials == 3
-    walled = backtrack(lambda a: np.inf if a > 0.5 else -a, 0.0, -1.0, least_shrink=0.1)
-    assert walled.step == 0.5
 
 
 def test_line_search_gives_up():
@@ -260,12 +249,3 @@ def test_enough_is_not_converged():
     assert 2 < stopped.counts.iterations < run(QUARTIC, start).counts.iterations
     assert stopped.left.unsettled > 0
     assert run(QUARTIC, TARGET, effort=60, enough=0.5).outcome is Outcome.CONVERGED
-
-
-@pytest.mark.parametrize(("inertia", "iterations"), [(1.0, 8), (0.01, 2)])
-def test_effort_goes_on_while_momentum_is_left(monkeypatch, inertia, iterations):
-    """Where a tenth of every increment is free, four times the effort is spent on what flies, but
-    not where hardly any of the decrease is inertia's."""
-    monkeypatch.setattr(Function, "propose_limit_at", lambda self, x, d, numbers: lambda: 0.1)
-    stopped = run(QUADRATIC, np.full(6, 10.0), "pcg", effort=2, left=1e-3, inertia=inertia)
-    assert stopped.outcome is Outcome.STOPPED and stopped.counts.iterations == iterations

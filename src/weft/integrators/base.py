@@ -34,7 +34,6 @@ from weft.integrators.potential import Potential
 from weft.solve.linear.select import LINEAR_SOLVERS, linear_solver
 from weft.solve.linear.solver import LinearSolver, Outcome, PreparedSolver, Stop
 from weft.solve.newton.descent import Newton
-from weft.solve.newton.line_search import BY_PARABOLAS
 from weft.solve.newton.minimize import Counts, Minimum
 from weft.solve.newton.psd import Psd
 from weft.solve.newton.residual_bounds import ResidualBounds
@@ -276,22 +275,22 @@ class StepSettings:
             return self.effort
         return INTERACTIVE if self.effort == "interactive" else 0
 
-    def newton(self, step: Step, model: Model) -> Newton:
-        """Return the settings of Newton's method for a step of a model."""
-        effort, dt = self.iteration_limit, step.dt
-        early: Json = {}
+    def newton(self, step: Step, bodies: RigidBodies) -> Newton:
+        """Return the settings of Newton's method for a step of a model with these rigid bodies."""
+        effort, enough, left, dt = self.iteration_limit, 0.0, float("inf"), step.dt
         if self.effort == "interactive":
             speed = float(np.sqrt(np.mean(np.sum(np.square(step.state.v), axis=1))))
-            early = {
-                "enough": min(max(PART_OF_SPEED * speed, LEAST_ENOUGH), MOST_ENOUGH) * dt,
-                "left": MOST_LEFT * dt,
-                "inertia": float(model.mass.sum()) / (step.scale or float("inf")),
-                "line_search": BY_PARABOLAS,
-            }
+            enough, left = min(max(PART_OF_SPEED * speed, LEAST_ENOUGH), MOST_ENOUGH), MOST_LEFT
         forcing = min(self.forcing, EARLY_FORCING) if effort else self.forcing
-        bounds = self._residual_bounds(step, model.loose)
-        most = self.max_iterations
-        return Newton(self.tolerance * dt, most, forcing, effort=effort, bounds=bounds, **early)
+        return Newton(
+            self.tolerance * dt,
+            self.max_iterations,
+            forcing,
+            effort=effort,
+            enough=enough * dt,
+            left=left * dt,
+            bounds=self._residual_bounds(step, bodies),
+        )
 
     def _residual_bounds(self, step: Step, bodies: RigidBodies) -> ResidualBounds | None:
         """Return the bounds of forces at which rigid bodies are off by a tenth of the tolerance.
@@ -492,7 +491,7 @@ class Integrator(ABC):
         if begin is None:
             return None
         start, value = begin
-        newton, kept = self.settings.newton(phi.step, model), self._solver.prepared
+        newton, kept = self.settings.newton(phi.step, model.loose), self._solver.prepared
         found = minimize_lagged(phi, start, solver, newton, kept, model.lags, value)
         self._solver.prepared = found.prepared
         return found

@@ -71,13 +71,12 @@ def minimize_lagged_steps(
     searches together (``worlds``). ``begin`` builds a search from positions and the solver that was
     prepared last.
     """
-    found = yield from run_search(begin(start, previous), newton, newton.line_search)
+    found = yield from run_search(begin(start, previous), newton)
     for _ in range(lags - 1):
         x = np.array(kernel.numpy(found.x))
         if not found.outcome.ok or not phi.update_lagged_terms(found.x):
             break
-        again = begin(found.x, found.prepared)
-        more = yield from run_search(again, newton, newton.line_search)
+        more = yield from run_search(begin(found.x, found.prepared), newton)
         moved = float(np.linalg.norm(kernel.numpy(more.x) - x, axis=1).max(initial=0.0))
         found = dataclasses.replace(more, counts=more.counts.after(found.counts))
         if moved <= newton.tolerance:

@@ -131,7 +131,7 @@ def _searches(
 def _search(group: WorldGroup, w: int, step: Step, phi: Potential) -> RequestGenerator:
     """Return the search of one world, as in ``Integrator._minimize``."""
     world = group.worlds[w]
-    newton = world.stepper.settings.newton(step, world.model)
+    newton = world.stepper.settings.newton(step, world.model.loose)
     x, g, trial = group.parts[w]
     problem = WorldProblem(phi)
 

@@ -23,7 +23,6 @@ from weft.kernel import WarpArray, vec3
 from weft.solve.linear.direct import factorize
 from weft.solve.linear.low_rank import solve_updated
 from weft.solve.linear.solver import Outcome, PreparedSolver
-from weft.solve.newton.line_search import LineSearchSettings
 from weft.solve.newton.minimize import RemainingError, Search
 from weft.solve.newton.psd import Psd
 from weft.solve.newton.residual_bounds import ResidualBounds
@@ -42,9 +41,6 @@ LEAST, FIRST, MOST = 1e-4, 1.0, 1e8  # [1/s^2] mu: lower bound, first raised val
 GROW, SHRINK, SHORT = 4.0, 4.0, 0.5  # mu grows after steps shorter than SHORT
 MOSTLY = 0.5  # least step length with which a search ends at an increment below ``enough``
 LATE, LATE_FORCING = 70, 0.1  # after LATE iterations the forcing term is at most LATE_FORCING
-# Of the decrease that an increment promises: part of inertia from which on cloth that contact holds
-# up would hang in the air (sheets that land on sheets have 0.08 to 0.6, folds that slide 0.04).
-MOMENTUM = 0.05
 MOST_EFFORT = 4  # factor on ``effort`` while energy terms are far from balance
 BALANCED = 4  # iterations in balance with mu above its lower bound, after which mu is reset to it
 PATIENCE = 4  # full steps before the exact Hessian is tried; doubled each time it is indefinite
@@ -101,10 +97,6 @@ class Newton:
         left: root mean square of the rest of an increment that the line search did not take. Above
             this value ``effort`` does not stop the search, because cloth that contact held back
             throughout the search would stay in the air.
-        inertia: [N/m] mass of all points over the scale s of the potential. ``left`` counts only
-            increments of which inertia has at least ``MOMENTUM`` of the decrease; the others fold
-            cloth, and lose no momentum that matters. 0: it counts no increment.
-        line_search: constants of the line search; None: the defaults.
         bounds: for models with rigid bodies: of the residual with which an iterative solver's
             direction may end the search; a factorization takes over where it is larger. None: no
             rigid bodies.
@@ -117,8 +109,6 @@ class Newton:
     effort: int = 0
     enough: float = 0.0
     left: float = float("inf")
-    inertia: float = 0.0
-    line_search: LineSearchSettings | None = None
     bounds: ResidualBounds | None = None
 
     def directions(self, s: Search) -> "NewtonDirections":
@@ -145,8 +135,7 @@ class NewtonDirections:
         self.stale, self.before = True, float("inf")
         self.factorizes = False  # whether a factorization has taken over from an iterative solver
         self.settled = True  # whether the direction of the last matrix was small to all terms
-        # Root mean squares: of the last direction, and of the part of it that was not taken; 0
-        # where hardly any of it is momentum.
+        # Root mean squares: of the last direction, and of the part of it that was not taken.
         self.size = self.left = 0.0
 
     def done(self, s: Search) -> Outcome | None:
@@ -184,9 +173,7 @@ class NewtonDirections:
             return None, Outcome.NOT_FINITE
         if rest is not None:
             longer, square = rest()
-            s.left = RemainingError(longer, 0.5 * self.decrement)
-            flies = o.inertia * square >= MOMENTUM * -s.slope
-            self.size = float(np.sqrt(square)) if flies else 0.0
+            s.left, self.size = RemainingError(longer, 0.5 * self.decrement), float(np.sqrt(square))
         if not fresh and s.increment > max(CONTRACTION * self.before, o.tolerance):
             self.stale = True
             return None, None

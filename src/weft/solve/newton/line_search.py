@@ -18,10 +18,7 @@ class LineSearchSettings:
     Attributes:
         decrease: fraction of the linear decrease that a step has to reach (Nocedal & Wright, eq.
             3.4).
-        shrink: largest factor from one trial step to the next.
-        least_shrink: smallest such factor. If it is below ``shrink``, the next trial is the minimum
-            of the parabola through phi(0), phi'(0) and the last trial, between both factors
-            (Nocedal & Wright, eq. 3.58).
+        shrink: factor from one trial step to the next.
         shortest: shortest step that is tried.
         noise: absolute round-off of the values, where they are sums that cancel.
     """
@@ -30,12 +27,8 @@ class LineSearchSettings:
         1e-4  # fraction of the linear decrease that is asked for (Nocedal & Wright, eq. 3.4)
     )
     shrink: float = 0.5
-    least_shrink: float = 0.5
     shortest: float = 2.0**-24
     noise: float = 0.0  # absolute round-off of the values, where they are sums that cancel
-
-
-BY_PARABOLAS = LineSearchSettings(least_shrink=0.1)
 
 
 class LineSearchResult(NamedTuple):
@@ -82,7 +75,5 @@ def backtrack_steps(
             roundoff if -slope < 1e3 * roundoff else 0.0
         ):
             return LineSearchResult(step, trial, trials)
-        rise = trial - value - step * slope  # above the tangent at 0
-        lowest = -0.5 * slope * step / rise if 0.0 < rise < float("inf") else s.shrink
-        step *= min(max(lowest, s.least_shrink), s.shrink)
+        step *= s.shrink
     return LineSearchResult(0.0, value, trials)
