@@ -4,7 +4,9 @@ Read in this order: ``pattern`` (panels, edges and seams on paper), ``curves`` a
 (edges as curves, and chains of them that seams join), ``check`` and ``check_panel`` (errors and
 warnings), ``cutting`` (the function ``cut`` from a pattern to a garment) with its parts
 ``sampling`` (vertices along edges), ``panel_mesh`` and ``triangulate`` (triangles), ``ears``
-(meshes that stay valid once sewn) and ``placement`` (start positions); then
+(meshes that stay valid once sewn) and ``placement`` (start positions); ``body_depth``,
+``seam_ways``, ``start_positions`` and ``sewing_order`` (panels beside any standing body, and the
+order of its seams); then
 ``garment`` (the result), ``topology`` (pieces and openings once it is sewn) and ``spline_panels``
 (spline patches).
 

@@ -64,8 +64,8 @@ class Wearer:
         return None
 
     @cached_property
-    def silhouettes(self) -> list[BodyDepth]:
-        """The silhouettes of all bodies."""
+    def depths(self) -> list[BodyDepth]:
+        """The extents of all bodies along z."""
         return [BodyDepth.of(body.at(0.0), body.faces) for body in self.bodies]
 
     def fits(self, block: ClothBlock, pattern: Pattern) -> bool:
@@ -75,7 +75,7 @@ class Wearer:
             return block.garment.start == "body"
         if any(block.translation) or any(block.rotation):
             return False  # the scene says where the garment starts
-        return pattern.flat_start or any(crosses_body(pattern, body) for body in self.silhouettes)
+        return pattern.flat_start or any(crosses_body(pattern, body) for body in self.depths)
 
 
 def garment_of(
