@@ -11,13 +11,13 @@ Panels stay flat. The steps, in the order in which they are done:
 """
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from weft.base.arrays import Faces, Floats, Positions
-from weft.bodies.landmarks import Landmarks, find_landmarks
+from weft.bodies.landmarks import Landmarks, Stated, find_landmarks
 from weft.discretization.polygon import contains
 from weft.garment.body_depth import BodyDepth
 from weft.garment.check import check_pattern
@@ -59,17 +59,20 @@ class Figure:
         return float(self.landmarks.points["crotch"][1])
 
     @staticmethod
-    def of(vertices: Positions, faces: Faces) -> "Figure":
+    def of(
+        vertices: Positions, faces: Faces, stated: Mapping[str, Stated] | None = None
+    ) -> "Figure":
         """Return the figure of a body mesh.
 
         Args:
             vertices: (b,3) [m], y up.
             faces: (m,3).
+            stated: landmarks that are not searched, as of ``find_landmarks``.
 
         Raises:
             MeshError: landmarks that cannot be found.
         """
-        found = find_landmarks(vertices, faces)
+        found = find_landmarks(vertices, faces, stated)
         ahead = np.asarray(found.forward)
         turn = np.stack([np.cross([0.0, 1.0, 0.0], ahead), [0.0, 1.0, 0.0], ahead], axis=1)
         origin = np.array(found.points["crotch"])

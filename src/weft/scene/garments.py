@@ -60,7 +60,7 @@ class Wearer:
         """The first body that stands as people do; None if there is none."""
         for body in self.bodies:
             with suppress(MeshError):
-                return Figure.of(body.at(0.0), body.faces)
+                return Figure.of(body.at(0.0), body.faces, body.landmarks)
         return None
 
     @cached_property
