@@ -11,7 +11,7 @@ import struct
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -54,22 +54,28 @@ Broken = (
 
 
 def read_npz(
-    path: Path, *, what: str, expected: str, error: type[WeftError]
+    path: Path,
+    *,
+    what: str,
+    expected: str,
+    error: type[WeftError],
+    names: Collection[str] | None = None,
 ) -> dict[str, AnyArray]:
-    """Return all arrays of a file.
+    """Return the arrays of a file.
 
     Args:
         path: the file.
         what: name of the file in messages.
         expected: description of a right file, for messages.
         error: class of the error that is raised.
+        names: of the arrays that are read, where there are such; None: all.
 
     Raises:
         error: the file cannot be read, is no archive of arrays, or holds more than fits in memory.
     """
     try:
         with open_input(path) as file:
-            return arrays_of(file)
+            return arrays_of(file, names)
     except Broken as found:
         said = getattr(found, "strerror", None) or str(found)
         raise error(
@@ -77,19 +83,24 @@ def read_npz(
         ) from found
 
 
-def arrays_of(file: IO[bytes]) -> dict[str, AnyArray]:
-    """Return all arrays of an open file.
+def arrays_of(file: IO[bytes], names: Collection[str] | None = None) -> dict[str, AnyArray]:
+    """Return the arrays of an open file that have these names; None: all.
 
     Raises:
         Broken: one of these errors, if the file is damaged or too large.
     """
     most = int(MOST_PART * memory())
     with zipfile.ZipFile(file) as archive:
-        members = [m for m in archive.infolist() if m.filename.endswith(".npy")]
-        size = sum(m.file_size for m in members)
+        members = {
+            name: m
+            for m in archive.infolist()
+            if (name := m.filename.removesuffix(".npy")) != m.filename
+            and (names is None or name in names)
+        }
+        size = sum(m.file_size for m in members.values())
         if size > most:
             raise ValueError(f"{gib(size)} of arrays, more than {gib(most)}")
-        return {m.filename.removesuffix(".npy"): _array(archive.read(m)) for m in members}
+        return {name: _array(archive.read(m)) for name, m in members.items()}
 
 
 def _array(data: bytes) -> AnyArray:

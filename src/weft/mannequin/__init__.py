@@ -4,8 +4,8 @@ Read in this order: ``measures`` (girths and lengths that the user gives) and ``
 skeleton); ``solids`` with ``torso`` and ``limbs`` (the shape as a smooth union of signed
 distances), ``girth_fit`` (their girths), ``contour`` (the mesh); ``skinning`` (vertices that follow
 joints); ``stance``, ``gait`` and ``motions`` (poses and walking); ``measurements`` (measures of the
-finished mesh); ``figure`` joins all of these in ``Mannequin``. Nothing here depends on cloth or
-contact.
+finished mesh); ``figure`` joins all of these in ``Mannequin``. ``smpl`` reads bodies of SMPL's
+layout. Nothing here depends on cloth or contact.
 """
 
 from weft.mannequin.figure import Mannequin, MotionFrames, mannequin

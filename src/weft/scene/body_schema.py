@@ -22,6 +22,7 @@ from weft.scene.field_schema import DistanceGridBlock, FieldBlock, HeightFieldBl
 from weft.scene.mannequin_schema import MannequinBlock
 from weft.scene.selection import MOTION, PLACE
 from weft.scene.shape_block import ShapeBlock, shape_block
+from weft.scene.smpl_schema import SmplBlock
 
 
 class SolidBlock(ShapeBlock):
@@ -147,6 +148,11 @@ SHAPES: Mapping[str, tuple[type[Block], str, str]] = {
         MannequinBlock,
         "a person, who may move",
         "a figure stays who it is; it moves as its motion says",
+    ),
+    "smpl": (
+        SmplBlock,
+        "a person of a model in SMPL's layout, from files",
+        "a person stays who they are; they move as the motion says",
     ),
     "mesh": (BodyMeshBlock, "a mesh file, or frames of one", "a shape and the times of its frames"),
 }

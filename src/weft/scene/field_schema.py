@@ -15,6 +15,11 @@ class FieldBlock(Block):
 
     file: str = Field(description="the file, relative to the scene file")
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that the body is made of."""
+        return (self.file,)
+
     @abstractmethod
     def load(self, folder: Path, name: str) -> Body:
         """Load the body from a file in the scene's folder."""

@@ -184,7 +184,7 @@ def _spans(loc: Loc, spans: float, dense: int) -> SizedPart:
 def _body(loc: Loc, b: BodyBlock, folder: Path) -> Iterator[SizedPart]:
     kind, shape = b.shape
     if isinstance(shape, FieldBlock):
-        yield from _file((*loc, kind, "file"), [folder / shape.file])
+        yield from _file((*loc, kind, "file"), [folder / f for f in shape.files])
     if isinstance(shape, ShapeBlock):
         n = shape.vertices()
         size = (PER_BODY_VERTEX + 2 * 24 * shape.frames()) * min(n, shape.most_vertices)
