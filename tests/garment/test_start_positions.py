@@ -11,6 +11,7 @@ from weft.base.errors import PatternError
 from weft.contact import intersections
 from weft.garment.cutting import cut
 from weft.garment.formats import read_pattern
+from weft.garment.placement import place_points
 from weft.garment.sewing_order import order_seams
 from weft.garment.start_positions import Figure, crosses_body, find_ways, fit_start
 from weft.mannequin import mannequin
@@ -42,11 +43,26 @@ def crossings(pattern, body, figure):
     return len(intersections(x, faces, of_body))
 
 
-@pytest.mark.parametrize("name", ["tee", "trousers", "strap_dress"])
+@pytest.mark.parametrize("name", ["tee", "trousers", "hoody", "jumpsuit"])
 def test_panels_start_apart_and_their_seams_do_not_close_through_the_body(name, woman, figure):
     fitted, caught = fit_start(pattern_of(name), figure)
     assert not caught
     assert crossings(fitted, woman, figure) == 0
+
+
+def test_panels_of_sleeves_start_as_halves_of_cones_around_the_arm(figure):
+    panels = {p.name: p for p in fit_start(pattern_of("hoody"), figure)[0].panels}
+    elbow = figure.landmarks.points["elbow_left"]
+    arm = figure.landmarks.points["wrist_left"] - elbow
+    arm /= np.linalg.norm(arm)
+    for name, outward in (("left_sleeve_f", 1.0), ("left_sleeve_b", -1.0)):
+        corners = panels[name].corners
+        hem = corners[np.argsort((place_points(panels[name], corners) - elbow) @ arm)[-2:]]
+        first, second, middle = place_points(panels[name], np.array([*hem, hem.mean(0)]))
+        width, depth = np.linalg.norm(first - second), outward * (middle - (first + second) / 2)[2]
+        assert width / 3 < depth < 2 * width / 3  # a half circle is half as deep as it is wide
+        across = np.cross([0.0, 0.0, 1.0], arm)
+        assert abs(((first + second) / 2 - elbow) @ across) < 0.01
 
 
 def test_a_garment_of_an_adult_starts_on_a_child_and_on_a_tall_man():

@@ -7,7 +7,7 @@ import numpy as np
 
 from weft.base.arrays import Floats, Positions
 from weft.base.errors import PatternError
-from weft.garment.pattern import Panel, Wrap
+from weft.garment.pattern import Panel, Placement, Wrap
 
 LAYER_GAP = 0.01  # [m] between the start positions of successive layers
 
@@ -39,6 +39,25 @@ def place_points(panel: Panel, flat: Floats) -> Positions:
         return np.asarray(turn.apply(x) + moved)
     center, around = wrap_points(placement.wrap, flat, out, f"panel {panel.name}")
     return np.asarray(turn.apply(around) + center + moved)
+
+
+def plane_axes(placement: Placement) -> Floats:
+    """Return (3,3) the directions in space, in columns, of a panel's x, its y and its right side.
+
+    Those of a wrapped panel are taken where it faces.
+    """
+    from scipy.spatial.transform import Rotation
+
+    own = Rotation.from_euler("z", placement.on_paper[2], degrees=True).as_matrix()
+    turn = Rotation.from_euler("xyz", placement.rotation, degrees=True).as_matrix()
+    if placement.wrap is not None:
+        axis = np.asarray(placement.wrap.direction, float)
+        axis = axis / np.linalg.norm(axis)
+        facing = np.asarray(placement.wrap.facing, float)
+        facing = facing - (facing @ axis) * axis
+        facing = facing / np.linalg.norm(facing)
+        turn = turn @ np.stack([np.cross(axis, facing), axis, facing], axis=1)
+    return np.asarray(turn @ own)
 
 
 def wrap_points(wrap: Wrap, flat: Floats, out: float, what: str) -> tuple[Floats, Positions]:

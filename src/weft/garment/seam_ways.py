@@ -7,7 +7,7 @@ sleeve, leg, band.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,11 +15,10 @@ import numpy as np
 from weft.base.arrays import Floats, Positions
 from weft.garment.edge_chains import EdgeChain, Match
 from weft.garment.pattern import Panel
-from weft.garment.placement import place_points
+from weft.garment.placement import place_points, plane_axes
 
 SPACING = 0.02  # [m] between the ways of one seam, about
 MOST_WAYS = 40  # of one seam
-PROBE = 1e-4  # [m] distance over which directions in space are measured
 CENTER = 0.04  # [m] distance from x = 0 of seams in the middle
 UPWARD = 0.5  # cosine of the angle between up and outward from which a seam closes from above
 INWARD = 0.5  # cosine of the angle to the plane of symmetry from which a seam closes towards it
@@ -51,6 +50,20 @@ class SeamWays:
         first, first_out = _place_chain(match.first, at)
         second, second_out = _place_chain(match.second, at)
         return SeamWays(match, first, second, first_out, second_out)
+
+    def move(self, panels: Mapping[str, Panel]) -> "SeamWays":
+        """Return the ways of the seam between panels that start elsewhere."""
+        one, two = (replace(c, panels=panels) for c in (self.match.first, self.match.second))
+        return SeamWays.of(replace(self.match, first=one, second=two))
+
+    def edges(self, panel: str) -> list[Floats]:
+        """Return points (k,2) [m] of the edges of a panel that the seam joins, in its plane."""
+        return [
+            curve.points(np.linspace(0, 1, 9))
+            for chain in (self.match.first, self.match.second)
+            for side, curve in zip(chain.sides, chain.curves)
+            if side.panel == panel
+        ]
 
     @property
     def panels(self) -> tuple[str, str]:
@@ -130,20 +143,21 @@ class SeamWays:
 
 def _place_chain(chain: EdgeChain, at: Floats) -> tuple[Positions, Positions]:
     """Return start positions (k,3) [m] at fractions of a chain, and unit directions away from its
-    panels.
+    panels, where these face if they are bent.
     """
-    points, directions = [], []
-    for i, f in (chain.on_edge(a) for a in at.tolist()):
+    edges, fractions = zip(*(chain.on_edge(a) for a in at.tolist()))
+    points, directions = np.zeros((2, len(at), 3))
+    for i in set(edges):
+        own = np.array(edges) == i
+        f = np.array(fractions)[own]
         curve, panel = chain.curves[i], chain.panels[chain.sides[i].panel]
-        step = np.clip([f - 1e-3, f + 1e-3], 0, 1)
-        (p,), (a, b) = curve.points(np.array([f])), curve.points(step)
-        out = np.array([b[1] - a[1], a[0] - b[0]])  # outlines run counter-clockwise
-        out /= max(float(np.linalg.norm(out)), 1e-300)
-        here, there = place_points(panel, np.array([p, p + PROBE * out]))
-        points.append(here)
-        directions.append((there - here) / PROBE)
-    out3 = np.array(directions)
-    return np.array(points), out3 / np.linalg.norm(out3, axis=1, keepdims=True)
+        before, after = (curve.points(np.clip(f + d, 0, 1)) for d in (-1e-3, 1e-3))
+        along = after - before
+        out = np.column_stack([along[:, 1], -along[:, 0]])  # outlines run counter-clockwise
+        out /= np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-300)
+        points[own] = place_points(panel, curve.points(f))
+        directions[own] = out @ plane_axes(panel.placement)[:, :2].T
+    return points, directions
 
 
 def find_tubes(ways: Sequence[SeamWays], panels: Mapping[str, Panel]) -> dict[str, int]:

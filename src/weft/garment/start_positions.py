@@ -1,17 +1,17 @@
 """Start positions of a pattern's panels beside a standing body.
 
-Panels stay flat. The steps, in the order in which they are done:
+Panels stay flat, but for sleeves. The steps, in the order in which they are done:
 
 1. The garment is moved up or down until the seams that close over the shoulders or under the crotch
    do not close through the body.
-2. Sleeves are turned and moved such that their axis is that of the arm.
+2. Sleeves are turned and moved such that their axis is that of the arm, and bent around it.
 3. Flat panels lean on the body from in front and from behind, the largest ones first, as close as
    neither the body nor another panel is touched.
 4. Seams that still close through the body are named.
 """
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,6 +19,7 @@ import numpy as np
 from weft.base.arrays import Faces, Floats, Positions
 from weft.bodies.landmarks import Landmarks, Stated, find_landmarks
 from weft.discretization.polygon import contains
+from weft.garment.bent_panel import bend_panel
 from weft.garment.body_depth import BodyDepth
 from weft.garment.check import check_pattern
 from weft.garment.curves import outline_polygon
@@ -94,14 +95,20 @@ def fit_start(pattern: Pattern, figure: Figure) -> tuple[Pattern, list[str]]:
         PatternProblems: all errors of the pattern.
     """
     body, most = figure.silhouette.grow(MARGIN), CAUGHT * figure.landmarks.height
-    pattern = _fit_height(pattern, figure, body)
-    pattern = _fit_sleeves(pattern, figure)
-    pattern = _stack_panels(pattern, body)
-    return pattern, [
+    report = check_pattern(pattern)
+    ways = [SeamWays.of(match) for match in report.seams]
+    tubes = find_tubes(ways, {p.name: p for p in pattern.panels})
+    fitted = _fit_height(report.pattern, ways, tubes, figure, body)
+    ways = _move_ways(ways, fitted)
+    fitted = _fit_sleeves(fitted, ways, tubes, figure)
+    loose = [p.name for p in pattern.panels if not (p.placement.wrap or p.placement.fixed)]
+    fitted = _stack_panels(fitted, body, loose)
+    ways = _move_ways(ways, fitted)
+    return fitted, [
         f"seam {w.match.seam.name} between panels {' and '.join(w.panels)} would close through the "
         f"body near ({', '.join(f'{c:.2f}' for c in w.middle)}): place its panels in a side-car "
         "file or in the pattern such that the straight way between its sides is free"
-        for w in find_ways(pattern)
+        for w in ways
         if (w.is_over or w.is_inseam(figure.crotch))
         and _obstruction([w], body, figure.crotch)[0].mean() > most
     ]
@@ -110,6 +117,12 @@ def fit_start(pattern: Pattern, figure: Figure) -> tuple[Pattern, list[str]]:
 def find_ways(pattern: Pattern) -> list[SeamWays]:
     """Return the ways of all seams of a pattern."""
     return [SeamWays.of(match) for match in check_pattern(pattern).seams]
+
+
+def _move_ways(ways: Iterable[SeamWays], pattern: Pattern) -> list[SeamWays]:
+    """Return the ways of the same seams, from where the panels of a pattern start."""
+    panels = {p.name: p for p in pattern.panels}
+    return [w.move(panels) for w in ways]
 
 
 def crosses_body(pattern: Pattern, body: BodyDepth) -> bool:
@@ -140,11 +153,15 @@ def _obstruction(
     return found
 
 
-def _fit_height(pattern: Pattern, figure: Figure, body: BodyDepth) -> Pattern:
+def _fit_height(
+    pattern: Pattern,
+    ways: Sequence[SeamWays],
+    tubes: Mapping[str, int],
+    figure: Figure,
+    body: BodyDepth,
+) -> Pattern:
     """Return the pattern moved up or down such that its seams miss the body."""
     panels = {p.name: p for p in pattern.panels}
-    ways = find_ways(pattern)
-    tubes = find_tubes(ways, panels)
     points = {name: place_points(p, outline_polygon(p)[0]) for name, p in panels.items()}
     top = max(float(x[:, 1].max()) for x in points.values())
     drafted = pattern.body.get("height", MEAN_HEIGHT if pattern.flat_start else None)
@@ -185,40 +202,59 @@ def _inner_x(points: Sequence[Positions]) -> float:
     return float(x[np.argmin(np.abs(x))]) if x.min() * x.max() > 0 else 0.0
 
 
-def _fit_sleeves(pattern: Pattern, figure: Figure) -> Pattern:
-    """Return the pattern with its sleeves around the arms."""
+def _fit_sleeves(
+    pattern: Pattern, ways: Sequence[SeamWays], tubes: Mapping[str, int], figure: Figure
+) -> Pattern:
+    """Return the pattern with its sleeves around the arms: each panel as half of a cone."""
     panels = {p.name: p for p in pattern.panels}
-    ways = [w for w in find_ways(pattern) if w.encloses]
-    tubes = find_tubes(find_ways(pattern), panels)
     marks = figure.landmarks.points
     for tube in set(tubes.values()):
         own = [name for name, t in tubes.items() if t == tube]
         points = np.concatenate([place_points(panels[n], panels[n].corners) for n in own])
-        lengthwise = [w for w in ways if tubes[w.panels[0]] == tube]
+        lengthwise = [w for w in ways if w.encloses and tubes[w.panels[0]] == tube]
         if not lengthwise or not _is_aside([points], figure):
             continue
         if points[:, 1].mean() < figure.crotch:
             continue
         side = "left" if points[:, 0].mean() > 0 else "right"
-        start, end = marks[f"elbow_{side}"][:2], marks[f"wrist_{side}"][:2]
-        arm = (end - start) / np.linalg.norm(end - start)
-        axis = np.zeros(2)
-        for w in lengthwise:
-            along = ((w.first + w.second)[-1] - (w.first + w.second)[0])[:2]
-            axis += along * np.sign(along @ arm)
-        angle = float(np.arctan2(arm[1], arm[0]) - np.arctan2(axis[1], axis[0]))
-        c, s = np.cos(angle), np.sin(angle)
-        turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-        middle = np.mean([w.middle for w in lengthwise], axis=0)
-        across = np.array([-arm[1], arm[0]])
-        shift = np.append(((start - middle[:2]) @ across) * across, 0.0)
+        elbow, wrist = marks[f"elbow_{side}"], marks[f"wrist_{side}"]
+        turn, shift = _onto_line(lengthwise, elbow[:2], wrist[:2])
         for name in own:
-            panels[name] = _move(panels[name], turn, middle - turn @ middle + shift)
+            moved = _move(panels[name], turn, shift)
+            edges = [e for w in lengthwise for e in w.edges(name)]
+            panels[name] = bend_panel(moved, elbow, wrist - elbow, edges) if edges else moved
     return replace(pattern, panels=list(panels.values()))
 
 
-def _stack_panels(pattern: Pattern, body: BodyDepth) -> Pattern:
-    """Return the pattern with its flat panels stacked in front of and behind the body."""
+def _onto_line(ways: Sequence[SeamWays], start: Floats, end: Floats) -> tuple[Floats, Floats]:
+    """Return turn (3,3) and shift (3,) of x and y that bring a tube onto a line from start to end.
+
+    Args:
+        ways: of the seams along the tube.
+        start, end: (2,) [m].
+    """
+    line = (end - start) / np.linalg.norm(end - start)
+    axis = np.zeros(2)
+    for w in ways:
+        along = ((w.first + w.second)[-1] - (w.first + w.second)[0])[:2]
+        axis += along * np.sign(along @ line)
+    angle = float(np.arctan2(line[1], line[0]) - np.arctan2(axis[1], axis[0]))
+    c, s = np.cos(angle), np.sin(angle)
+    turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+    middle = np.mean([w.middle for w in ways], axis=0)
+    across = np.array([-line[1], line[0]])
+    aside = ((start - middle[:2]) @ across) * across
+    return turn, middle - turn @ middle + np.append(aside, 0.0)
+
+
+def _stack_panels(pattern: Pattern, body: BodyDepth, loose: Collection[str]) -> Pattern:
+    """Return the pattern with panels stacked in front of and behind the body.
+
+    Args:
+        pattern: with panels that are flat or bent around an axis.
+        body: grown by the distance that panels keep.
+        loose: names of the panels that may move; others stay where they are.
+    """
     panels = {p.name: p for p in pattern.panels}
     front, back = body.front.copy(), body.back.copy()
     full = np.isfinite(front)
@@ -227,14 +263,16 @@ def _stack_panels(pattern: Pattern, body: BodyDepth) -> Pattern:
     for name in sorted(panels, key=lambda n: (panels[n].layer, -len(points[n]))):
         x, panel = points[name], panels[name]
         size = np.ptp(x, axis=0)
-        if panel.placement.wrap or panel.placement.fixed or size[2] > FLAT * size.max():
+        bent = name in loose and panel.placement.wrap is not None
+        if name not in loose or not (bent or size[2] <= FLAT * size.max()):
             continue
         ahead = float(x[:, 2].mean()) > middle
         outward = 1.0 if ahead else -1.0
         wide = _widen(x[:, :2], body.cell)
         surface = outward * (front if ahead else back)[body.cells(wide)]
         top = x[np.argmax(x[:, 1])]
-        slope, distance = _tilt(wide[:, 1] - top[1], surface)
+        level = surface - outward * np.repeat(x[:, 2] - top[2], 9)  # for the panel's top
+        slope, distance = _tilt(wide[:, 1] - top[1], level, 0.0 if bent else STEEPEST)
         if np.isfinite(distance):
             turn = _turn_about_x(float(np.arctan(outward * slope)))
             shift = top * [1.0, 1.0, 0.0] + [0.0, 0.0, outward * (distance + LAYER_GAP)]
@@ -247,18 +285,19 @@ def _stack_panels(pattern: Pattern, body: BodyDepth) -> Pattern:
     return replace(pattern, panels=list(panels.values()))
 
 
-def _tilt(y: Floats, surface: Floats) -> tuple[float, float]:
+def _tilt(y: Floats, surface: Floats, steepest: float) -> tuple[float, float]:
     """Return slope and height [m] at y = 0 of the lowest plane over a surface, on average over y.
 
     Args:
         y: (n,) [m].
         surface: (n,) [m] heights; infinite where there is no surface.
+        steepest: slope of the plane at most.
     """
     full = np.isfinite(surface)
     if not full.any():
         return 0.0, float("inf")
     y, height = y[full], surface[full]
-    slopes = np.linspace(-STEEPEST, STEEPEST, 41)
+    slopes = np.linspace(-steepest, steepest, 41)
     heights = np.array([(height - b * y).max() for b in slopes.tolist()])
     best = int(np.argmin(heights + slopes * y.mean()))
     return float(slopes[best]), float(heights[best])
