@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weft.base.terminal import new_console
+from weft.base.trees import Json
 from weft.cli.options import AsJson, new_table, print_json, say, split_pairs
 
 if TYPE_CHECKING:
-    from weft.mannequin import Measurements
+    from weft.mannequin import Mannequin, Measurements, MotionSettings
 
 Measure = Annotated[
     list[str] | None,
@@ -24,7 +25,7 @@ Measure = Annotated[
 
 def mannequin(
     out: Annotated[
-        Path | None, typer.Argument(help="A .obj or .ply of a pose, a .npz of a motion.")
+        Path | None, typer.Argument(help="A .obj or .ply of a pose, a .npz or .usdc of a motion.")
     ] = None,
     figure: Annotated[str, typer.Option(help="woman or man.")] = "woman",
     set_: Measure = None,
@@ -33,7 +34,9 @@ def mannequin(
         typer.Option(help="A file of its measures, weft's or GarmentCode's.", metavar="YAML"),
     ] = None,
     pose: Annotated[str, typer.Option(help="a_pose, t_pose, arms_down or sit.")] = "a_pose",
-    motion: Annotated[str, typer.Option(help="Of a .npz: walk, turn, sit or arms_down.")] = "walk",
+    motion: Annotated[
+        str, typer.Option(help="Of a .npz or .usdc: walk, turn, sit or arms_down.")
+    ] = "walk",
     hold: Annotated[str, typer.Option(help="Time in the a-pose at first.")] = "0.5 s",
     blend: Annotated[str, typer.Option(help="Time into the motion, and out of it.")] = "1 s",
     cycles: Annotated[float, typer.Option(help="Times that the motion is done.")] = 2,
@@ -45,11 +48,13 @@ def mannequin(
     """Make a body: a mesh of a pose, the frames of a motion, and its measurements.
 
     `weft mannequin walk.npz --set "height=172 cm"`; scenes read it as a body's mesh, and have
-    mannequins of their own: `weft explain scene.bodies.mannequin`.
+    mannequins of their own: `weft explain scene.bodies.mannequin`. USD files have a skeleton and
+    its skin (UsdSkel).
     """
     from weft.base.errors import MannequinError
     from weft.bodies.body_measures import BY_NAME, read_body
     from weft.io import FORMATS, suffixes, write_mesh
+    from weft.mannequin import MotionSettings
     from weft.mannequin import mannequin as make
     from weft.mannequin.measures import LENGTHS
 
@@ -58,35 +63,46 @@ def mannequin(
         given = read_body(body.name, body.parent)
         own = {n: given[BY_NAME[n].name] for n in LENGTHS if BY_NAME[n].name in given}
         named = {n: f"{v} m" for n, v in own.items()} | dict(named)
-    moving = out is not None and out.suffix.lower() == ".npz"
-    if out is not None and not moving:
-        form = FORMATS.get(out.suffix.lower())
-        if form is None or form.write is None:
-            expected = f"{suffixes('write')}, or .npz for a motion"
-            raise MannequinError("file", got=out.suffix or "no suffix", expected=expected)
+    form = FORMATS.get(out.suffix.lower()) if out is not None else None
+    moving = form is not None and (form.skinned is not None or form is FORMATS[".npz"])
+    if out is not None and not moving and (form is None or form.write is None):
+        expected = f"{suffixes('write')}; {suffixes('skinned')}, or .npz, of a motion"
+        raise MannequinError("file", got=out.suffix or "no suffix", expected=expected)
     if out is not None and not out.absolute().parent.is_dir():
         raise MannequinError("file", got=str(out), expected="a folder that exists")
     made = make(figure, **named)
     if out is not None and not moving:
         write_mesh(out, made.pose_vertices(pose), made.faces, None)
     elif out is not None:
-        import numpy as np
-
-        from weft.io.files import atomic_write
-
-        frames = made.motion(
-            motion, hold=hold, blend=blend, cycles=cycles, speed=speed, forward=forward, fps=fps
-        )
-        with atomic_write(out) as file:
-            x = frames.positions.astype(np.float32)
-            np.savez_compressed(file, positions=x, times=frames.times, faces=made.faces)
+        asked: Json = {"hold": hold, "blend": blend, "cycles": cycles, "speed": speed}
+        settings = MotionSettings(motion, forward=forward, **asked)
+        count = _write_motion(out, made, settings, fps)
     if json:
         print_json(dataclasses.asdict(made.measurements))
         return
     _table(made.measurements)
     if out is not None:
-        what = f"{len(frames.times)} frames at {fps:g} fps" if moving else pose
+        what = f"{count} frames at {fps:g} fps" if moving else pose
         say(f"wrote    {out} ({what}, {len(made.vertices)} vertices, {len(made.faces)} faces)")
+
+
+def _write_motion(out: Path, made: "Mannequin", settings: "MotionSettings", fps: float) -> int:
+    """Write the frames of a motion, or of its skeleton, and return how many there are."""
+    import numpy as np
+
+    from weft.io import FORMATS
+    from weft.io.files import atomic_write
+
+    skinned = FORMATS[out.suffix.lower()].skinned
+    if skinned is not None:
+        bones = made.animate_skeleton(settings, fps=fps)
+        skinned(out, bones)
+        return len(bones.turns)
+    frames = made.animate(settings, fps=fps)
+    with atomic_write(out) as file:
+        x = frames.positions.astype(np.float32)
+        np.savez_compressed(file, positions=x, times=frames.times, faces=made.faces)
+    return len(frames.times)
 
 
 def _table(measurements: "Measurements") -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from weft.base.arrays import CornerUv, Faces, Floats, Positions
 from weft.base.errors import MeshError, RunError
 from weft.discretization.mesh import TriangleMesh
-from weft.io.animation import Animation, Fields
+from weft.io.animation import Animation, Fields, SkinnedMotion
 from weft.io.formats.alembic import alembic_contents, alembic_moving, write_alembic
 from weft.io.formats.arrays import write_arrays, write_hdf5
 from weft.io.formats.gltf import write_gltf
@@ -24,6 +24,7 @@ from weft.io.formats.gltf_scene import gltf_contents, gltf_moving
 from weft.io.formats.point_cache import read_pc2, write_pc2
 from weft.io.formats.usd import write_usd
 from weft.io.formats.usd_read import usd_contents, usd_moving
+from weft.io.formats.usd_skeleton import write_skinned
 from weft.io.formats.vtkhdf import write_vtkhdf
 from weft.io.obj import obj_contents, write_obj
 from weft.io.ply import ply_contents, write_ply
@@ -45,6 +46,7 @@ class Format:
     # one frame; the fields only if the format carries fields
     write: Callable[..., None] | None = None  # (path, x, faces, corner_uv[, fields])
     animate: Callable[[Path, Animation], Sequence[str]] | None = None  # all frames; returns notes
+    skinned: Callable[[Path, SkinnedMotion], None] | None = None  # a skeleton and its skin
     carries_fields: bool = False  # numbers at vertices and faces
 
 
@@ -61,7 +63,13 @@ def _alone(read: Callable[[Path], Contents]) -> Callable[..., Contents]:
     return read_one
 
 
-_USD = Format(read=usd_contents, moving=usd_moving, animate=write_usd, carries_fields=True)
+_USD = Format(
+    read=usd_contents,
+    moving=usd_moving,
+    animate=write_usd,
+    skinned=write_skinned,
+    carries_fields=True,
+)
 _GLTF = Format(read=gltf_contents, moving=gltf_moving, animate=write_gltf, carries_fields=True)
 FORMATS: dict[str, Format] = {
     ".obj": Format(read=_alone(obj_contents), write=write_obj),

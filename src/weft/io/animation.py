@@ -159,6 +159,35 @@ class Animation:
         return replace(self, count=len(kept), moment=lambda k: moment(kept[k]))
 
 
+@dataclass(frozen=True, eq=False)
+class SkinnedMotion:
+    """A mesh whose vertices follow the joints of a skeleton; meters, y up.
+
+    Args:
+        vertices: (b,3) [m] at rest.
+        faces: (m,3).
+        joints: names of J joints.
+        parents: (J,) number of every joint's parent, which comes before it; -1: none.
+        rest: (J,3) [m] positions of the joints at rest, where no joint is rotated.
+        skin: (b,w) joints that move every vertex.
+        weights: (b,w) their weights, which sum to one.
+        turns: (k,J,3,3) rotations of the joints in space, from rest.
+        places: (k,J,3) [m] their positions.
+        fps: [1/s] frames per second.
+    """
+
+    vertices: Positions
+    faces: Faces
+    joints: Sequence[str]
+    parents: Sequence[int]
+    rest: Floats
+    skin: Ints
+    weights: Floats
+    turns: Floats
+    places: Floats
+    fps: float
+
+
 def distinct(names: Sequence[str]) -> list[str]:
     """Return the names as identifiers of letters, digits and _, made unique by numbers."""
     found: list[str] = []

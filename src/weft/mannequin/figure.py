@@ -9,10 +9,11 @@ from weft.base.arrays import Faces, Floats, Ints, Positions
 from weft.base.errors import MannequinError, check_known
 from weft.base.runtime_types import checked
 from weft.base.settings import Rate, Size, Speed, Time
+from weft.io.animation import SkinnedMotion
 from weft.mannequin.contour import contour
 from weft.mannequin.gait import FootPoints
 from weft.mannequin.girth_fit import fit_shape
-from weft.mannequin.joints import NUMBER
+from weft.mannequin.joints import NAMES, NUMBER, parents
 from weft.mannequin.limbs import hand_tip, heel, toe_tip
 from weft.mannequin.measurements import Measurements, measure_mesh
 from weft.mannequin.measures import Measures, measures_of
@@ -39,7 +40,7 @@ class MotionFrames:
     positions: Floats
 
 
-@checked(MannequinError, "mannequin", unchecked=("apply_stance",))
+@checked(MannequinError, "mannequin", unchecked=("apply_stance", "move_joints"))
 @dataclass(frozen=True, eq=False)
 class Mannequin:
     """A figure that stands on y = 0 in its rest pose (the a-pose), looking along +z.
@@ -121,7 +122,14 @@ class Mannequin:
     def apply_stance(
         self, stance: Stance, turn: Floats | None = None, shift: Floats | None = None
     ) -> Floats:
-        """Return the vertices (k,b,3) [m] in k stances.
+        """Return the vertices (k,b,3) [m] in k stances; ``move_joints`` has the arguments."""
+        moved = self.move_joints(stance, turn, shift)
+        return skin_vertices(self.vertices, self.skin, self.weights, self.joints, *moved)
+
+    def move_joints(
+        self, stance: Stance, turn: Floats | None = None, shift: Floats | None = None
+    ) -> tuple[Floats, Floats]:
+        """Return the rotations (k,J,3,3) of the joints in space and their positions (k,J,3) [m].
 
         Args:
             stance: k poses.
@@ -134,7 +142,7 @@ class Mannequin:
             turns, places = whole @ turns, (whole @ places[..., None])[..., 0]
         if shift is not None:
             places = places + shift[:, None]
-        return skin_vertices(self.vertices, self.skin, self.weights, self.joints, turns, places)
+        return turns, places
 
     def motion(
         self,
@@ -180,14 +188,29 @@ class Mannequin:
         Raises:
             MannequinError: values out of range.
         """
+        last = None if seconds is None else float(seconds)
+        times, motion = self._sample(settings, float(fps), last)
+        return MotionFrames(times, self.apply_stance(*motion.at(times)))
+
+    def animate_skeleton(self, settings: MotionSettings, *, fps: Rate = 50.0) -> SkinnedMotion:
+        """Return the skin, and the joints in the frames of a motion; arguments as ``animate``."""
+        times, motion = self._sample(settings, float(fps), None)
+        own = (NAMES, parents(), self.joints, self.skin, self.weights)
+        moved = self.move_joints(*motion.at(times))
+        return SkinnedMotion(self.vertices, self.faces, *own, *moved, float(fps))
+
+    def _sample(
+        self, settings: MotionSettings, fps: float, seconds: float | None
+    ) -> tuple[Floats, Motion]:
+        """Return the times (k,) [s] of a motion's frames, and the motion."""
         if not fps <= 1000:
             raise MannequinError("mannequin.fps", got=fps, expected="> 0 and <= 1000 [1/s]")
         made = Motion(self.body, settings)
-        long = made.duration if seconds is None else float(seconds)
+        long = made.duration if seconds is None else seconds
         if not long >= 0:
             raise MannequinError("mannequin.seconds", got=long, expected=">= 0 [s]")
         times = np.arange(int(np.ceil(long * fps - 1e-9)) + 1) / fps
-        return MotionFrames(times, self.apply_stance(*made.at(times)))
+        return times, made
 
 
 @checked(MannequinError)

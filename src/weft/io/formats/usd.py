@@ -5,7 +5,7 @@ Each surface is one prim below a default prim: ``points`` and ``extent`` at ever
 or panel. Axes, units and frame rate are the stage's metadata. ``UsdValidation`` finds no errors.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +16,7 @@ import numpy as np
 
 from weft.base.arrays import AnyArray
 from weft.base.errors import RunError
-from weft.io.animation import Animation, AnimationFrame, SurfaceTopology, distinct
+from weft.io.animation import Animation, AnimationFrame, Convention, SurfaceTopology, distinct
 from weft.io.extra import optional
 from weft.io.files import atomic_path
 from weft.io.formats.usd_materials import (
@@ -42,16 +42,34 @@ def write_usd(path: Path, animation: Animation) -> Sequence[str]:
     Raises:
         RunError: ``usd-core`` is missing, or the file cannot be written.
     """
+
+    def write(new: Path, name: Path) -> None:
+        _write(new, *_with_images(name, animation))
+
+    save_stage(path, write)
+    return ()
+
+
+def save_stage(path: Path, write: Callable[[Path, Path], None]) -> None:
+    """Write a stage to a file, which is replaced when it is whole.
+
+    Args:
+        path: the file; a .usdz is a package of the stage and its images.
+        write: gets the temporary path of the stage, and the path that images are named after.
+
+    Raises:
+        RunError: ``usd-core`` is missing, or the file cannot be written.
+    """
     optional("pxr.Usd", "usd", "USD files", RunError)
     with atomic_path(path) as new, _system_errors():
         if path.suffix.lower() != ".usdz":
-            _write(new, *_with_images(path, animation))
+            write(new, path)
         else:
             from pxr import Sdf, UsdUtils
 
             layer = new.with_suffix(".usdc")
             try:
-                _write(layer, *_with_images(layer, animation))
+                write(layer, layer)
                 made = UsdUtils.CreateNewUsdzPackage(
                     Sdf.AssetPath(str(layer)), str(new), f"{path.stem}.usdc"
                 )
@@ -60,7 +78,6 @@ def write_usd(path: Path, animation: Animation) -> Sequence[str]:
                 rmtree(textures_folder(layer), ignore_errors=True)
             if not made:
                 raise OSError("the package could not be made")
-    return ()
 
 
 def _with_images(layer: Path, animation: Animation) -> tuple[Animation, Images]:
@@ -88,23 +105,31 @@ def _system_errors() -> Iterator[None]:
         raise OSError("USD cannot save it: a full disk, or a folder without permission") from error
 
 
-def _write(path: Path, animation: Animation, images: Images) -> None:
+def new_stage(path: Path, c: Convention, fps: float, first: int, last: int) -> "Usd.Stage":
+    """Return a new stage with its units, axes, frames a second, and first and last frame."""
     from pxr import Usd, UsdGeom
 
     stage = Usd.Stage.CreateNew(str(path))
-    c = animation.convention
     UsdGeom.SetStageMetersPerUnit(stage, c.meters)
     UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.y if c.up == "y" else UsdGeom.Tokens.z)
-    stage.SetFramesPerSecond(animation.fps)
-    stage.SetTimeCodesPerSecond(animation.fps)
-    stage.SetStartTimeCode(animation.first)
-    stage.SetEndTimeCode(animation.last)
+    stage.SetFramesPerSecond(fps)
+    stage.SetTimeCodesPerSecond(fps)
+    stage.SetStartTimeCode(first)
+    stage.SetEndTimeCode(last)
     stage.SetMetadata("comment", "weft")
+    return stage
+
+
+def _write(path: Path, animation: Animation, images: Images) -> None:
+    from pxr import UsdGeom
+
+    about = animation.convention, animation.fps, animation.first, animation.last
+    stage = new_stage(path, *about)
     root = UsdGeom.Xform.Define(stage, f"/{ROOT}")
     stage.SetDefaultPrim(root.GetPrim())
     names = distinct([s.name for s in animation.shapes])
     tracks = [
-        _Track(_mesh(stage, f"/{ROOT}/{name}", shape), velocities=k == 0)
+        _Track(define_mesh(stage, f"/{ROOT}/{name}", shape), velocities=k == 0)
         for k, (name, shape) in enumerate(zip(names, animation.shapes))
     ]
     scope = f"/{ROOT}/{distinct([*names, 'materials'])[-1]}"
@@ -117,7 +142,7 @@ def _write(path: Path, animation: Animation, images: Images) -> None:
     del stage
 
 
-def _mesh(stage: "Usd.Stage", path: str, shape: SurfaceTopology) -> "UsdGeom.Mesh":
+def define_mesh(stage: "Usd.Stage", path: str, shape: SurfaceTopology) -> "UsdGeom.Mesh":
     """Define a mesh with everything that does not change: triangles, texture coordinates,
     subsets.
     """

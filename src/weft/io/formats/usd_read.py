@@ -2,8 +2,8 @@
 
 Meshes that are drawn are read (``usd_stage``). Transforms are applied, axes are turned to y up, and
 units are those of the stage. Subsets of faces and points become groups; primvars of one number per
-vertex become painted weights. Skinned meshes (UsdSkel) are baked to points, by linear blending,
-before they are read.
+vertex become painted weights. Skinned meshes (UsdSkel) are baked to points, by linear blending
+or by dual quaternions where they say so, before they are read.
 """
 
 import os
@@ -115,7 +115,10 @@ def _open(path: Path) -> "Iterator[Usd.Stage]":
     try:
         stage = Usd.Stage.Open(str(path))
         if any(p.IsA(UsdSkel.Root) for p in stage.Traverse()):
-            stage.SetEditTarget(stage.GetSessionLayer())
+            session = stage.GetSessionLayer()
+            # Time samples of a layer with another rate, such as the default of 24, are rescaled.
+            session.timeCodesPerSecond = stage.GetTimeCodesPerSecond()
+            stage.SetEditTarget(session)
             UsdSkel.BakeSkinning(stage.Traverse())
         yield stage
     except (

@@ -1,0 +1,60 @@
+"""The mannequin as a UsdSkel file: a skeleton, its motion and a skin."""
+
+import numpy as np
+import pytest
+
+from weft.io import FORMATS, read_moving
+from weft.mannequin import MotionSettings
+from weft.mannequin.joints import NAMES
+
+pytest.importorskip("pxr.Usd")
+
+SETTINGS = MotionSettings("walk", hold=0.1, blend=0.5, cycles=1, forward=True)
+
+
+@pytest.fixture(scope="module")
+def path(woman, tmp_path_factory):
+    path = tmp_path_factory.mktemp("skeleton") / "walk.usdc"
+    FORMATS[".usdc"].skinned(path, woman.animate_skeleton(SETTINGS, fps=10))
+    return path
+
+
+def test_the_skin_follows_the_skeleton_as_the_mannequin_does(woman, path):
+    """Read by USD's own skinning, by dual quaternions, to single precision, at its own rate."""
+    own = woman.animate(SETTINGS, fps=10)
+    times, x, faces = read_moving(path)
+    np.testing.assert_allclose(times, own.times)
+    np.testing.assert_array_equal(faces, woman.faces)
+    np.testing.assert_allclose(x, own.positions, atol=2e-6)
+
+
+def test_a_linear_blend_of_the_file_is_near(woman, path, tmp_path):
+    """Programs that do not know dual quaternions: of a walk, within 11 mm."""
+    from pxr import Usd, UsdSkel
+
+    stage = Usd.Stage.Open(str(path))
+    UsdSkel.BindingAPI(stage.GetPrimAtPath("/weft/body")).GetSkinningMethodAttr().Clear()
+    stage.Export(str(tmp_path / "linear.usdc"))
+    x = read_moving(tmp_path / "linear.usdc")[1]
+    apart = np.linalg.norm(x - woman.animate(SETTINGS, fps=10).positions, axis=2)
+    assert 0.005 < apart.max() < 0.011 and apart[0].max() < 1e-6
+
+
+def test_the_skeleton_has_bind_and_rest_transforms(woman, path):
+    from pxr import Usd, UsdSkel
+
+    stage = Usd.Stage.Open(str(path))
+    skeleton = UsdSkel.Skeleton(stage.GetPrimAtPath("/weft/skeleton"))
+    joints = [j.rpartition("/")[2] for j in skeleton.GetJointsAttr().Get()]
+    assert joints == list(NAMES) and UsdSkel.Topology(skeleton.GetJointsAttr().Get()).Validate()[0]
+    query = UsdSkel.Cache().GetSkelQuery(skeleton)
+    for found in (query.GetJointWorldBindTransforms(), query.ComputeJointSkelTransforms(0, True)):
+        np.testing.assert_allclose(np.array(found)[:, 3, :3], woman.joints, atol=1e-6)
+
+
+@pytest.mark.parametrize("suffix", [".usda", ".usdz"])
+def test_every_kind_of_usd_file(woman, tmp_path, suffix):
+    still = woman.animate_skeleton(MotionSettings("a_pose", hold=0.1), fps=10)
+    FORMATS[suffix].skinned(tmp_path / f"a{suffix}", still)
+    x = read_moving(tmp_path / f"a{suffix}")[1]
+    np.testing.assert_allclose(x[0], woman.vertices, atol=2e-6)
