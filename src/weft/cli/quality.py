@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from weft.base.errors import abbreviate
 from weft.base.terminal import new_console
 from weft.cli.options import (
     AsJson,
@@ -34,9 +35,10 @@ def quality(
     json: AsJson = False,
 ) -> None:
     """Report how the cloth of a run sits, frame by frame: intersections, gaps of seams, strain by
-    panel and direction, distance and pressure on the body, whether it slipped off or rests.
+    panel and direction, distance and pressure on the body, whether it slipped off or rests; and
+    whether garments are worn, worn badly or not worn in the last of the frames.
 
-    Exit status 1 where faces intersect or a garment has slipped off.
+    Exit status 1 where faces intersect, or a garment has slipped off or is not worn.
     """
     from weft.run.garment_quality import Quality
     from weft.run.run import Run
@@ -54,7 +56,8 @@ def quality(
         if out is not None:
             say(f"report   {out / 'quality.json'}, with pictures beside it")
     worst = report["worst"]
-    if worst["intersections"] or worst.get("slipped_off"):
+    unworn = report.get("verdict") == "not worn"
+    if worst["intersections"] or worst.get("slipped_off") or unworn:
         raise typer.Exit(1)
 
 
@@ -70,6 +73,8 @@ def _write(out: Path, run: Any, report: Any) -> None:
 
 def _tell(report: Any) -> None:
     """Print the last frame part by part, and the worst of all."""
+    from weft.run.garment_quality import SHEAR_WARNING
+
     last, worst = report["frames"][-1], report["worst"]
     body = last.get("body", {})
     numbers = ("warp %", "weft %", "shear °", "body mm", "Pa", "slip mm")
@@ -88,10 +93,16 @@ def _tell(report: Any) -> None:
     for name, gap in last.get("seams", {}).items():
         if gap["sewn"] and gap["max"] > 1.0:
             say(f"warning  seam {name} is open by {gap['max']:.3g} mm")
+    for name, part in last["parts"].items():
+        if part["sheared"] > SHEAR_WARNING:
+            say(f"warning  {part['sheared']:.1%} of {name} is sheared by more than 30 degrees")
     told = [f"{name.replace('_', ' ')} {_short(value)}" for name, value in worst.items()]
     say(f"worst    {', '.join(told)}")
     rest = "at rest" if last["static"] else f"moving, 99 % below {last['speed']['p99']:.3g} m/s"
     say(f"state    {rest}")
+    if "wear" in last:
+        why = abbreviate(last["wear"]["reasons"], 4)
+        say(f"verdict  {last['wear']['verdict']}" + (f" ({why})" if why else ""))
 
 
 def _short(value: object) -> str:

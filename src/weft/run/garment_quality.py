@@ -1,7 +1,7 @@
-"""Quality of a garment in the frames of a run: seams, strain, fit, slip and rest.
+"""Quality of a garment in the frames of a run: seams, strain, fit, slip and rest, and a verdict.
 
-Strain is measured along the yarns: warp and weft stretch minus 1, and the shear angle. Distances
-from the body are those of vertices to its faces (single precision: 1e-6 m).
+Strain is measured along the yarns: warp and weft stretch minus 1, and the shear angle; percentiles
+are by area. Distances from the body are those of vertices to its faces (single precision: 1e-6 m).
 """
 
 from collections.abc import Callable, Sequence
@@ -16,11 +16,19 @@ from weft.base.trees import Json
 from weft.bodies.nearest_points import NearestPoints
 from weft.cloth.fields import face_strain, gradients
 from weft.contact.exact.intersections import apart_from_seams, intersections
+from weft.run.garment_lines import GarmentLine, MovingLandmarks, find_lines, judge_line
+from weft.run.plausibility import OPEN
 from weft.run.run import Run
 
 PERCENTILES = (1, 5, 50, 95, 99)
 STILL = 0.01  # [m/s] of the 99th percentile of speeds, below which a garment is at rest
 SLIPPED = 0.10  # [m] median distance along the body from which a garment has slipped off
+SHEARED, STRAINED = 30.0, 10.0  # [degrees] and [%] from which cloth counts as sheared or strained
+# Fractions of a panel's area that is sheared: of a warning, and of a garment that is worn badly.
+# Flared panels that hang on the bias have up to a tenth.
+SHEAR_WARNING, SHEAR_BAD = 0.03, 0.15
+CAUGHT = 0.01  # [m] gap of a seam from which a garment is not worn
+VERDICTS = ("worn", "worn badly", "not worn")
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +127,51 @@ class Quality:
         found["static"] = found["speed"]["p99"] < STILL
         if len(self.run.body_faces):
             found["body"] = self.fit(frame)
+            if self.seams:
+                found["wear"] = self.judge_wear(frame, found)
         return found
+
+    @cached_property
+    def _wearer(self) -> MovingLandmarks | None:
+        counts = [int(body["vertices"]) for body in self.run.manifest["bodies"]]
+        return MovingLandmarks.of(self.run.body_positions(0), self.run.body_faces, counts)
+
+    @cached_property
+    def lines(self) -> Sequence[GarmentLine]:
+        """The seams and edges that have a place on the body; none if no body stands."""
+        mesh, wearer = self.mesh, self._wearer
+        if wearer is None:
+            return []
+        sewn = np.arange(mesh.n_vertices, dtype=np.int32) if self.sewn is None else self.sewn
+        return find_lines(mesh.vertices, mesh.faces, self.parts, self.seams, sewn, wearer)
+
+    def judge_wear(self, frame: int, found: Json) -> Json:
+        """Return whether garments are worn: ``verdict``, ``reasons`` and the measured ``lines``.
+
+        Args:
+            frame: its number.
+            found: the other measurements of the frame.
+        """
+        now, wearer = self.at(frame), self._wearer
+        lines = [
+            line.measure(self.mesh.vertices, now.x, wearer, now.body)
+            for line in self.lines
+            if wearer is not None
+        ]
+        grades = [judge_line(line) for line in lines]
+        for name, gap in found.get("seams", {}).items():
+            grade = sum(gap["sewn"] and gap["max"] > 1e3 * limit for limit in (OPEN, CAUGHT))
+            grades.append((grade, f"seam {name} open by {gap['max']:.0f} mm"))
+        for name, part in found["parts"].items():
+            bad = part["sheared"] > SHEAR_BAD
+            grades.append((int(bad), f"{part['sheared']:.0%} of {name} sheared by over 30 degrees"))
+            if found["body"][name].get("slipped_off"):
+                grades.append((2, f"{name} slid by {100 * found['body'][name]['slip']:.0f} cm"))
+        if found["intersections"]:
+            grades.append((1, f"{found['intersections']} pairs of faces intersect"))
+        grades.sort(key=lambda one: -one[0])
+        verdict = VERDICTS[grades[0][0]]
+        return {"verdict": verdict, "reasons": [r for g, r in grades if g], "lines": lines}
 
     def crossings(self, frame: int) -> int:
         """Count the pairs of faces that intersect, of the cloth with itself and with bodies; faces
@@ -136,13 +188,19 @@ class Quality:
         return len(apart_from_seams(every, pairs, ids))
 
     def strains(self, x: Positions) -> Json:
-        """Return percentiles of warp and weft strain [%] and of shear [degrees] for every part."""
+        """Return percentiles by area of warp and weft strain [%] and of shear [degrees] for every
+        part, and the fractions of its area that are ``sheared`` and ``strained``.
+        """
         warp, weft, shear = face_strain(gradients(self.mesh, x)).T
         kinds = {"warp": 100 * warp, "weft": 100 * weft, "shear": np.abs(np.degrees(shear))}
-        return {
-            name: {kind: percentiles(v[faces]) for kind, v in kinds.items()}
-            for name, faces in self.parts
-        }
+        strained = np.maximum(np.abs(kinds["warp"]), np.abs(kinds["weft"])) > STRAINED
+        area, found = self.mesh.rest_area, dict[str, Json]()
+        for name, faces in self.parts:
+            own = area[faces]
+            found[name] = {kind: percentiles(v[faces], own) for kind, v in kinds.items()}
+            found[name]["sheared"] = float(own @ (kinds["shear"][faces] > SHEARED) / own.sum())
+            found[name]["strained"] = float(own @ strained[faces] / own.sum())
+        return found
 
     def gaps(self, x: Positions) -> Json:
         """Return the mean and largest distance [mm] across every seam, and whether it is sewn
@@ -200,7 +258,8 @@ class Quality:
         frames: Sequence[int] | None = None,
         on_frame: Callable[[int, int], None] | None = None,
     ) -> Json:
-        """Return the measurements of several frames (None: all) and the worst values among them.
+        """Return the measurements of several frames (None: all), the worst values among them, and
+        the verdict on the last one.
 
         ``on_frame`` is called with the number of finished frames and the number of all frames.
         """
@@ -210,7 +269,8 @@ class Quality:
             lines.append(self.measure_frame(number))
             if on_frame is not None:
                 on_frame(k + 1, len(numbers))
-        return {"since": self.since, "worst": worst(lines, self.since), "frames": lines}
+        found = {"since": self.since, "worst": worst(lines, self.since), "frames": lines}
+        return found | ({"verdict": lines[-1]["wear"]["verdict"]} if "wear" in lines[-1] else {})
 
 
 def worst(lines: Sequence[Json], since: int) -> Json:
@@ -232,7 +292,15 @@ def worst(lines: Sequence[Json], since: int) -> Json:
     return found
 
 
-def percentiles(values: Floats) -> Json:
-    """Return p1, p5, p50, p95, p99 and the largest value."""
-    found = {f"p{p}": float(v) for p, v in zip(PERCENTILES, np.percentile(values, PERCENTILES))}
-    return {**found, "max": float(values.max())}
+def percentiles(values: Floats, weights: Floats | None = None) -> Json:
+    """Return p1, p5, p50, p95, p99 and the largest value.
+
+    Args:
+        values: (n,).
+        weights: (n,) share of each value, such as its area; None: equal ones.
+    """
+    share = np.ones(len(values)) if weights is None else weights
+    order = np.argsort(values)
+    rank = (np.cumsum(share[order]) - share[order] / 2) / share.sum()
+    at = np.interp(np.array(PERCENTILES) / 100, rank, values[order])
+    return {**{f"p{p}": float(v) for p, v in zip(PERCENTILES, at)}, "max": float(values.max())}

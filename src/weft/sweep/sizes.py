@@ -170,8 +170,9 @@ def _measure_size(sweep: SweepFolder, state: SampleStatus, size: ClothesSize) ->
     parts = [part for part in last.get("body", {}).values() if isinstance(part, dict)]
     row["body_mm"] = round(float(np.median([p["distance"]["p50"] for p in parts])), 1)
     row["intersections"] = last["intersections"]
-    slipped = any(part.get("slipped_off") for part in parts)
-    row["state"] = "intersects" if last["intersections"] else "slipped" if slipped else "worn"
+    wear = quality.judge_wear(last["frame"], last)
+    row["state"] = "intersects" if last["intersections"] else wear["verdict"]
+    row["message"] = "; ".join(wear["reasons"])
     return row | {f"ease_{n}_cm": round(100 * v, 2) for n, v in _ease(quality).items()}
 
 

@@ -1,0 +1,124 @@
+"""Seams and edges of garments are known from where panels start, and how far off they are."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import weft
+from weft.garment.cutting import cut
+from weft.garment.formats import read_pattern
+from weft.garment.start_positions import Figure, fit_start
+from weft.mannequin import mannequin
+from weft.run.garment_lines import MovingLandmarks, find_lines, judge_line
+from weft.run.garment_quality import Quality, percentiles
+from weft.scene.build import load_scene
+
+EXAMPLES = Path(__file__).parents[2] / "examples/garments"
+TOP = {("shoulder", s) for s in ("left", "right")} | {("hem", "")}
+SLEEVED = TOP | {("armhole", s) for s in ("left", "right")}
+AS_IT_IS, QUARTER = np.eye(3), np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])
+
+
+@pytest.fixture(scope="module")
+def woman():
+    return mannequin("woman", size="2 cm")
+
+
+def start_lines(name, body, turn=AS_IT_IS):
+    """Return the start positions of a garment, its lines by kind and side, and the wearer."""
+    body = replace(body, vertices=body.vertices @ turn.T)
+    figure = Figure.of(body.vertices, body.faces)
+    pattern = read_pattern(EXAMPLES / f"garmentcode/{name}_specification.json")
+    garment = cut(fit_start(pattern, figure)[0], 0.05)
+    x = garment.mesh.vertices @ figure.turn.T + figure.origin
+    parts = [(name, slice(r.start, r.stop)) for name, r in garment.faces.items()]
+    seams = [(s.seam.name, s.pairs) for s in garment.seams]
+    wearer = MovingLandmarks.of(body.vertices, body.faces, [len(body.vertices)])
+    lines = find_lines(x, garment.mesh.faces, parts, seams, garment.weld_ids, wearer)
+    return x, {(line.kind, line.side): line for line in lines}, wearer
+
+
+@pytest.mark.parametrize(
+    "name, kinds",
+    [
+        ("tee", SLEEVED),
+        ("hoody", SLEEVED),
+        ("tank_top", TOP),
+        ("trousers", {("upper edge", ""), ("waist", "")}),
+        ("strapless_dress", {("upper edge", ""), ("waist", ""), ("hem", "")}),
+    ],
+)
+def test_lines_of_a_garment(name, kinds, woman):
+    assert set(start_lines(name, woman)[1]) == kinds
+
+
+def test_a_strap_under_the_armpit_is_named(woman):
+    """A top that is moved down is off by as much, whichever way the body looks and goes."""
+    for turn in (AS_IT_IS, QUARTER):
+        x, lines, wearer = start_lines("tank_top", woman, turn)
+        line, away = lines["shoulder", "left"], np.array([0.4, 0.0, 1.0])
+        start = line.measure(x, x, wearer, wearer.body)["off"]
+        worn = x + away - [0.0, -start, 0.0]
+        at_shoulder = line.measure(x, worn, wearer, wearer.body + away)
+        assert at_shoulder["off"] == pytest.approx(0.0, abs=1e-9)
+        assert judge_line(at_shoulder)[0] == 0
+        for down, grade in ((0.04, 0), (0.07, 1), (0.14, 2)):
+            low = line.measure(x, worn - [0.0, down, 0.0], wearer, wearer.body + away)
+            assert low["off"] == pytest.approx(down)
+            assert judge_line(low)[0] == grade
+            assert f"{100 * down:.0f} cm" in judge_line(low)[1]
+
+
+def test_a_dress_that_slid_and_a_hem_that_is_tilted(woman):
+    x, lines, wearer = start_lines("strapless_dress", woman)
+    low = lines["upper edge", ""].measure(x, x - [0.0, 0.15, 0.0], wearer, wearer.body)
+    assert low["off"] == pytest.approx(0.15) and judge_line(low)[0] == 2
+    hem = lines["hem", ""]
+    width = np.ptp(x[hem.vertices, 0])
+    for slope, bad in ((0.0, 0), (0.12 / width, 1)):
+        tilted = x + np.outer(slope * x[:, 0], [0.0, 1.0, 0.0])
+        found = hem.measure(x, tilted, wearer, wearer.body)
+        assert found["tilt"] == pytest.approx(slope * width, rel=0.02)
+        assert judge_line(found)[0] == bad, "what is not level on paper does not count"
+
+
+def test_percentiles_are_by_area():
+    """A hundred small triangles weigh as much as they cover."""
+    values, area = np.r_[np.full(100, 9.0), 1.0], np.r_[np.full(100, 1e-4), 0.99]
+    assert percentiles(values)["p50"] == pytest.approx(9.0)
+    assert percentiles(values, area)["p50"] == pytest.approx(1.0, abs=0.1)
+    assert percentiles(values, area)["p99"] < percentiles(values, area)["max"] == 9.0
+    assert percentiles(np.array([3.0]), np.array([2.0]))["p5"] == 3.0
+
+
+SCENE = f"""
+cloth: {{garment: {{pattern: {EXAMPLES}/patterns/skirt.yaml, size: 6 cm}}}}
+bodies: [{{name: body, mannequin: {{figure: woman}}}}]
+contact: {{gap: 2 mm}}
+seconds: 0.02
+fps: 50
+"""
+
+
+def test_a_run_says_which_panels_are_sheared_and_whether_it_is_worn(tmp_path):
+    (tmp_path / "scene.yaml").write_text(SCENE)
+    scene = load_scene(tmp_path / "scene.yaml").scene
+    run = weft.simulate(scene, frames=1, fps=50, out=tmp_path / "run", progress=False)
+    quality = Quality(run)
+    report = quality.report([0])
+    wear = report["frames"][0]["wear"]
+    assert report["verdict"] == "not worn" and "side_left open by" in " ".join(wear["reasons"])
+    off = {line["kind"]: line["off"] for line in wear["lines"]}
+    assert set(off) == {"upper edge", "waist", "hem"}
+    assert off["upper edge"] == pytest.approx(0.0, abs=0.02), "the skirt starts in its place"
+    front = dict(quality.parts)["front"]
+    uv, area = run.mesh.corner_uv[front].mean(1), run.mesh.rest_area[front]
+    x = np.zeros((run.mesh.n_vertices, 3))
+    flat = run.mesh.vertex_uv
+    middle = np.median(uv[:, 0])
+    x[:, :2] = flat + np.outer(np.maximum(flat[:, 0] - middle, 0.0), [0.0, np.tan(np.radians(35))])
+    share = quality.strains(x)["front"]["sheared"]
+    assert share == pytest.approx(area[uv[:, 0] > middle].sum() / area.sum(), abs=0.12)
+    assert quality.strains(x * 1.2)["front"]["strained"] > 0.99
