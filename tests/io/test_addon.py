@@ -6,8 +6,11 @@ import re
 import subprocess
 import sys
 import tomllib
-from importlib.util import find_spec
+from functools import partial
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -134,3 +137,32 @@ class TestInBlender:
 
     def test_nothing_is_left(self, found):
         assert found["left"] == []
+
+
+def test_a_script_converts_characters(tmp_path):
+    """With a stand-in for Blender: which meshes are chosen, which frames, and what is refused."""
+    spec = spec_from_file_location("convert", ADDON.parent / "convert_character.py")
+    script = module_from_spec(spec)
+    spec.loader.exec_module(script)
+    said = script.parse(["a.fbx", "a.usdc", "--mesh", "body"])
+    assert (said.source, said.target, said.mesh) == (Path("a.fbx"), Path("a.usdc"), ["body"])
+    bpy, chosen = MagicMock(), {}
+    things = []
+    for name, kind in (("body", "MESH"), ("hair", "MESH"), ("rig", "ARMATURE")):
+        thing = SimpleNamespace(name=name, type=kind)
+        thing.select_set = partial(chosen.__setitem__, name)
+        things.append(thing)
+    bpy.context.scene.objects = things
+    script.select(bpy, said.mesh)
+    assert chosen == {"body": True, "hair": False}
+    with pytest.raises(ValueError, match="boddy; there are: body, hair"):
+        script.select(bpy, ["boddy"])
+    bpy.data.actions = [SimpleNamespace(frame_range=(1, 30)), SimpleNamespace(frame_range=(0, 20))]
+    (tmp_path / "a.fbx").write_bytes(b"")
+    (tmp_path / "a.obj").write_bytes(b"")
+    script.read(bpy, tmp_path / "a.fbx")
+    assert (bpy.context.scene.frame_start, bpy.context.scene.frame_end) == (0, 30)
+    with pytest.raises(ValueError, match=r"\.obj: expected \.fbx"):
+        script.read(bpy, tmp_path / "a.obj")
+    with pytest.raises(FileNotFoundError):
+        script.read(bpy, tmp_path / "b.fbx")

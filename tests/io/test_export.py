@@ -259,7 +259,7 @@ def test_frames_between(made):
         tessellation = lambda s, d=None: (s.mesh.faces, s.mesh.corner_uv)  # noqa: E731
         parts = lambda s, d=None: [("cloth", 8)]  # noqa: E731
         pressure = lambda s, k=-1: None  # noqa: E731
-        recorded = lambda s, k=-1: ()  # noqa: E731
+        field_names = lambda s, k=-1: ()  # noqa: E731
         solid_faces, appearances = body_faces, {}
 
         def positions(self, k=-1, density=None):

@@ -117,7 +117,9 @@ def test_motions_begin_at_rest_and_are_smooth(woman, name):
     assert fine < 0.18 * coarse + 1e-9
 
 
-@pytest.mark.parametrize("name", ["arms_down", "walk", "sit"])  # `turn` is arms_down, turned
+@pytest.mark.parametrize(
+    "name", ["arms_down", "seated", "walk", "sit"]
+)  # `turn` is arms_down, turned
 def test_no_limb_goes_through_another(woman, name):
     frames = woman.motion(name, hold=0, blend=0.6, cycles=1, fps=4)
     for x in frames.positions:

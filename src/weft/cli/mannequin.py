@@ -35,7 +35,7 @@ def mannequin(
     ] = None,
     pose: Annotated[str, typer.Option(help="a_pose, t_pose, arms_down or sit.")] = "a_pose",
     motion: Annotated[
-        str, typer.Option(help="Of a .npz or .usdc: walk, turn, sit or arms_down.")
+        str, typer.Option(help="Of a .npz or .usdc: walk, turn, sit, arms_down or seated.")
     ] = "walk",
     hold: Annotated[str, typer.Option(help="Time in the a-pose at first.")] = "0.5 s",
     blend: Annotated[str, typer.Option(help="Time into the motion, and out of it.")] = "1 s",

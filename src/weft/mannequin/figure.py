@@ -159,7 +159,7 @@ class Mannequin:
         """Return a motion that starts in the a-pose, blends into its cycles and ends at rest.
 
         Args:
-            motion: ``a_pose, arms_down, walk, turn, sit``.
+            motion: ``a_pose, arms_down, seated, walk, turn, sit``.
             hold: [s] time in the a-pose at the beginning.
             blend: [s] time of the transition into the motion, and of the transition out of it.
             cycles: number of cycles of the motion.

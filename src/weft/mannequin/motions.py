@@ -18,7 +18,8 @@ from weft.mannequin.gait import CADENCE, GRID, STRIDE, Cycle, FootPoints, walkin
 from weft.mannequin.joints import NUMBER
 from weft.mannequin.stance import Stance, a_pose
 
-MOTIONS = ("a_pose", "arms_down", "walk", "turn", "sit")
+MOTIONS = ("a_pose", "arms_down", "seated", "walk", "turn", "sit")
+ENDS = ("arms_down", "seated")  # motions into a pose that is kept
 POSES = ("a_pose", "t_pose", "arms_down", "sit")
 SLOWEST, FASTEST = 0.4, 2.0  # [m/s] bounds of the walking speed
 
@@ -100,6 +101,8 @@ class Motion:
         """Return the duration [s] of one cycle."""
         if self.settings.motion == "walk":
             return self.stride / self.speed
+        if self.settings.motion in ENDS:
+            return self.settings.blend
         return {"turn": TURN_TIME, "sit": SIT_TIME}.get(self.settings.motion, 1.0)
 
     @property
@@ -122,9 +125,9 @@ class Motion:
         s = self.settings
         if s.motion == "a_pose":
             return s.hold
-        steady = 0.0 if s.motion == "arms_down" else s.cycles * self.period
-        last = 0.0 if s.motion == "arms_down" else s.blend
-        return s.hold + s.blend + steady + last
+        if s.motion in ENDS:
+            return s.hold + s.blend
+        return s.hold + s.blend + s.cycles * self.period + s.blend
 
     def shares(self, t: Floats) -> tuple[Floats, Floats]:
         """Return the weights (k,) of the two blends at times t (k,) [s].
@@ -134,7 +137,7 @@ class Motion:
         s = self.settings
         start = smoothstep((t - s.hold) / s.blend)
         end = smoothstep((t - (self.duration - s.blend)) / s.blend)
-        return start, end * (s.motion not in ("a_pose", "arms_down"))
+        return start, end * (s.motion not in ("a_pose", *ENDS))
 
     def at(self, t: Floats) -> tuple[Stance, Floats, Floats]:
         """Return the motion at times t (k,) [s].
@@ -225,6 +228,10 @@ def _sitting(motion: Motion, run: Floats) -> Stance:
     return sit_down(motion.body, np.where(run > motion.settings.cycles, 0.0, share))
 
 
+def _sitting_down(motion: Motion, run: Floats) -> Stance:
+    return sit_down(motion.body, smoothstep(run))
+
+
 def _standing(motion: Motion, run: Floats) -> Stance:
     down = arms_down(motion.body)
     return down.mix(down, np.zeros(len(run)))
@@ -277,6 +284,7 @@ def walk_in_place(body: FigureBody, cycle: Cycle, phase: Floats) -> Stance:
 
 _CYCLES: Mapping[str, Callable[[Motion, Floats], Stance]] = {
     "arms_down": _standing,
+    "seated": _sitting_down,
     "turn": _standing,
     "walk": _walking,
     "sit": _sitting,

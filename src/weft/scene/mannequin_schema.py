@@ -13,6 +13,7 @@ from weft.contact import Body, BodyFrames
 from weft.mannequin import MotionSettings, mannequin, measures_of
 from weft.mannequin.figure import FACES_PER_SIZE
 from weft.mannequin.measures import LENGTHS, Measures
+from weft.mannequin.motions import ENDS
 from weft.scene.shape_block import ShapeBlock
 
 _DEFAULTS = {  # of measures; others are those of the tables
@@ -95,5 +96,5 @@ class MannequinBlock(create_model("_Figure", __base__=ShapeBlock, **_FIELDS)):  
 
     def frames(self) -> float:
         """Return an upper estimate of the number of frames of its motion."""
-        cycles = 0.0 if self.motion in ("a_pose", "arms_down") else 5.0 * self.cycles
+        cycles = 0.0 if self.motion in ("a_pose", *ENDS) else 5.0 * self.cycles
         return float(self.fps * (self.hold + 2 * self.blend + cycles))
