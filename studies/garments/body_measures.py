@@ -24,6 +24,7 @@ class BodyMeasures:
     shoulder_half: float  # from the middle to the shoulder point
     neck_height: float
     shoulder_height: float
+    chest_height: float
     waist_height: float
     hips_height: float
     crotch_height: float
@@ -52,6 +53,7 @@ class BodyMeasures:
             "shoulder_half": m.left_shoulder[0],
             "neck_height": m.neck_height,
             "shoulder_height": m.shoulder_height,
+            "chest_height": m.chest_height,
             "waist_height": m.waist_height,
             "hips_height": m.hips_height,
             "crotch_height": m.crotch_height,

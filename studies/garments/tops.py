@@ -24,6 +24,7 @@ FRONT, BACK = 25.0, -20.0  # [cm] z where front and back panels start
 SLEEVE_FRONT, SLEEVE_BACK = 17.5, -12.5
 HEIGHT, SHOULDER = 168.0, 13.5  # [cm] of the body and its shoulder for which shapes are written
 LOW = 4.5  # [cm] panels start that far below the place where they are worn, as in public files
+ABOVE_BUST, UPPER = 5.0, 0.95  # [cm] height of a strapless edge above the bust; its girth over that
 AWAY = 13.0  # [cm] of a sleeve from its armhole, along the arm
 CAP = cubic((0.38, -0.14), (0.66, 0.03))  # from the shoulder to the underarm
 
@@ -44,7 +45,7 @@ class Bodice:
     bust_dart: float = 0.0  # width, on the side seam
     waist_ease: float = 1.04  # of a fitted bodice
     open_front: bool = False
-    strapless: bool = False  # ends at the underarm
+    strapless: bool = False  # ends between bust and armpit
     wrap: float = 0.0  # fronts cross: the lowest cm of either side are the other front's end
     z: tuple[float, float] = (FRONT, BACK)
 
@@ -103,6 +104,8 @@ def add_bodice(draft: Draft, body: BodyMeasures, shape: Bodice) -> None:
     if shape.bust_dart:
         draft.sew_sides("left_ftorso.bust_a", "left_ftorso.bust_b")
         draft.sew_sides("left_ftorso.bust_end", "left_btorso.side_high")
+    if shape.strapless:
+        draft.sew_sides("left_ftorso.side_upper", "left_btorso.side_upper")
     if shape.fitted:
         for panel in ("left_ftorso", "left_btorso"):
             draft.sew_sides(f"{panel}.waist_dart_a", f"{panel}.waist_dart_b")
@@ -125,8 +128,12 @@ def _half(body: BodyMeasures, shape: Bodice, *, front: bool) -> list[Edge]:
     edges = _lower(body, shape, underarm, front=front)
     hole = cubic((0.2, 0.32), (0.5, 0.2)) if front else cubic((0.2, 0.28), (0.5, 0.15))
     neckline = cubic((0.12, 0.3), (0.55, 0.32)) if front else bow(0.18, 0.7)
-    if shape.strapless:
-        return [*edges, Edge(*underarm, "upper", bow(-0.03)), Edge(0.0, underarm[1], "center")]
+    if shape.strapless:  # its upper edge is narrower than the bust, or it would slide off
+        bust = (chest, body.chest_height - body.waist_height)
+        upper = (UPPER * chest, bust[1] + ABOVE_BUST * body.height / HEIGHT)
+        edges = _lower(body, shape, bust, front=front)
+        side = [Edge(*bust, "side_upper"), Edge(*upper, "upper", bow(-0.03))]
+        return [*edges, *side, Edge(0.0, upper[1], "center")]
     if shape.wrap and front:
         end = next(e for e in edges if e.name == "side")
         edges[0] = replace(edges[0], x=-end.x, y=end.y - shape.wrap)
