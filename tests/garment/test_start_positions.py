@@ -164,3 +164,21 @@ def test_a_side_car_file_changes_a_garmentcode_pattern(tmp_path, figure):
         with pytest.raises(PatternError) as problem, warnings.catch_warnings():
             read_pattern(path)
         assert word in str(problem.value) and "seams.yaml:1" in str(problem.value)
+
+
+@pytest.mark.parametrize("name", ["pencil_skirt", "strapless_dress", "panel_skirt"])
+def test_a_garment_that_hangs_on_no_shoulder_starts_with_its_waist_at_the_waist(name, figure):
+    """Its panels' narrowest girth is where the body is narrow, wherever the file has them."""
+    tops = []
+    for up in (0.0, -0.05, 0.05):
+        pattern = pattern_of(name)
+        moved = [
+            replace(p, placement=replace(p.placement, translation=(x, y + up, z)))
+            for p in pattern.panels
+            for x, y, z in [p.placement.translation]
+        ]
+        fitted, _ = fit_start(replace(pattern, panels=moved), figure)
+        skirt = next(p for p in fitted.panels if p.name.startswith("skirt"))
+        tops.append(place_points(skirt, np.asarray(skirt.corners))[:, 1].max())
+    assert np.ptp(tops) < 0.05  # of 0.1 in the files
+    assert np.abs(tops - figure.landmarks.points["waist"][1]).max() < 0.05

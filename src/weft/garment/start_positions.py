@@ -3,7 +3,8 @@
 Panels stay flat, but for sleeves. The steps, in the order in which they are done:
 
 1. The garment is moved up or down until the seams that close over the shoulders or under the crotch
-   do not close through the body.
+   do not close through the body; one that hangs on no shoulder, until its girths are least below
+   those of the body at the same heights.
 2. Sleeves are turned and moved such that their axis is that of the arm, and bent around it.
 3. Flat panels lean on the body from in front and from behind, the largest ones first, as close as
    neither the body nor another panel is touched.
@@ -35,6 +36,8 @@ RESTRAINT = 0.002  # cost of a move, over that of ways that are obstructed by as
 ASIDE = 0.03  # distance of a sleeve from the plane of symmetry, over the height of the body
 CAUGHT = 0.06  # obstruction of a way, over the height of the body, from which a seam is caught
 STEEPEST = 0.3  # slope of panels that lean on the body
+WHOLE = 0.7  # part of a row in front of or behind the body that panels fill, where it has a girth
+LEVELS = (("hip", "hips"), ("waist", "waist"), ("bust", "chest"))  # landmark, girth; upwards
 FLAT = 0.1  # extent along z, over the largest one, up to which a panel is stacked
 
 
@@ -167,13 +170,15 @@ def _fit_height(
     drafted = pattern.body.get("height", MEAN_HEIGHT if pattern.flat_start else None)
     scale = 1.0 if drafted is None else figure.landmarks.height / drafted
     crotch = figure.crotch
+    whole = {t: [points[n] for n in panels if tubes[n] == t] for t in set(tubes.values())}
+    inner = {name: _inner_x(whole[t]) for name, t in tubes.items() if _is_aside(whole[t], figure)}
     central = [
         w
         for w in ways
         if w.is_inseam(crotch)
         or (
             (w.is_over or (w.encloses and w.outward.mean(0)[1] < -UPWARD))
-            and not _is_aside([points[n] for n in panels if tubes[n] == tubes[w.panels[0]]], figure)
+            and w.panels[0] not in inner
         )
     ]
     about = (scale - 1) * top
@@ -182,13 +187,42 @@ def _fit_height(
     if central:
         for i, h in enumerate(moves.tolist()):
             cost[i] += sum(float((d**2).mean()) for d in _obstruction(central, body, crotch, h))
+    if not any(w.is_over for w in central):
+        trunk = [panel for name, panel in panels.items() if name not in inner]
+        cost += _squeeze(_girths(trunk, body.cell), figure.landmarks, moves)
     up = float(moves[int(np.argmin(cost))])
     moved = []
     for panel in pattern.panels:
-        others = [points[n] for n in panels if tubes[n] == tubes[panel.name]]
-        aside = (scale - 1) * _inner_x(others) if _is_aside(others, figure) else 0.0
+        aside = (scale - 1) * inner.get(panel.name, 0.0)
         moved.append(_move(panel, np.eye(3), np.array([aside, up, 0.0])))
     return replace(pattern, panels=moved)
+
+
+def _girths(panels: Iterable[Panel], row: float) -> Floats:
+    """Return heights and girths (k,2) [m] of panels around a body, in rows of the height ``row``.
+
+    There is no girth where panels in front of the body, or behind it, fill too little of a row.
+    """
+    x = np.concatenate([_panel_points(p, row, border=False) for p in panels])
+    of = np.floor(x[:, 1] / row).astype(np.int64)
+    ahead = x[:, 2] > 0
+    found = []
+    for k in np.unique(of).tolist():
+        sides = [x[(of == k) & half, 0] for half in (ahead, ~ahead)]
+        if all(len(s) and len(s) * row > WHOLE * (np.ptp(s) + row) for s in sides):
+            found.append(((k + 0.5) * row, sum(map(len, sides)) * row))
+    return np.array(found).reshape(-1, 2)
+
+
+def _squeeze(girths: Floats, marks: Landmarks, moves: Floats) -> Floats:
+    """Return the mean square (n,) [m^2] of the widths by which girths (k,2) [m] are too small for
+    a body, after moves (n,) [m] up.
+    """
+    if not len(girths):
+        return np.zeros_like(moves)
+    levels = [(marks.points[at][1], marks.girths[of]) for at, of in LEVELS]
+    body = np.interp(girths[:, 0] + moves[:, None], *np.array(levels).T)
+    return np.asarray((np.maximum(body - girths[:, 1], 0.0) ** 2).mean(1) / np.pi**2)
 
 
 def _is_aside(points: Sequence[Positions], figure: Figure) -> bool:
@@ -315,14 +349,14 @@ def _widen(points: Floats, by: float) -> Floats:
     return np.asarray((points[:, None] + around).reshape(-1, 2))
 
 
-def _panel_points(panel: Panel, spacing: float) -> Positions:
-    """Return start positions (n,3) [m] of points all over a panel."""
+def _panel_points(panel: Panel, spacing: float, *, border: bool = True) -> Positions:
+    """Return start positions (n,3) [m] of points all over a panel, with its border or without."""
     outline = outline_polygon(panel)[0]
     low, high = outline.min(0), outline.max(0)
     grid = np.stack(np.meshgrid(*(np.arange(a, b, spacing) for a, b in zip(low, high))), axis=-1)
     inside = grid.reshape(-1, 2)
     inside = inside[contains([outline], inside)]
-    return place_points(panel, np.concatenate([outline, inside]))
+    return place_points(panel, np.concatenate([outline, inside]) if border else inside)
 
 
 def _move(panel: Panel, turn: Floats, shift: Floats) -> Panel:
