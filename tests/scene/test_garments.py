@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,9 +14,10 @@ from weft.base.errors import WeftError
 from weft.bodies.motion.point_sequence import BodyFrames
 from weft.cli.commands import app
 from weft.run.garment_quality import Quality
-from weft.run.plausibility import about_haste, about_jumps
+from weft.run.plausibility import about_haste, about_jumps, sewn_at
 from weft.scene.build import load_scene
 
+SKIRT = Path("examples/garments/garmentcode/pencil_skirt_specification.json").absolute()
 PATTERN = """
 measures: {width: 32 cm, height: 20 cm}
 fabric: cotton
@@ -189,6 +191,17 @@ def test_a_body_that_leaves_before_all_is_sewn_is_named():
     (text,) = about_haste([body], 3.2)
     assert "walker moves from t = 1.4 s on" in text and "hold: 3.2 s" in text
     assert not list(about_haste([body], 1.0))
+
+
+def test_friction_begins_when_seams_are_closed_where_weft_placed_the_panels(scene_file):
+    """The animation begins when garments are at rest, in any case."""
+    woman = "  - {name: limb, mannequin: {figure: woman, size: 2 cm}}"
+    limb = next(line for line in SCENE.splitlines() if "capsule" in line)
+    placed = SCENE.replace("tube.yaml", f"{SKIRT}").replace(limb, woman)
+    for text, begin in ((SCENE, 0.8), (placed, 0.4)):
+        scene = loaded(scene_file(scene=text))
+        assert scene.contact.friction_from == pytest.approx(begin)
+        assert sewn_at(scene.contact, scene.model().energies) == pytest.approx(0.8)
 
 
 def test_garments_beside_other_cloth_keep_their_names(scene_file):

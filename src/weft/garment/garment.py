@@ -120,6 +120,7 @@ class Garment:
         seams: in the pattern's order.
         folds, elastics: in the pattern's order.
         warnings: messages about the pattern that are no errors.
+        fitted: whether its panels start where the body says.
     """
 
     pattern: Pattern
@@ -132,6 +133,7 @@ class Garment:
     folds: Sequence[FoldLine]
     elastics: Sequence[ElasticLine]
     warnings: Sequence[str]
+    fitted: bool = False
 
     def panel(self, name: str) -> Panel:
         """Return a panel by name.

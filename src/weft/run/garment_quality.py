@@ -30,6 +30,8 @@ SHEAR_WARNING, SHEAR_BAD = 0.03, 0.15
 CAUGHT = 0.01  # [m] gap of a seam from which a garment is not worn
 VERDICTS = ("worn", "worn badly", "not worn")
 
+DRAG = "weft.energies.loads.settling_drag.Drag"  # in manifests: it ends when garments are at rest
+
 
 @dataclass(frozen=True, eq=False)
 class QualityFrame:
@@ -78,8 +80,11 @@ class Quality:
         return self._last[1]
 
     def _sewn_at(self) -> int:
-        told = self.run.manifest.get("scene", {}).get("contact") or {}
+        scene = self.run.manifest.get("scene", {})
+        told = scene.get("contact") or {}
         begin = float(told.get("friction_from", 0.0)) if isinstance(told, dict) else 0.0
+        settled = [e["until"] for e in scene.get("energies", ()) if e.get("class") == DRAG]
+        begin = max(begin, *(float(end) for end in settled if np.isfinite(end)), 0.0)
         return min(int(np.ceil(begin * self.run.fps - 1e-9)), len(self.run) - 1)
 
     @cached_property

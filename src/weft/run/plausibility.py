@@ -17,6 +17,8 @@ from weft.cloth.cloth import Cloth
 from weft.contact.collision_groups import Friction
 from weft.contact.contact import SelfContact
 from weft.discretization.samples import Samples, principal_stretches
+from weft.energies.base import Energy
+from weft.energies.loads.settling_drag import Drag
 from weft.fabric.fabric import UNITS, Fabric, fabric, known_ranges, preset_names
 from weft.garment.body_depth import BodyDepth
 from weft.integrators.base import Stepper, StepSettings
@@ -45,7 +47,7 @@ def scene_warnings(scene: SceneLike, stepper: Stepper) -> Iterator[str]:
     yield from about_joints(scene.bodies)
     yield from about_jumps(scene.bodies, scene.step)
     if scene.cloth.seams and scene.contact is not None:
-        yield from about_haste(scene.bodies, scene.contact.friction_from)
+        yield from about_haste(scene.bodies, sewn_at(scene.contact, scene.model().energies))
     yield from about_equilibria(scene, stepper)
     yield from about_carried_air(scene)
     yield from about_fabrics(scene.cloth.fabrics)
@@ -208,6 +210,12 @@ def about_jumps(bodies: Sequence[Body], step: float) -> Iterator[str]:
                 f"{body.name} moves {speed * step:.3g} m in a step of {step:g} s at "
                 f"t = {t[worst]:.4g} s, near ({where}): cloth may not follow; a shorter `step` may"
             )
+
+
+def sewn_at(contact: SelfContact | None, energies: Iterable[Energy]) -> float:
+    """Return the time [s] at which garments are sewn and at rest, and the animation begins."""
+    ends = [e.until for e in energies if isinstance(e, Drag) and np.isfinite(e.until)]
+    return max([0.0 if contact is None else contact.friction_from, *ends])
 
 
 def about_haste(bodies: Sequence[Body], sewn: float) -> Iterator[str]:

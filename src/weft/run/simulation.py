@@ -26,7 +26,7 @@ from weft.energies.state import State
 from weft.integrators.base import Memory, StepReport
 from weft.integrators.halving import StepFailed, TakenStep, advance
 from weft.io.files import check_room
-from weft.run.plausibility import about_garment, about_stretch, scene_warnings
+from weft.run.plausibility import about_garment, about_stretch, scene_warnings, sewn_at
 from weft.run.recovery import RunCondition, open_run
 from weft.run.run_folder import CHECKPOINT, RunFolder, frame_name
 from weft.run.scene_interface import SceneLike
@@ -222,14 +222,14 @@ class Loop:
 
     @property
     def _sewn_at(self) -> float:
-        """The time [s] at which sewing ends and friction begins; before it, seams pull the cloth
+        """The time [s] at which garments are sewn and at rest; before it, seams pull the cloth
         harder than wearing does.
         """
         contact = self.model.contact
-        return 0.0 if contact is None else contact.settings.friction_from
+        return sewn_at(None if contact is None else contact.settings, self.model.energies)
 
     def _ask_about_garments(self, place: RunState) -> None:
-        """Warn once, when friction begins, about open seams and panels that are too small."""
+        """Warn once, when garments are sewn, about open seams and panels that are too small."""
         cloth, t, begin = self.scene.cloth, place.state.t, self._sewn_at
         # True after exactly one step, the first one that ends at or after ``begin``.
         if cloth.sewn is not None and begin <= t < begin + 1 / (self.fps * self.steps) - 1e-9:

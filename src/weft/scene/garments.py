@@ -36,7 +36,7 @@ class Worn:
 
     Args:
         energies: sewing, folds, elastics and drag.
-        contact: contact settings, without friction until the animation begins; None: none.
+        contact: contact settings, with the time at which friction begins; None: none.
         gravity_from: [s] two times between which gravity grows, or (n,2) of every vertex.
     """
 
@@ -114,7 +114,7 @@ def garment_of(
     if figure is not None:
         mesh = dataclasses.replace(mesh, vertices=mesh.vertices @ figure.turn.T + figure.origin)
     placed = Cloth(mesh, fabric("cotton")).move(block.translation, block.rotation)
-    garment = dataclasses.replace(made, mesh=placed.mesh)
+    garment = dataclasses.replace(made, mesh=placed.mesh, fitted=figure is not None)
     if block.discretization == "triangles":
         return garment
     size, kinds = block.spline.span_size, (Rule(block.spline.rule), Bending(block.spline.bending))
@@ -128,7 +128,7 @@ def build_worn(outfit: Outfit, file: SceneFile) -> Worn:
         return Worn(contact=file.contact)
     sewing, contact = file.sewing or Sewing(), file.contact or SelfContact()
     if contact.friction_from == 0:
-        contact = dataclasses.replace(contact, friction_from=outfit.until(sewing))
+        contact = dataclasses.replace(contact, friction_from=outfit.rubs_from(sewing))
     own = max(fabric.damping for fabric in outfit.cloth.fabrics)
     damping = own if file.damping is None else file.damping
     apart = contact.gap + contact.thickness

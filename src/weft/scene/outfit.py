@@ -116,6 +116,15 @@ class Outfit:
         """Return the time [s] when all garments are sewn and settled, and the animation begins."""
         return sewing.begin(max(self.turns, default=-1) + 1)
 
+    def rubs_from(self, sewing: Sewing) -> float:
+        """Return the time [s] at which friction begins.
+
+        Garments that start where the body says are in their place once the last seams are closed,
+        and friction holds them there; others slide into it while they settle.
+        """
+        fitted = bool(self.worn) and all(garment.fitted for _, garment in self.worn)
+        return self.until(sewing) - (sewing.settle if fitted else 0.0)
+
     def weighs_from(self, sewing: Sewing) -> Floats:
         """Return (N,2) [s] times between which gravity grows at each point: once its seams are
         closed.
