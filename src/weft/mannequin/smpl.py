@@ -18,6 +18,7 @@ from weft.base.errors import MannequinError
 from weft.base.machine import gib, memory
 from weft.io.archive import read_npz
 from weft.mannequin.motions import smoothstep
+from weft.mannequin.skinning import BLOCK
 from weft.mannequin.stance import rotations
 
 BODY_JOINTS = 22  # the first joints of SMPL, SMPL-H and SMPL-X are the same, pelvis to wrists
@@ -93,10 +94,14 @@ class SmplModel:
             whole[:, j] = whole[:, parent] @ turns[:, j]
             at[:, j] = at[:, parent] + whole[:, parent] @ (joints[j] - joints[parent])
         shift = at - np.einsum("kjab,jb->kja", whole, joints)
-        for k in range(len(turns)):
-            bent = x + self.correctives @ (turns[k, 1:] - np.eye(3)).ravel()
-            matrices = np.tensordot(self.weights, whole[k], axes=1)
-            out[k] = np.einsum("nab,nb->na", matrices, bent) + self.weights @ shift[k]
+        bends = (turns[:, 1:] - np.eye(3)).reshape(len(turns), self.correctives.shape[2])
+        directions = self.correctives.reshape(3 * len(x), -1).T
+        matrices = whole.reshape(*whole.shape[:2], 9)
+        for first in range(0, len(turns), BLOCK):
+            some = slice(first, first + BLOCK)
+            bent = x + (bends[some] @ directions).reshape(-1, *x.shape)
+            blend = (self.weights @ matrices[some]).reshape(*bent.shape, 3)
+            out[some] = (blend @ bent[..., None])[..., 0] + self.weights @ shift[some]
         return out
 
 
