@@ -16,7 +16,7 @@ from weft.base.errors import MeshError, abbreviate
 from weft.base.trees import Json
 from weft.bodies.landmarks import UP, Landmarks, find_landmarks
 from weft.discretization.connectivity import component_labels
-from weft.discretization.mesh import unique_edges
+from weft.discretization.mesh import TriangleMesh, unique_edges
 from weft.garment.seam_ways import CENTER, FACE_TO_FACE, UPWARD
 
 WAIST = 0.10  # [m] distance from the body's waist up to which a seam around it is a waist seam
@@ -93,16 +93,18 @@ class GarmentLine:
         side: ``left`` or ``right``; empty for lines around the middle.
         panels: names of the panels that have the line, for messages.
         vertices: (k,) of the mesh.
+        start: (k,3) [m] where they are before the first frame.
+        wearer: the body's landmarks.
     """
 
     kind: str
     side: str
     panels: str
     vertices: Ints
+    start: Positions
+    wearer: MovingLandmarks
 
-    def measure(
-        self, start: Positions, x: Positions, wearer: MovingLandmarks, body: Positions
-    ) -> Json:
+    def measure(self, x: Positions, body: Positions) -> Json:
         """Return kind, side, panels and how far off [m] its place the line is.
 
         ``off`` is how far shoulder seams are below the mean of neck and shoulder, the middle of
@@ -110,14 +112,13 @@ class GarmentLine:
         where they start, and by how much more hems rise than on paper.
 
         Args:
-            start: (n,3) [m] vertices before the first frame.
             x: (n,3) [m] vertices.
-            wearer: the body.
             body: (b,3) [m] vertices of all bodies.
         """
-        marks, own = wearer.at(body), x[self.vertices]
+        wearer, own = self.wearer, x[self.vertices]
+        marks, first = wearer.at(body), wearer.landmarks.points
         now = float(own[:, 1].mean() - marks["waist"][1])
-        before = float(start[self.vertices, 1].mean() - wearer.landmarks.points["waist"][1])
+        before = float(self.start[:, 1].mean() - first["waist"][1])
         found: Json = {"kind": self.kind, "side": self.side, "panels": self.panels}
         if self.kind == "shoulder":
             names = (f"neck_side_{self.side}", f"shoulder_{self.side}")
@@ -127,7 +128,7 @@ class GarmentLine:
             middle = np.mean([marks[n] for n in names], axis=0)
             found["off"] = float(np.linalg.norm(own.mean(axis=0) - middle))
         elif self.kind == "hem":
-            paper, worn = (wearer.turn(v[self.vertices]) for v in (start, x))
+            paper, worn = wearer.turn(self.start), wearer.turn(own)
             found["spread"] = float(np.ptp(worn[:, 1]))
             found["tilt"] = float(np.linalg.norm(_tilt(worn) - _tilt(paper)))
             found["off"] = max(found["tilt"], found["spread"] - float(np.ptp(paper[:, 1])))
@@ -152,8 +153,7 @@ def judge_line(line: Json) -> tuple[int, str]:
 
 
 def find_lines(
-    start: Positions,
-    faces: Faces,
+    mesh: TriangleMesh,
     parts: Sequence[tuple[str, slice]],
     seams: Sequence[tuple[str, Ints]],
     sewn: Ints,
@@ -162,14 +162,13 @@ def find_lines(
     """Return the lines of garments that have a place on the body.
 
     Args:
-        start: (n,3) [m] vertices before the first frame.
-        faces: (m,3).
+        mesh: the cloth before the first frame.
         parts: names of panels, with their faces.
         seams: names of seams, with the (k,2) vertices that they bring together.
         sewn: (n,) number of every vertex, the same for vertices that are sewn together.
-        wearer: the body.
+        wearer: the body's landmarks.
     """
-    x = wearer.turn(start)
+    x, faces = wearer.turn(mesh.vertices), mesh.faces
     panel = np.zeros(len(x), dtype=np.int64)
     for k, (_, own) in enumerate(parts):
         panel[faces[own]] = k
@@ -186,10 +185,11 @@ def find_lines(
             lines[key] = np.union1d(lines.get(key, pairs), pairs)
     lines = {key: ids for key, ids in lines.items() if key[1]}
     lines |= _find_edges(x, sewn[faces], sewn, garment, wearer, lines)
-    return [
-        GarmentLine(kind, side, abbreviate([parts[p][0] for p in np.unique(panel[ids])], 2), ids)
-        for (_, kind, side), ids in lines.items()
-    ]
+    found = []
+    for (_, kind, side), ids in lines.items():
+        names = abbreviate([parts[p][0] for p in np.unique(panel[ids])], 2)
+        found.append(GarmentLine(kind, side, names, ids, mesh.vertices[ids], wearer))
+    return found
 
 
 def _classify_seam(
@@ -201,7 +201,7 @@ def _classify_seam(
         x: (k,2,3) [m] both sides of the seam at the start, in the body's axes.
         out: (k,2,3) directions away from the panels.
         middles: of both panels, (3,) [m].
-        wearer: the body.
+        wearer: the body's landmarks.
     """
     one, two = (v / max(float(np.linalg.norm(v)), 1e-12) for v in out.mean(axis=0))
     at = x.mean(axis=(0, 1))
@@ -235,7 +235,7 @@ def _find_edges(
         faces: (m,3) with the numbers ``sewn``.
         sewn: (n,) number of every vertex.
         garment: (n,) number of the garment.
-        wearer: the body.
+        wearer: the body's landmarks.
         seams: garment, kind and side of seams.
     """
     edges, of = unique_edges(faces)

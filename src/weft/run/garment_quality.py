@@ -137,18 +137,13 @@ class Quality:
         return found
 
     @cached_property
-    def _wearer(self) -> MovingLandmarks | None:
-        counts = [int(body["vertices"]) for body in self.run.manifest["bodies"]]
-        return MovingLandmarks.of(self.run.body_positions(0), self.run.body_faces, counts)
-
-    @cached_property
     def lines(self) -> Sequence[GarmentLine]:
         """The seams and edges that have a place on the body; none if no body stands."""
-        mesh, wearer = self.mesh, self._wearer
-        if wearer is None:
-            return []
-        sewn = np.arange(mesh.n_vertices, dtype=np.int32) if self.sewn is None else self.sewn
-        return find_lines(mesh.vertices, mesh.faces, self.parts, self.seams, sewn, wearer)
+        counts = [int(body["vertices"]) for body in self.run.manifest["bodies"]]
+        body, mesh = self.run.body_positions(0), self.mesh
+        wearer = MovingLandmarks.of(body, self.run.body_faces, counts)
+        own = np.arange(mesh.n_vertices, dtype=np.int32) if self.sewn is None else self.sewn
+        return find_lines(mesh, self.parts, self.seams, own, wearer) if wearer else []
 
     def judge_wear(self, frame: int, found: Json) -> Json:
         """Return whether garments are worn: ``verdict``, ``reasons`` and the measured ``lines``.
@@ -157,12 +152,8 @@ class Quality:
             frame: its number.
             found: the other measurements of the frame.
         """
-        now, wearer = self.at(frame), self._wearer
-        lines = [
-            line.measure(self.mesh.vertices, now.x, wearer, now.body)
-            for line in self.lines
-            if wearer is not None
-        ]
+        now = self.at(frame)
+        lines = [line.measure(now.x, now.body) for line in self.lines]
         grades = [judge_line(line) for line in lines]
         for name, gap in found.get("seams", {}).items():
             grade = sum(gap["sewn"] and gap["max"] > 1e3 * limit for limit in (OPEN, CAUGHT))
