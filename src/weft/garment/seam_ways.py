@@ -22,6 +22,7 @@ MOST_WAYS = 40  # of one seam
 CENTER = 0.04  # [m] distance from x = 0 of seams in the middle
 UPWARD = 0.5  # cosine of the angle between up and outward from which a seam closes from above
 INWARD = 0.5  # cosine of the angle to the plane of symmetry from which a seam closes towards it
+INSIDE = 0.3  # distance of an inseam from the plane of symmetry at most, over the crotch's height
 ASIDE = 0.2  # distance of panels from the plane of symmetry, over their width, of a leg or a sleeve
 FACE_TO_FACE = 0.3  # mean cosine of the outward directions of both sides from which a seam encloses
 
@@ -121,7 +122,8 @@ class SeamWays:
         """
         low = min(self.first[:, 1].min(), self.second[:, 1].min())
         medial = self.outward.mean(0)[0] * self._sides[0] < -INWARD
-        return self.encloses and bool(medial and low < crotch)
+        between_legs = abs(self.middle[0]) < INSIDE * crotch  # sleeves of a small size are not
+        return self.encloses and bool(medial and low < crotch and between_legs)
 
     @cached_property
     def outward(self) -> Positions:
