@@ -65,12 +65,25 @@ def test_panels_of_sleeves_start_as_halves_of_cones_around_the_arm(figure):
         assert abs(((first + second) / 2 - elbow) @ across) < 0.01
 
 
+def test_seams_of_a_wide_skirt_close_between_arms_and_trunk(woman, figure):
+    fitted, _ = fit_start(pattern_of("circle_skirt"), figure)
+    assert crossings(fitted, woman, figure) == 0
+    sides = [w for w in find_ways(fitted) if w.encloses and "skirt_front" in w.panels]
+    assert len(sides) == 2
+    wrist = figure.landmarks.points["wrist_left"][0]
+    for w in sides:
+        ways = w.first + np.linspace(0, 1, 30)[:, None, None] * (w.second - w.first)
+        aside = np.abs(w.first[:, 0]) > wrist / 2  # those beside the hips
+        assert aside.any() and np.abs(ways[..., 0]).max() < wrist
+        assert not figure.silhouette.contains(ways[:, aside]).any()
+
+
 def test_a_garment_of_an_adult_starts_on_a_child_and_on_a_tall_man():
     child = mannequin("woman")
     child = replace(child, vertices=0.55 * child.vertices)  # 0.92 m
-    for body in (child, mannequin("man", height="2.05 m")):
+    for body, name in ((child, "tee"), (mannequin("man", height="2.05 m"), "hoody")):
         figure = Figure.of(body.vertices, body.faces)
-        fitted, caught = fit_start(pattern_of("tee"), figure)
+        fitted, caught = fit_start(pattern_of(name), figure)
         assert not caught
         assert crossings(fitted, body, figure) == 0
 

@@ -1,4 +1,4 @@
-"""Flat panels bent around a limb, so that a tube of two panels starts around it."""
+"""Flat panels bent around a limb, or away from the body, so that their seams find their way."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,7 +12,7 @@ from weft.garment.placement import place_points, plane_axes
 LEAST_RADIUS = 0.2  # of a cone at the panel's narrow end, over that at the axis' point
 
 
-def bend_panel(panel: Panel, point: Floats, axis: Floats, edges: Sequence[Floats]) -> Panel:
+def bend_around(panel: Panel, point: Floats, axis: Floats, edges: Sequence[Floats]) -> Panel:
     """Return a flat panel as half of a cone around an axis, with its lengthwise edges beside it.
 
     Args:
@@ -21,29 +21,50 @@ def bend_panel(panel: Panel, point: Floats, axis: Floats, edges: Sequence[Floats
         axis: (3,) its direction.
         edges: (k,2) [m] points of the lengthwise edges, in the panel's plane.
     """
+    origin, to_axis = _frame(panel, point, axis)
+    x, y = to_axis @ (np.concatenate(edges) - origin).T
+    slope, radius = (np.polyfit(y, np.abs(x), 1) * 2 / np.pi).tolist()
+    ends = (panel.corners - origin) @ to_axis[1]
+    if not min(radius + slope * ends) > LEAST_RADIUS * radius:
+        slope, radius = 0.0, float(np.abs(x).mean()) * 2 / np.pi
+    return _bend(panel, point, axis, radius, float(np.arcsin(np.clip(slope, -0.9, 0.9))))
+
+
+def bend_away(panel: Panel, middle: Floats, radius: float) -> Panel:
+    """Return a flat panel bent around a vertical axis on its right side, its sides away from the
+    body.
+
+    Args:
+        panel: its plane is vertical. Panels that are bent or fixed stay.
+        middle: (3,) [m] a point of its plane, from which it is bent to both sides.
+        radius: [m].
+    """
+    axis = middle + radius * plane_axes(panel.placement)[:, 2]
+    return _bend(panel, axis, np.array([0.0, 1.0, 0.0]), -radius, 0.0)
+
+
+def _bend(panel: Panel, point: Floats, axis: Floats, radius: float, taper: float) -> Panel:
+    """Return a panel bent around an axis; it stays as it is if it is bent or fixed."""
     place = panel.placement
     if place.wrap or place.fixed:
         return panel
-    turn = plane_axes(place)
+    origin, to_axis = _frame(panel, point, axis)
+    right, ahead = (-to_axis @ origin).tolist()
+    facing = _three(plane_axes(place)[:, 2])
+    wrap = Wrap(_three(point), radius, _three(axis), facing, taper)
+    angle = float(np.degrees(np.arctan2(to_axis[1, 0], to_axis[1, 1])))
+    return replace(panel, placement=Placement(wrap=wrap, on_paper=(right, ahead, angle)))
+
+
+def _frame(panel: Panel, point: Floats, axis: Floats) -> tuple[Floats, Floats]:
+    """Return the place (2,) [m] of a point in a panel's plane, and the rotation (2,2) of the plane
+    to one whose y is an axis.
+    """
+    turn = plane_axes(panel.placement)
     origin = ((point - place_points(panel, np.zeros((1, 2)))[0]) @ turn)[:2]
     up = (axis @ turn)[:2]
     up = up / np.linalg.norm(up)
-    to_axis = np.array([[up[1], -up[0]], up])  # from the panel's plane to one whose y is the axis
-    x, y = to_axis @ (np.concatenate(edges) - origin).T
-    slope, radius = (np.polyfit(y, np.abs(x), 1) * 2 / np.pi).tolist()
-    ends = (panel.corners - origin) @ up
-    if not min(radius + slope * ends) > LEAST_RADIUS * radius:
-        slope, radius = 0.0, float(np.abs(x).mean()) * 2 / np.pi
-    right, ahead = (-to_axis @ origin).tolist()
-    wrap = Wrap(
-        center=_three(point),
-        radius=radius,
-        direction=_three(axis),
-        facing=_three(turn[:, 2]),
-        taper=float(np.arcsin(np.clip(slope, -0.9, 0.9))),
-    )
-    on_paper = (right, ahead, float(np.degrees(np.arctan2(up[0], up[1]))))
-    return replace(panel, placement=Placement(wrap=wrap, on_paper=on_paper))
+    return origin, np.array([[up[1], -up[0]], up])
 
 
 def _three(vector: Floats) -> tuple[float, float, float]:

@@ -67,7 +67,8 @@ class Wrap:
         center: [m] a point of the axis, at the height of y = 0.
         direction: direction of the axis, along the panel's y.
         facing: direction from the axis towards the panel's x = 0.
-        radius: [m] of the cylinder, or of the cone at y = 0.
+        radius: [m] of the cylinder, or of the cone at y = 0; negative: of a cylinder whose inside
+            is the panel's right side, with its axis where ``facing`` points.
         taper: [rad] angle between a cone and its axis, positive if the cone widens along y; 0: a
             cylinder.
     """

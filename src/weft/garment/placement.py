@@ -85,14 +85,16 @@ def wrap_points(wrap: Wrap, flat: Floats, out: float, what: str) -> tuple[Floats
     if not (length > 0 and size > 1e-9 and np.isfinite([length, size]).all()):
         got = f"direction {tuple(wrap.direction)}, facing {tuple(wrap.facing)}"
         raise PatternError(place, got=got, expected="two directions that are not parallel")
-    if not (np.isfinite(radius) and radius > 0):
-        raise PatternError(f"{place}.radius", got=f"{radius:g} m", expected="must be > 0")
+    if not (np.isfinite(radius) and radius * wrap.radius > 0 and (radius > 0 or not wrap.taper)):
+        expected = "> 0, or < 0 without a taper, for a right side inside"
+        raise PatternError(f"{place}.radius", got=f"{radius:g} m", expected=expected)
     angle, around, along = _roll_plane(flat, radius, wrap.taper, place)
     if float(np.ptp(angle) if len(flat) else 0.0) > 2 * np.pi * (1 + 1e-9):
-        width, least = float(np.ptp(flat[:, 0])), radius * np.ptp(angle) / (2 * np.pi)
+        width, circumference = float(np.ptp(flat[:, 0])), 2 * np.pi * abs(radius)
+        least = abs(radius) * np.ptp(angle) / (2 * np.pi)
         raise PatternError(
             place,
-            got=f"a panel {width:.4g} m wide around a circumference of {2 * np.pi * radius:.4g} m",
+            got=f"a panel {width:.4g} m wide around a circumference of {circumference:.4g} m",
             expected="at most once around",
             hint=f"a radius of at least {least:.4g} m, or cut the panel",
         )

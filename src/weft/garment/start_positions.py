@@ -1,14 +1,15 @@
 """Start positions of a pattern's panels beside a standing body.
 
-Panels stay flat, but for sleeves. The steps, in the order in which they are done:
+Panels stay flat, but for sleeves and wide panels. The steps, in the order in which they are done:
 
 1. The garment is moved up or down until the seams that close over the shoulders or under the crotch
    do not close through the body; one that hangs on no shoulder, until its girths are least below
    those of the body at the same heights.
 2. Sleeves are turned and moved such that their axis is that of the arm, and bent around it.
-3. Flat panels lean on the body from in front and from behind, the largest ones first, as close as
+3. Panels that reach beyond the forearms are bent away from the body, to where the arms are not.
+4. Panels lean on the body from in front and from behind, the largest ones first, as close as
    neither the body nor another panel is touched.
-4. Seams that still close through the body are named.
+5. Seams that still close through the body are named.
 """
 
 import warnings
@@ -20,7 +21,7 @@ import numpy as np
 from weft.base.arrays import Faces, Floats, Positions
 from weft.bodies.landmarks import Landmarks, Stated, find_landmarks
 from weft.discretization.polygon import contains
-from weft.garment.bent_panel import bend_panel
+from weft.garment.bent_panel import bend_around, bend_away
 from weft.garment.body_depth import BodyDepth
 from weft.garment.check import check_pattern
 from weft.garment.curves import outline_polygon
@@ -38,6 +39,9 @@ CAUGHT = 0.06  # obstruction of a way, over the height of the body, from which a
 STEEPEST = 0.3  # slope of panels that lean on the body
 WHOLE = 0.7  # part of a row in front of or behind the body that panels fill, where it has a girth
 LEVELS = (("hip", "hips"), ("waist", "waist"), ("bust", "chest"))  # landmark, girth; upwards
+HAND = 0.7  # length of a hand over that of a forearm
+FOREARM = 0.03  # distance from a forearm's axis that panels keep, over the height of the body
+MOST_TURN = 2.0  # [rad] by which each side of a panel is bent away from the body at most
 FLAT = 0.1  # extent along z, over the largest one, up to which a panel is stacked
 
 
@@ -105,6 +109,7 @@ def fit_start(pattern: Pattern, figure: Figure) -> tuple[Pattern, list[str]]:
     ways = _move_ways(ways, fitted)
     fitted = _fit_sleeves(fitted, ways, tubes, figure)
     loose = [p.name for p in pattern.panels if not (p.placement.wrap or p.placement.fixed)]
+    fitted = _bend_wide_panels(fitted, _move_ways(ways, fitted), figure)
     fitted = _stack_panels(fitted, body, loose)
     ways = _move_ways(ways, fitted)
     return fitted, [
@@ -256,7 +261,7 @@ def _fit_sleeves(
         for name in own:
             moved = _move(panels[name], turn, shift)
             edges = [e for w in lengthwise for e in w.edges(name)]
-            panels[name] = bend_panel(moved, elbow, wrist - elbow, edges) if edges else moved
+            panels[name] = bend_around(moved, elbow, wrist - elbow, edges) if edges else moved
     return replace(pattern, panels=list(panels.values()))
 
 
@@ -279,6 +284,46 @@ def _onto_line(ways: Sequence[SeamWays], start: Floats, end: Floats) -> tuple[Fl
     across = np.array([-line[1], line[0]])
     aside = ((start - middle[:2]) @ across) * across
     return turn, middle - turn @ middle + np.append(aside, 0.0)
+
+
+def _bend_wide_panels(pattern: Pattern, ways: Iterable[SeamWays], figure: Figure) -> Pattern:
+    """Return the pattern with panels that reach beyond the forearms bent away from the body.
+
+    Seams at the sides of a wide skirt would close around the wrists. On a cylinder that fits
+    between the arms, they close between arms and trunk.
+    """
+    panels = {p.name: p for p in pattern.panels}
+    room: dict[str, float] = {}
+    for w in ways:
+        if w.encloses and not w.is_aside:
+            for name, x in zip(w.panels, (w.first, w.second)):
+                inside = _room(figure, x)
+                beyond = inside[np.abs(x[:, 0]) > inside]
+                if len(beyond):
+                    room[name] = min(room.get(name, np.inf), float(beyond.min()))
+    for name, radius in room.items():
+        x = place_points(panels[name], panels[name].corners)
+        if np.abs(x[:, 0]).max() < MOST_TURN * radius and np.ptp(x[:, 2]) < FLAT * np.ptp(x[:, 0]):
+            middle = x.mean(0) * [0.0, 1.0, 1.0]
+            panels[name] = bend_away(panels[name], middle, radius)
+    return replace(pattern, panels=list(panels.values()))
+
+
+def _room(figure: Figure, points: Positions) -> Floats:
+    """Return the distances (n,) [m] from x = 0 up to which there is room inside the forearms.
+
+    Args:
+        figure: the body.
+        points: (n,3) [m].
+    """
+    room = np.full(len(points), np.inf)
+    for side, sign in (("left", 1.0), ("right", -1.0)):
+        elbow, wrist = (figure.landmarks.points[f"{n}_{side}"] for n in ("elbow", "wrist"))
+        arm = np.array([wrist + HAND * (wrist - elbow), elbow])
+        x = sign * np.interp(points[:, 1], arm[:, 1], arm[:, 0], np.inf, np.inf)
+        own = sign * points[:, 0] > 0
+        room[own] = x[own] - FOREARM * figure.landmarks.height
+    return np.asarray(np.abs(room))
 
 
 def _stack_panels(pattern: Pattern, body: BodyDepth, loose: Collection[str]) -> Pattern:
