@@ -72,6 +72,15 @@ def test_a_skirt_is_sewn_without_intersections(tmp_path):
     assert abs(result.waist) < 3
 
 
+@pytest.mark.slow
+def test_a_bodice_without_shoulders_stays_above_the_bust(tmp_path):
+    """Its upper edge is where it is drafted, once it has settled with its weight."""
+    result = try_garment("strapless_dress", "woman", tmp_path, quick=True)
+    assert not result.problem
+    assert abs(result.waist) < 3
+    assert abs(result.top) < 4
+
+
 def test_control_points_reach_the_corner():
     curve = toward((0.0, 0.0), (2.0, 0.0), (1.0, 1.0), 1.0)
     assert curve.controls == ((0.5, 0.5),)
