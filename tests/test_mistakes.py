@@ -280,6 +280,7 @@ IN_STEPS = [
     "Law.device_parameters",
     "Law.stages",
     "Mannequin.apply_stance",
+    "Mannequin.move_joints",
     "Model.bodies",
     "Model.prescribed_positions",
     "Model.step",

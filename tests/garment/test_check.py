@@ -71,7 +71,10 @@ PANELS = {
     ("panel p: wrap", "facing"): panel(
         "p", SQUARE, placement=Placement(wrap=Wrap((0, 0, 0), 1, (0, 0, 1)))
     ),
-    r"wrap.radius": panel("p", SQUARE, placement=Placement(wrap=Wrap((0, 0, 0), -1.0))),
+    r"wrap.radius": panel("p", SQUARE, placement=Placement(wrap=Wrap((0, 0, 0), 0.0))),
+    ("wrap.radius", "-1"): panel(
+        "p", SQUARE, placement=Placement(wrap=Wrap((0, 0, 0), -1.0, taper=0.1))
+    ),
     ("panel p", "400 m"): panel("p", 1000 * SQUARE),
     ("panel p, edge 0", "arc"): Panel(
         "p", np.array([[0, 0], [0, 0.0]]), [Edge(BorderCurve.ARC, np.array([[0, 1.0]])), Edge()]

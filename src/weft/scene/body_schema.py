@@ -189,7 +189,10 @@ class BodyBlock(create_model("_Shapes", __base__=_Body, **_FIELDS)):  # type: ig
     path: Annotated[FromBlock[Path] | None, MOTION] = Field(
         None, description="a motion; none: it stands still"
     )
-    landmarks: dict[str, Annotated[float | Point, BeforeValidator(_height_or_point)]] = Field(
+    landmarks: Annotated[
+        dict[str, Annotated[float | Point, BeforeValidator(_height_or_point)]],
+        Setting(constant="places on the body where it stands at the start"),
+    ] = Field(
         {},
         description="of a person, stated instead of found: a height [m] above the floor of "
         "neck_back, bust, waist, hip or crotch, or a point of any (docs/mannequin.md)",
