@@ -30,7 +30,7 @@ from weft.show.looks import (
 )
 from weft.show.viewer.metric_curves import CURVES, plots_of
 from weft.show.viewer.packing import pack
-from weft.show.viewer.page_surfaces import describe_surfaces, stitch_blocks
+from weft.show.viewer.page_surfaces import PageSurfaces
 
 FOR_SCALE = 12  # frames that the range of a color scale must suit
 
@@ -104,6 +104,7 @@ class RunView:
         regions = regions_of(self.mesh, run.parts(density))
         plain = SurfaceTopology("cloth", faces, corner_uv, regions)
         self.cloth = with_appearances(plain, run, density)
+        self.surfaces = PageSurfaces(self.cloth)
         self.corners = Corners.of(self.cloth)
         self.bodies = [shape.name for shape, _ in bodies_of(run)]
         self.has_contacts = run.pressure(first) is not None
@@ -204,7 +205,7 @@ class RunView:
             "contacts": self.has_contacts,
             "plots": self.plots(frames),
             "curves": [asdict(c) for c in CURVES],
-            **describe_surfaces(self.cloth),
+            **self.surfaces.describe(),
             "colors": {
                 "cloth": CLOTH,
                 "body": GRAY,
@@ -220,7 +221,7 @@ class RunView:
 
     def blocks(self) -> dict[str, str]:
         """Return the arrays of a page that are the same in all frames, packed, by name."""
-        blocks = self.corners.blocks() | stitch_blocks(self.cloth)
+        blocks = self.corners.blocks() | self.surfaces.blocks()
         if self.bodies:
             blocks["body_faces"] = pack(self.run.solid_faces.astype(np.uint32))
         return blocks
