@@ -85,7 +85,7 @@ class Run:
 
     @cached_property
     def appearances(self) -> dict[str, PartAppearance]:
-        """What the cloths and panels look like that have a ``surface``, by name of the part."""
+        """The appearance of each cloth or panel that has a ``surface``, by its name."""
         told = self.manifest.get("surfaces", {})
         return {name: PartAppearance.of_json(tree, self.path) for name, tree in told.items()}
 
