@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import weft
+from tests.garment.people import person
 from weft.garment.cutting import cut
 from weft.garment.formats import read_pattern
 from weft.garment.start_positions import Figure, fit_start
-from weft.mannequin import mannequin
 from weft.run.garment_lines import MovingLandmarks, find_lines, judge_line
 from weft.run.garment_quality import Quality, percentiles
 from weft.scene.build import load_scene
@@ -23,13 +23,13 @@ AS_IT_IS, QUARTER = np.eye(3), np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0
 
 @pytest.fixture(scope="module")
 def woman():
-    return mannequin("woman", size="2 cm")
+    return person("woman", size="2 cm")
 
 
 def start_lines(name, body, turn=AS_IT_IS):
     """Return the start positions of a garment, its lines by kind and side, and the wearer."""
     body = replace(body, vertices=body.vertices @ turn.T)
-    figure = Figure.of(body.vertices, body.faces)
+    figure = Figure.of(body)
     pattern = read_pattern(EXAMPLES / f"garmentcode/{name}_specification.json")
     garment = cut(fit_start(pattern, figure)[0], 0.05)
     x = garment.mesh.vertices @ figure.turn.T + figure.origin

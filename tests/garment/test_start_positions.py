@@ -7,14 +7,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.garment.people import person
 from weft.base.errors import PatternError
 from weft.contact import intersections
 from weft.garment.cutting import cut
 from weft.garment.formats import read_pattern
 from weft.garment.placement import place_points
 from weft.garment.sewing_order import order_seams
-from weft.garment.start_positions import Figure, crosses_body, find_ways, fit_start
-from weft.mannequin import mannequin
+from weft.garment.start_positions import (
+    Figure,
+    caught_seams,
+    crosses_body,
+    find_ways,
+    fit_start,
+)
 
 FOLDER = Path(__file__).parents[2] / "examples/garments/garmentcode"
 
@@ -25,12 +31,12 @@ def pattern_of(name):
 
 @pytest.fixture(scope="module")
 def woman():
-    return mannequin("woman", size="2 cm")
+    return person("woman", size="2 cm")
 
 
 @pytest.fixture(scope="module")
 def figure(woman):
-    return Figure.of(woman.vertices, woman.faces)
+    return Figure.of(woman)
 
 
 def crossings(pattern, body, figure):
@@ -45,8 +51,8 @@ def crossings(pattern, body, figure):
 
 @pytest.mark.parametrize("name", ["tee", "trousers", "hoody", "jumpsuit"])
 def test_panels_start_apart_and_their_seams_do_not_close_through_the_body(name, woman, figure):
-    fitted, caught = fit_start(pattern_of(name), figure)
-    assert not caught
+    fitted, ways = fit_start(pattern_of(name), figure)
+    assert not caught_seams(ways, figure)
     assert crossings(fitted, woman, figure) == 0
 
 
@@ -75,16 +81,16 @@ def test_seams_of_a_wide_skirt_close_between_arms_and_trunk(woman, figure):
         ways = w.first + np.linspace(0, 1, 30)[:, None, None] * (w.second - w.first)
         aside = np.abs(w.first[:, 0]) > wrist / 2  # those beside the hips
         assert aside.any() and np.abs(ways[..., 0]).max() < wrist
-        assert not figure.silhouette.contains(ways[:, aside]).any()
+        assert not figure.depth.contains(ways[:, aside]).any()
 
 
 def test_a_garment_of_an_adult_starts_on_a_child_and_on_a_tall_man():
-    child = mannequin("woman")
+    child = person("woman")
     child = replace(child, vertices=0.55 * child.vertices)  # 0.92 m
-    for body, name in ((child, "tee"), (mannequin("man", height="2.05 m"), "hoody")):
-        figure = Figure.of(body.vertices, body.faces)
-        fitted, caught = fit_start(pattern_of(name), figure)
-        assert not caught
+    for body, name in ((child, "tee"), (person("man", height="2.05 m"), "hoody")):
+        figure = Figure.of(body)
+        fitted, ways = fit_start(pattern_of(name), figure)
+        assert not caught_seams(ways, figure)
         assert crossings(fitted, body, figure) == 0
 
 
@@ -93,14 +99,14 @@ def test_shoulders_close_above_the_shoulders_of_the_body(figure):
     over = [w for w in find_ways(fitted) if w.is_over]
     assert len(over) == 2
     for w in over:
-        assert (figure.silhouette.obstruction(w.first, w.second, w.outward) == 0).all()
+        assert (figure.depth.obstruction(w.first, w.second, w.outward) == 0).all()
         assert abs(w.middle[1] - figure.landmarks.points["shoulder_left"][1]) < 0.12
 
 
 def test_a_figure_has_its_own_frame(woman, figure):
     c, s = np.cos(0.7), np.sin(0.7)
     turn = np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])
-    moved = Figure.of(woman.vertices @ turn.T + [1.0, 0.2, -3.0], woman.faces)
+    moved = Figure.of(replace(woman, vertices=woman.vertices @ turn.T + [1.0, 0.2, -3.0]))
     np.testing.assert_allclose(moved.turn, turn @ figure.turn, atol=0.06)
     np.testing.assert_allclose(moved.origin, turn @ figure.origin + [1.0, 0.2, -3.0], atol=0.02)
 
@@ -112,18 +118,18 @@ def test_a_strap_that_ends_below_the_shoulder_is_named(figure):
         x, y, z = panel.placement.translation
         place = replace(panel.placement, translation=(x, y - 0.2, z), fixed=True)
         low.append(replace(panel, placement=place))
-    _, caught = fit_start(replace(pattern, panels=low), figure)
+    caught = caught_seams(fit_start(replace(pattern, panels=low), figure)[1], figure)
     seams = {w.match.seam.name for w in find_ways(replace(pattern, panels=low)) if w.is_over}
     assert seams and all(any(f"{name} " in text for text in caught) for name in seams)
 
 
 def test_a_panel_inside_the_body_is_seen(figure):
     fitted, _ = fit_start(pattern_of("tee"), figure)
-    assert not crosses_body(fitted, figure.silhouette)
+    assert not crosses_body(fitted, figure.depth)
     front = fitted.panels[0]
     x, y, _ = front.placement.translation
     inside = replace(front, placement=replace(front.placement, translation=(x, y, 0.0)))
-    assert crosses_body(replace(fitted, panels=[inside, *fitted.panels[1:]]), figure.silhouette)
+    assert crosses_body(replace(fitted, panels=[inside, *fitted.panels[1:]]), figure.depth)
 
 
 def windows_of(pattern, figure):

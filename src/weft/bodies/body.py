@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -107,11 +108,15 @@ class Body:
         )
 
     def find_landmarks(self) -> Landmarks:
-        """Return the landmarks of the person that the body is, at the start.
+        """Return the landmarks of the person that the body is, at the start; they are found once.
 
         Raises:
             MeshError: it is no standing person.
         """
+        return self._found_landmarks
+
+    @cached_property
+    def _found_landmarks(self) -> Landmarks:
         return find_landmarks(self.at(0.0), self.faces, self.landmarks)
 
     def check_until(self, end: float) -> None:

@@ -25,6 +25,8 @@ LEVELS = ("neck_back", "bust", "waist", "hip", "crotch")
 SIDES = ("neck_side", "shoulder", "armpit", "elbow", "wrist", "knee", "ankle")
 NAMES = (*LEVELS, "neck_front", "top", *(f"{n}_{s}" for n in SIDES for s in ("left", "right")))
 UP = np.array([0.0, 1.0, 0.0])
+# The landmarks at whose levels a garment has girths, upwards, with the body's girths there.
+GIRTH_LEVELS = {"hip": "hips", "waist": "waist", "bust": "chest"}
 LOWEST, HIGHEST, USUAL = 0.6, 2.6, 1.7  # [m] statures of people
 # Shares of the length from crotch to neck, and of the height of the crotch.
 WAIST, CHEST = (
@@ -62,6 +64,11 @@ class Landmarks:
     girths: Mapping[str, float]
     height: float
     forward: Floats
+
+    @property
+    def axes(self) -> Floats:
+        """Return the body's axes as rows (3,3): to its left, up, and forward."""
+        return _axes(self.forward)
 
 
 def find_landmarks(
@@ -203,6 +210,11 @@ def _find_axes(x: Floats, faces: Faces, height: float, crotch: Floats) -> Floats
 
     if (center(0.0, 0.02) - center(0.06, 0.12)) @ ahead < 0:
         ahead = -ahead
+    return _axes(ahead)
+
+
+def _axes(ahead: Floats) -> Floats:
+    """Return the axes (3,3) of a body that looks along a horizontal unit vector (3,)."""
     return np.stack([np.cross(UP, ahead), UP, ahead])
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from weft.base.arrays import Floats
+from weft.bodies.landmarks import UP
 from weft.garment.pattern import Panel, Placement, Wrap
 from weft.garment.placement import place_points, plane_axes
 
@@ -40,7 +41,7 @@ def bend_away(panel: Panel, middle: Floats, radius: float) -> Panel:
         radius: [m].
     """
     axis = middle + radius * plane_axes(panel.placement)[:, 2]
-    return _bend(panel, axis, np.array([0.0, 1.0, 0.0]), -radius, 0.0)
+    return _bend(panel, axis, UP, -radius, 0.0)
 
 
 def _bend(panel: Panel, point: Floats, axis: Floats, radius: float, taper: float) -> Panel:

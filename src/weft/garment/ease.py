@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weft.base.arrays import Bools, Floats, Ints, Positions
-from weft.bodies.landmarks import UP, Landmarks
+from weft.bodies.landmarks import GIRTH_LEVELS, UP, Landmarks
 from weft.discretization.mesh import unique_edges
 from weft.garment.garment import Garment
 
@@ -66,9 +66,10 @@ def measure_ease(garment: Garment, marks: Landmarks) -> list[Ease]:
     """
     p, h = marks.points, marks.height
     x = garment.mesh.vertices - p["crotch"] * [1.0, 0.0, 1.0]
-    side = x @ np.cross(UP, marks.forward)
+    left = marks.axes[0]
+    side = x @ left
     middle = {n: (side[list(r)].mean(), x[list(r), 1].mean()) for n, r in garment.vertices.items()}
-    aside = 0.9 * abs(np.cross(UP, marks.forward) @ (p["shoulder_left"] - p["crotch"]))
+    aside = 0.9 * abs(left @ (p["shoulder_left"] - p["crotch"]))
     sleeves = {n for n, (s, y) in middle.items() if abs(s) > aside and y > p["hip"][1]}
     trunk = [n for n in middle if n not in sleeves]
     top = max((x[list(garment.vertices[n]), 1].max() for n in trunk), default=0.0)
@@ -82,7 +83,7 @@ def measure_ease(garment: Garment, marks: Landmarks) -> list[Ease]:
         # A side dart takes from some of the girths.
         return float(np.median(girths)) if girths else np.inf
 
-    found = {name: around(trunk, p[at][1]) for name, at in LEVELS.items()}
+    found = {name: around(trunk, p[at][1]) for at, name in reversed(GIRTH_LEVELS.items())}
     if not np.isfinite(found["chest"]):  # the armholes are deeper
         found["chest"] = around(trunk, p["bust"][1] - 2 * NEAR * h)
     legs = [[n for n in trunk if s * middle[n][0] > 0.02 * h] for s in (1, -1)]
@@ -90,9 +91,6 @@ def measure_ease(garment: Garment, marks: Landmarks) -> list[Ease]:
     found["thigh"] = min(around(leg, p["crotch"][1] - 2 * NEAR * h) for leg in legs)
     found["upper_arm"] = min(cut.sleeve(arm, trunk, 0.006 * h) for arm in arms)
     return [Ease(n, g, marks.girths[n]) for n, g in found.items() if np.isfinite(g)]
-
-
-LEVELS: Mapping[str, str] = {"chest": "bust", "waist": "waist", "hips": "hip"}
 
 
 class _Sections:

@@ -15,11 +15,13 @@ Panels stay flat, but for sleeves and wide panels. The steps, in the order in wh
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from weft.base.arrays import Faces, Floats, Positions
-from weft.bodies.landmarks import Landmarks, Stated, find_landmarks
+from weft.base.arrays import Floats, Positions
+from weft.bodies.body import Body
+from weft.bodies.landmarks import GIRTH_LEVELS, Landmarks
 from weft.discretization.polygon import contains
 from weft.garment.bent_panel import bend_around, bend_away
 from weft.garment.body_depth import BodyDepth
@@ -38,7 +40,6 @@ ASIDE = 0.03  # distance of a sleeve from the plane of symmetry, over the height
 CAUGHT = 0.06  # obstruction of a way, over the height of the body, from which a seam is caught
 STEEPEST = 0.3  # slope of panels that lean on the body
 WHOLE = 0.7  # part of a row in front of or behind the body that panels fill, where it has a girth
-LEVELS = (("hip", "hips"), ("waist", "waist"), ("bust", "chest"))  # landmark, girth; upwards
 HAND = 0.7  # length of a hand over that of a forearm
 FOREARM = 0.03  # distance from a forearm's axis that panels keep, over the height of the body
 MOST_TURN = 2.0  # [rad] by which each side of a panel is bent away from the body at most
@@ -50,13 +51,13 @@ class Figure:
     """A standing body in a frame of its own: floor at y = 0, crotch at x = z = 0, looking along z.
 
     Args:
-        silhouette: of the body, in its frame.
+        depth: of the body, in its frame.
         landmarks: of the body, in its frame.
         turn: (3,3) rotation from the frame into the scene.
         origin: (3,) [m] the frame's origin in the scene.
     """
 
-    silhouette: BodyDepth
+    depth: BodyDepth
     landmarks: Landmarks
     turn: Floats
     origin: Floats
@@ -66,33 +67,30 @@ class Figure:
         """Return the height [m] of the crotch."""
         return float(self.landmarks.points["crotch"][1])
 
-    @staticmethod
-    def of(
-        vertices: Positions, faces: Faces, stated: Mapping[str, Stated] | None = None
-    ) -> "Figure":
-        """Return the figure of a body mesh.
+    @cached_property
+    def kept_clear(self) -> BodyDepth:
+        """The depth of the body, grown by the distance that ways and panels keep."""
+        return self.depth.grow(MARGIN)
 
-        Args:
-            vertices: (b,3) [m], y up.
-            faces: (m,3).
-            stated: landmarks that are not searched, as of ``find_landmarks``.
+    @staticmethod
+    def of(body: Body) -> "Figure":
+        """Return the figure of a body at the start, y up.
 
         Raises:
             MeshError: landmarks that cannot be found.
         """
-        found = find_landmarks(vertices, faces, stated)
-        ahead = np.asarray(found.forward)
-        turn = np.stack([np.cross([0.0, 1.0, 0.0], ahead), [0.0, 1.0, 0.0], ahead], axis=1)
+        found, vertices = body.find_landmarks(), body.at(0.0)
+        turn = found.axes.T.copy()
         origin = np.array(found.points["crotch"])
-        origin[1] = np.asarray(vertices)[:, 1].min()
+        origin[1] = vertices[:, 1].min()
         points = {name: (p - origin) @ turn for name, p in found.points.items()}
-        own = (np.asarray(vertices) - origin) @ turn
+        own = (vertices - origin) @ turn
         marks = replace(found, points=points, forward=np.array([0.0, 0.0, 1.0]))
-        return Figure(BodyDepth.of(own, faces), marks, turn, origin)
+        return Figure(BodyDepth.of(own, body.faces), marks, turn, origin)
 
 
-def fit_start(pattern: Pattern, figure: Figure) -> tuple[Pattern, list[str]]:
-    """Return a pattern with its panels placed beside a body, and warnings about caught seams.
+def fit_start(pattern: Pattern, figure: Figure) -> tuple[Pattern, list[SeamWays]]:
+    """Return a pattern with its panels placed beside a body, and the ways of its seams there.
 
     Args:
         pattern: placed for any standing body that looks along z, with the floor at y = 0.
@@ -101,7 +99,7 @@ def fit_start(pattern: Pattern, figure: Figure) -> tuple[Pattern, list[str]]:
     Raises:
         PatternProblems: all errors of the pattern.
     """
-    body, most = figure.silhouette.grow(MARGIN), CAUGHT * figure.landmarks.height
+    body = figure.kept_clear
     report = check_pattern(pattern)
     ways = [SeamWays.of(match) for match in report.seams]
     tubes = find_tubes(ways, {p.name: p for p in pattern.panels})
@@ -111,8 +109,18 @@ def fit_start(pattern: Pattern, figure: Figure) -> tuple[Pattern, list[str]]:
     loose = [p.name for p in pattern.panels if not (p.placement.wrap or p.placement.fixed)]
     fitted = _bend_wide_panels(fitted, _move_ways(ways, fitted), figure)
     fitted = _stack_panels(fitted, body, loose)
-    ways = _move_ways(ways, fitted)
-    return fitted, [
+    return fitted, _move_ways(ways, fitted)
+
+
+def caught_seams(ways: Iterable[SeamWays], figure: Figure) -> list[str]:
+    """Return warnings about seams that would close through a body.
+
+    Args:
+        ways: of the seams, from where the panels start.
+        figure: the body.
+    """
+    body, most = figure.kept_clear, CAUGHT * figure.landmarks.height
+    return [
         f"seam {w.match.seam.name} between panels {' and '.join(w.panels)} would close through the "
         f"body near ({', '.join(f'{c:.2f}' for c in w.middle)}): place its panels in a side-car "
         "file or in the pattern such that the straight way between its sides is free"
@@ -225,7 +233,7 @@ def _squeeze(girths: Floats, marks: Landmarks, moves: Floats) -> Floats:
     """
     if not len(girths):
         return np.zeros_like(moves)
-    levels = [(marks.points[at][1], marks.girths[of]) for at, of in LEVELS]
+    levels = [(marks.points[at][1], marks.girths[of]) for at, of in GIRTH_LEVELS.items()]
     body = np.interp(girths[:, 0] + moves[:, None], *np.array(levels).T)
     return np.asarray((np.maximum(body - girths[:, 1], 0.0) ** 2).mean(1) / np.pi**2)
 

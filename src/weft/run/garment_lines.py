@@ -14,7 +14,7 @@ import numpy as np
 from weft.base.arrays import Faces, Floats, Ints, Positions
 from weft.base.errors import MeshError, abbreviate
 from weft.base.trees import Json
-from weft.bodies.landmarks import UP, Landmarks, find_landmarks
+from weft.bodies.landmarks import Landmarks, find_landmarks
 from weft.discretization.connectivity import component_labels
 from weft.discretization.mesh import TriangleMesh, unique_edges
 from weft.garment.seam_ways import CENTER, FACE_TO_FACE, UPWARD
@@ -79,9 +79,7 @@ class MovingLandmarks:
 
     def turn(self, x: Positions) -> Positions:
         """Return positions (n,3) [m] from the crotch, in the body's axes: left, up, ahead."""
-        ahead = self.landmarks.forward
-        axes = np.stack([np.cross(UP, ahead), UP, ahead])
-        return np.asarray((x - self.landmarks.points["crotch"]) @ axes.T)
+        return np.asarray((x - self.landmarks.points["crotch"]) @ self.landmarks.axes.T)
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,7 @@ from weft.garment.garment import Garment
 from weft.garment.pattern import Pattern
 from weft.garment.sewing_order import order_seams
 from weft.garment.spline_panels import FEWEST, SplineGarment, fit_patches
-from weft.garment.start_positions import Figure, crosses_body, find_ways, fit_start
+from weft.garment.start_positions import Figure, caught_seams, crosses_body, fit_start
 from weft.scene.outfit import Outfit
 from weft.scene.schema import ClothBlock, SceneFile
 
@@ -60,7 +60,7 @@ class Wearer:
         """The first body that stands as people do; None if there is none."""
         for body in self.bodies:
             with suppress(MeshError):
-                return Figure.of(body.at(0.0), body.faces, body.landmarks)
+                return Figure.of(body)
         return None
 
     @cached_property
@@ -105,8 +105,9 @@ def garment_of(
     figure = wearer.figure if wearer.fits(block, pattern) else None
     caught: list[str] = []
     if figure is not None:
-        pattern, caught = fit_start(pattern, figure)
-        pattern = order_seams(pattern, find_ways(pattern), figure.crotch)
+        pattern, ways = fit_start(pattern, figure)
+        caught = caught_seams(ways, figure)
+        pattern = order_seams(pattern, ways, figure.crotch)
     made = cut(pattern, g.size, seed=g.seed, fewest=fewest, fabric=worn)
     for warning in (*made.warnings, *caught):
         warnings.warn(f"{g.pattern}: {warning}", stacklevel=2)

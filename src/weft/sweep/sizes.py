@@ -18,7 +18,7 @@ from weft.base.arrays import Faces, Positions
 from weft.base.errors import MeshError, SweepError, WeftError
 from weft.base.trees import Json
 from weft.bodies.body_measures import BY_NAME
-from weft.bodies.landmarks import find_landmarks
+from weft.bodies.landmarks import GIRTH_LEVELS, UP, find_landmarks
 from weft.bodies.sections import cut_loop, tape_length
 from weft.bodies.sizes import ClothesSize
 from weft.garment import read_pattern
@@ -30,7 +30,7 @@ from weft.scene.schema import SceneFile
 from weft.sweep.folder import SweepFolder
 from weft.sweep.status import RUN, SampleKind, SampleStatus
 
-GIRTHS = {"chest": "bust", "waist": "waist", "hips": "hip"}  # with the landmarks at their levels
+GIRTHS = {girth: landmark for landmark, girth in reversed(GIRTH_LEVELS.items())}
 AROUND = 0.9  # least girth of a garment over that of the body: straps and sleeves have less
 COLUMNS = (
     *("size", "state", *(f"{name}_cm" for name in GIRTHS), *(f"ease_{n}_cm" for n in GIRTHS)),
@@ -184,11 +184,11 @@ def _ease(quality: Quality) -> dict[str, float]:
     except MeshError:
         return {}
     faces = run.mesh.faces if quality.sewn is None else quality.sewn[run.mesh.faces]
-    up, found = np.array([0.0, 1.0, 0.0]), dict[str, float]()
+    found = dict[str, float]()
 
     def tape(x: Positions, triangles: Faces, height: float) -> float:
-        loop = cut_loop(x, triangles, np.array([0.0, height, 0.0]), up)
-        return tape_length(loop, up) if len(loop) > 2 else 0.0
+        loop = cut_loop(x, triangles, height * UP, UP)
+        return tape_length(loop, UP) if len(loop) > 2 else 0.0
 
     for name, landmark in GIRTHS.items():
         height = float(points[landmark][1])
