@@ -10,9 +10,9 @@ from weft.base.errors import PatternError, PatternProblems, WeftError, abbreviat
 from weft.base.keyframes import Keys
 from weft.garment.check_panel import edge_name, panel_problems
 from weft.garment.edge_chains import PROBES, EdgeChain, Match, SewnCorners, align_chains, find_gap
+from weft.garment.inner_seams import place_on_lines
 from weft.garment.pattern import Closing, Elastic, Panel, Pattern, Placement, Seam, SeamSide
 from weft.garment.placement import place_points
-from weft.garment.sewn_on import place_on_lines
 
 # Ratios of the lengths of a seam's two chains that are warned of and refused; gathers reach 3.
 WARN_RATIO, MOST_RATIO = 1.5, 4.0
