@@ -12,8 +12,10 @@ from weft.base.errors import PatternError
 from weft.contact import intersections
 from weft.garment.cutting import cut
 from weft.garment.formats import read_pattern
+from weft.garment.pattern import Edge, Panel, Pattern, Placement, Seam, SeamSide
 from weft.garment.placement import place_points
-from weft.garment.sewing_order import order_seams
+from weft.garment.seam_ways import find_tubes
+from weft.garment.sewing_order import order_seams, rank_seams
 from weft.garment.start_positions import (
     Figure,
     caught_seams,
@@ -103,6 +105,19 @@ def test_shoulders_close_above_the_shoulders_of_the_body(figure):
         assert abs(w.middle[1] - figure.landmarks.points["shoulder_left"][1]) < 0.12
 
 
+@pytest.mark.parametrize("name", ["tee", "trousers"])
+def test_a_file_may_have_its_origin_at_the_waist_instead_of_the_floor(name, figure):
+    pattern = pattern_of(name)
+    low = []
+    for panel in pattern.panels:
+        x, y, z = panel.placement.translation
+        place = replace(panel.placement, translation=(x, y - 1.08, z))
+        low.append(replace(panel, placement=place))
+    known, fitted = (fit_start(p, figure)[0] for p in (pattern, replace(pattern, panels=low)))
+    for one, two in zip(known.panels, fitted.panels):
+        assert abs(one.placement.translation[1] - two.placement.translation[1]) < 0.05
+
+
 def test_a_figure_has_its_own_frame(woman, figure):
     c, s = np.cos(0.7), np.sin(0.7)
     turn = np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])
@@ -148,6 +163,38 @@ def test_seams_close_one_rank_after_the_other(figure):
     between = [n for n, w in ways.items() if not w.encloses and not w.is_central]
     assert {found[n] for n in between} == {ranks[-1]}  # armholes
     assert {found[n] for n, w in ways.items() if w.is_over} == {ranks[0]}
+
+
+def quarter(name, corners, z, turn=0.0):
+    edges = [Edge()] * len(corners)
+    return Panel(name, np.array(corners), edges, placement=Placement((0, 0, z), (0, 0, turn)))
+
+
+def test_a_short_part_of_an_armhole_that_closes_under_the_arm_belongs_to_the_armhole(figure):
+    trunk = [(-0.2, 1.0), (0.2, 1.0), (0.2, 1.2), (0.19, 1.2), (0.17, 1.4), (-0.2, 1.4)]
+    sleeve = [(0.3, 1.1), (0.4, 0.95), (0.6, 1.1), (0.45, 1.3), (0.307, 1.107)]
+    panels = [
+        quarter(f"{name}_{side}", corners, z)
+        for side, z in (("f", 0.2), ("b", -0.2))
+        for name, corners in (("trunk", trunk), ("sleeve", sleeve))
+    ]
+    seams = [
+        Seam("side", [SeamSide("trunk_f", 1)], [SeamSide("trunk_b", 1)], flip=False),
+        Seam("shoulder", [SeamSide("trunk_f", 4)], [SeamSide("trunk_b", 4)], flip=False),
+        Seam("under", [SeamSide("sleeve_f", 0)], [SeamSide("sleeve_b", 0)], flip=False),
+        Seam("over", [SeamSide("sleeve_f", 2)], [SeamSide("sleeve_b", 2)], flip=False),
+        Seam("front", [SeamSide("trunk_f", 3)], [SeamSide("sleeve_f", 3)]),
+        Seam("back", [SeamSide("trunk_b", 3)], [SeamSide("sleeve_b", 3)]),
+        Seam("short", [SeamSide("trunk_f", 2)], [SeamSide("sleeve_b", 4)]),
+    ]
+    pattern = Pattern("top", panels, seams)
+    ways = find_ways(pattern)
+    assert next(w for w in ways if w.match.seam.name == "short").encloses
+    tubes = find_tubes(ways, {p.name: p for p in panels})
+    assert tubes["trunk_f"] == tubes["trunk_b"] != tubes["sleeve_f"] == tubes["sleeve_b"]
+    ranks = dict(zip((s.name for s in seams), rank_seams(ways, pattern, figure.crotch)))
+    assert ranks["short"] == ranks["front"] == ranks["back"] > ranks["shoulder"]
+    assert ranks["over"] == ranks["under"] > ranks["shoulder"]  # along the sleeve
 
 
 def test_both_seams_of_a_leg_close_together_and_before_the_waist(figure):

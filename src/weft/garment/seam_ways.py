@@ -97,7 +97,7 @@ class SeamWays:
     @cached_property
     def is_over(self) -> bool:
         """Return whether the seam closes from above, as over a shoulder: at the top of its panels,
-        and upwards.
+        which do not lie beside the trunk, and upwards.
         """
         corners = [
             place_points(p, p.corners)
@@ -105,7 +105,8 @@ class SeamWays:
         ]
         half = np.concatenate(corners)[:, 1].mean()
         low = min(self.first[:, 1].min(), self.second[:, 1].min())
-        return self.encloses and bool(self.outward.mean(0)[1] > UPWARD and low > half)
+        upward = bool(self.outward.mean(0)[1] > UPWARD and low > half)
+        return self.encloses and upward and not self.is_aside
 
     @cached_property
     def is_aside(self) -> bool:
@@ -165,24 +166,27 @@ def _place_chain(chain: EdgeChain, at: Floats) -> tuple[Positions, Positions]:
 def find_tubes(ways: Sequence[SeamWays], panels: Mapping[str, Panel]) -> dict[str, int]:
     """Return the number of the tube to which each panel belongs.
 
-    A panel without an enclosing seam belongs to the tube of a panel to which it is sewn, by its
-    longest seam.
+    Two tubes are one if most of the length of their seams encloses: of an armhole, a short part
+    may. A panel without an enclosing seam belongs to the tube of a panel to which it is sewn, by
+    its longest seam.
     """
     tube = {name: i for i, name in enumerate(panels)}
 
-    def join(one: str, two: str) -> None:
-        old, new = tube[one], tube[two]
-        tube.update({name: new for name, t in tube.items() if t == old})
+    def join(one: int, two: int) -> None:
+        tube.update({name: two for name, t in tube.items() if t == one})
 
-    enclosed = {name for w in ways if w.encloses for name in w.panels}
-    for w in ways:
-        if w.encloses:
-            join(*w.panels)
-    joined = set(enclosed)
-    for w in sorted(ways, key=lambda w: -w.match.first.length):
-        one, two = w.panels
-        for loose, other in ((one, two), (two, one)):
+    longest_first = sorted(ways, key=lambda w: -w.match.first.length)
+    joined = set()
+    for w in longest_first:
+        one, two = (tube[name] for name in w.panels)
+        between = [v for v in ways if {tube[name] for name in v.panels} == {one, two}]
+        lengths = [v.match.first.length * (1 if v.encloses else -1) for v in between]
+        if w.encloses and one != two and sum(lengths) > 0:
+            join(one, two)
+            joined |= set(w.panels)
+    for w in longest_first:
+        for loose, other in (w.panels, w.panels[::-1]):
             if loose not in joined and loose != other:
-                join(loose, other)
+                join(tube[loose], tube[other])
                 joined |= {loose}
     return tube

@@ -37,7 +37,7 @@ def rank_seams(ways: Sequence[SeamWays], pattern: Pattern, crotch: float) -> lis
     for w in ways:
         up = w.outward.mean(0)[1]
         one, two = (tubes[name] for name in w.panels)
-        if w.encloses:
+        if w.encloses and one == two:
             under = up < -UPWARD and abs(w.middle[0]) < CENTER  # the crotch of a body suit
             first = w.is_over or under or one in legs
             ranks.append(0 if first else 2 if w.is_aside else 1)

@@ -179,7 +179,8 @@ def _fit_height(
     """Return the pattern moved up or down such that its seams miss the body."""
     panels = {p.name: p for p in pattern.panels}
     points = {name: place_points(p, outline_polygon(p)[0]) for name, p in panels.items()}
-    top = max(float(x[:, 1].max()) for x in points.values())
+    heights = np.concatenate([x[:, 1] for x in points.values()])
+    low, top = float(heights.min()), float(heights.max())
     drafted = pattern.body.get("height", MEAN_HEIGHT if pattern.flat_start else None)
     scale = 1.0 if drafted is None else figure.landmarks.height / drafted
     crotch = figure.crotch
@@ -195,6 +196,8 @@ def _fit_height(
         )
     ]
     about = (scale - 1) * top
+    if low < 0 and top + about < crotch:  # not the floor, but the pelvis is the file's origin
+        about = float(figure.landmarks.points["waist"][1])
     moves = about + np.arange(-HIGHEST_MOVE, HIGHEST_MOVE, body.cell / 2)
     cost = RESTRAINT * (moves - about) ** 2
     if central:
