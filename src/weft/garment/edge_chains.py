@@ -158,7 +158,8 @@ def orientation(seam: Seam, first: EdgeChain, second: EdgeChain) -> Orientation:
     if len(every) > 1 and all(first.panels[name].placement != Placement() for name in every):
         a, b = first.in_space(PROBES), second.in_space(PROBES)
         confirmed = _prefer_pairing(a, b, flip)
-        if confirmed is None:  # the panels start far apart: compare the directions of the chains
+        if confirmed is None and seam.flip is None:
+            # the panels start far apart: compare the directions of the chains
             confirmed = _prefer_pairing(a - a.mean(axis=0), b - b.mean(axis=0), flip)
     return Orientation(flip, seam.flip is None, confirmed)
 
