@@ -114,7 +114,8 @@ def test_stated_landmarks_are_not_searched(woman):
     [
         (lambda x: 100 * x, {}, "height", "1 cm"),
         (lambda x: 39.37 * x, {}, "height", "1 in"),
-        (lambda x: x[:, [0, 2, 1]], {}, "height", "z up"),
+        (lambda x: x[:, [0, 2, 1]], {}, "height", "z up: `rotation: [-90, 0, 0]`"),
+        (lambda x: 100 * x[:, [0, 2, 1]], {}, "height", "`scale: 1 cm` of the mesh; it lies"),
         (lambda x: 0.2 * x, {}, "height", None),
         (lambda x: np.where(np.isclose(x, x.max()), np.nan, x), {}, "body", None),
         (lambda x: x, {"wiast": 1.0}, "landmarks", "waist"),

@@ -143,22 +143,22 @@ def _weld(vertices: Positions, faces: Faces) -> tuple[Floats, Faces]:
 def _check_size(x: Floats) -> float:
     """Return the height [m] of a body that stands."""
     size = np.ptp(x, axis=0)
-    height, expected = float(size[1]), f"{LOWEST:g} to {HIGHEST:g} m from the floor to the top"
-    tallest = float(size.max())
-    units = {"mm": 1e-3, "cm": 1e-2, "in": 0.0254, "ft": 0.3048}
-    if not LOWEST <= tallest <= HIGHEST:
+    height, tallest = float(size[1]), float(size.max())
+    along = "xyz"[int(np.argmax(size))]
+    got, hints = f"{height:.4g} m", []
+    expected = f"{LOWEST:g} to {HIGHEST:g} m from the floor to the top"
+    right = LOWEST <= tallest <= HIGHEST
+    if not right:
+        units = {"mm": 1e-3, "cm": 1e-2, "in": 0.0254, "ft": 0.3048}
         unit = min(units, key=lambda u: abs(np.log(max(tallest, 1e-9) * units[u] / USUAL)))
-        likely = LOWEST <= tallest * units[unit] <= HIGHEST
-        hint = f"its file may be in {unit}: `scale: 1 {unit}`" if likely else None
-        raise MeshError("body: height", got=f"{height:.4g} m", expected=expected, hint=hint)
+        if LOWEST <= tallest * units[unit] <= HIGHEST:
+            hints.append(f"its file may be in {unit}: `scale: 1 {unit}` of the mesh")
     if height < 0.75 * tallest:
-        along = "xyz"[int(np.argmax(size))]
-        raise MeshError(
-            "body: height",
-            got=f"{height:.4g} m along y, {tallest:.4g} m along {along}",
-            expected="a body that stands along y",
-            hint=f"it lies, or its file has {along} up",
-        )
+        got += f" along y, {tallest:.4g} m along {along}"
+        turn = "[0, 0, 90]" if along == "x" else "[-90, 0, 0]"
+        hints.append(f"it lies, or its file has {along} up: `rotation: {turn}` of the body")
+    if hints or not right:
+        raise MeshError("body: height", got=got, expected=expected, hint="; ".join(hints) or None)
     return height
 
 
