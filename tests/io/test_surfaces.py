@@ -3,17 +3,22 @@
 import dataclasses
 import io
 import json
+import zipfile
 
 import numpy as np
 import pytest
 from PIL import Image
+from scipy.spatial.transform import Rotation
 
 import weft
+from tests.garment.test_surface import PATTERN
 from tests.io.files import read_glb
 from tests.refusals import refused
 from weft.base.errors import RunError
 from weft.cli.export import export
 from weft.io import read_mesh, write_animation
+from weft.io.part_appearance import STITCH
+from weft.run.cloth_layers import LIFT
 from weft.scene.build import load_scene
 
 SCENE = """
@@ -33,6 +38,17 @@ def painted(tmp_path_factory):
     image.putpixel((0, 0), (255, 255, 255, 255))
     image.save(folder / "print.png")
     (folder / "scene.yaml").write_text(SCENE)
+    scene = load_scene(folder / "scene.yaml").scene
+    return weft.simulate(scene, out=folder / "run", frames=1, fps=30)
+
+
+@pytest.fixture(scope="module")
+def coat(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("coat")
+    Image.new("RGB", (60, 120), (0, 200, 0)).save(folder / "print.png")
+    surface = "{back: red, thread: blue, thickness: 1 mm}"
+    (folder / "coat.yaml").write_text(PATTERN.replace("SURFACE", surface))
+    (folder / "scene.yaml").write_text("cloth: {garment: {pattern: coat.yaml, size: 10 cm}}\n")
     scene = load_scene(folder / "scene.yaml").scene
     return weft.simulate(scene, out=folder / "run", frames=1, fps=30)
 
@@ -85,6 +101,86 @@ def test_usd_materials(painted, tmp_path, suffix):
     assert beside == ({"a.usdc", "a_textures"} if suffix == ".usdc" else {"a.usdz"})
     again = read_mesh(path)  # the rest shape is the material's, not the image's
     np.testing.assert_allclose(again.rest_area, painted.mesh.rest_area, rtol=1e-5)
+
+
+def test_a_package_names_images_as_a_folder_does(painted, tmp_path):
+    pytest.importorskip("pxr")
+    painted.export(tmp_path / "a.usdz")
+    with zipfile.ZipFile(tmp_path / "a.usdz") as package:
+        assert package.namelist() == ["a.usdc", "a_textures/print.png"]
+
+
+@pytest.mark.parametrize("udim", [False, True])
+def test_usd_layers(coat, tmp_path, udim):
+    """The wrong side lies its thickness behind the cloth, and stitches as long and wide as they are
+    drawn just above it; tiles have stitches already."""
+    pytest.importorskip("pxr.UsdValidation")
+    from pxr import Usd, UsdGeom, UsdShade, UsdValidation
+
+    film = dataclasses.replace(turning(coat.animation(units="cm")), udim=udim)
+    write_animation(tmp_path / "a.usdc", film)
+    stage = Usd.Stage.Open(str(tmp_path / "a.usdc"))
+    registry = UsdValidation.ValidationRegistry()
+    everything = UsdValidation.ValidationContext(registry.GetOrLoadAllValidators())
+    assert [e.GetMessage() for e in everything.Validate(stage)] == []
+    names = [p.GetName() for p in stage.Traverse() if p.IsA(UsdGeom.Mesh)]
+    assert names == ["cloth", "cloth_wrong_side", "cloth_stitches"][: 3 - udim]
+
+    def triangles(name):
+        mesh = UsdGeom.Mesh.Get(stage, f"/weft/{name}")
+        x = np.array(mesh.GetPointsAttr().Get(1))
+        return x[np.array(mesh.GetFaceVertexIndicesAttr().Get()).reshape(-1, 3)] / 100
+
+    def vectors(corners):
+        return 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+
+    front, back = triangles("cloth"), triangles("cloth_wrong_side")
+    up = vectors(front) / np.linalg.norm(vectors(front), axis=1, keepdims=True)
+    np.testing.assert_allclose(vectors(back), -vectors(front), atol=1e-6)
+    behind = np.einsum("mi,mi->m", up, front.mean(axis=1) - back.mean(axis=1))
+    np.testing.assert_allclose(behind, 0.001, rtol=0.02)
+    assert color_of(stage, UsdShade, "left_wrong_side") == pytest.approx([1, 0, 0])
+    if udim:
+        return
+    strips, count = (
+        triangles("cloth_stitches"),
+        [len(a.dashes()) for a in coat.appearances.values()],
+    )
+    assert len(strips) == 2 * sum(count)
+    np.testing.assert_allclose(np.linalg.norm(vectors(strips), axis=1), 0.5 * 0.004 * STITCH, 0.02)
+    lifted = strips.mean(axis=1)[:, None] - front.mean(axis=1)
+    nearest = np.linalg.norm(lifted, axis=2).argmin(axis=1)
+    off = np.einsum("si,si->s", up[nearest], lifted[np.arange(len(strips)), nearest])
+    np.testing.assert_allclose(off, LIFT, rtol=0.02)
+    assert (np.einsum("si,si->s", up[nearest], vectors(strips)) > 0).all()
+    assert color_of(stage, UsdShade, "left_stitches") == pytest.approx([0, 0, 1])
+
+
+def turning(film):
+    """Return an animation whose cloth is turned around an axis from frame to frame."""
+
+    def turned(k):
+        frame, turn = film.moment(k), Rotation.from_rotvec([0.3 * k, 0.5 * k, 0.0]).as_matrix()
+        return dataclasses.replace(frame, positions=[frame.positions[0] @ turn.T])
+
+    return dataclasses.replace(film, moment=turned)
+
+
+def color_of(stage, UsdShade, name):
+    shader = UsdShade.Shader.Get(stage, f"/weft/materials/{name}/surface")
+    return list(shader.GetInput("diffuseColor").Get())
+
+
+def test_gltf_layers(coat, tmp_path):
+    write_animation(tmp_path / "a.glb", turning(coat.animation()))
+    tree, _ = read_glb(tmp_path / "a.glb")
+    assert [m["name"] for m in tree["meshes"]] == ["cloth", "cloth wrong side", "cloth stitches"]
+    looks = {m["name"]: m["pbrMetallicRoughness"] for m in tree["materials"]}
+    assert looks["left wrong side"]["baseColorFactor"] == [1, 0, 0, 1]
+    assert looks["left stitches"]["baseColorFactor"] == [0, 0, 1, 1]
+    assert "baseColorTexture" in looks["left"]
+    for mesh in tree["meshes"]:
+        assert all(len(p["targets"]) == 1 for p in mesh["primitives"])  # all of them move
 
 
 def test_gltf_materials(painted, tmp_path):

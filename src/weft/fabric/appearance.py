@@ -8,10 +8,10 @@ from pathlib import Path
 from weft.base.errors import WeftError
 from weft.base.settings import documented, setting
 from weft.io.images import open_image
-from weft.io.part_appearance import PartAppearance, Polyline
+from weft.io.part_appearance import CLOTH, PartAppearance, Polyline, rgb
 
-CLOTH = "4f86b0"  # color of cloth without one
 LIGHT, DARK = "e8e0cc", "4a4642"  # threads on dark and on light cloth
+BRIGHT = 0.549  # least brightness of light cloth
 FORMATS = ("PNG", "JPEG")
 
 
@@ -113,13 +113,12 @@ class Appearance:
         across = (s / width, -c / width, (c * v - s * u) / width)
         along = (c / height, s / height, -(c * u + s * v) / height)
         color = self.color or (CLOTH if self.image is None else "ffffff")
-        bright = sum(w * int(color[i : i + 2], 16) for w, i in ((0.3, 0), (0.6, 2), (0.1, 4)))
         return PartAppearance(
             color,
             (across, along),
             None if self.image is None else Path(self.image),
             self.back,
-            self.thread or (DARK if bright > 140 else LIGHT),
+            self.thread or (DARK if rgb(color) @ (0.3, 0.6, 0.1) > BRIGHT else LIGHT),
             self.thickness,
             stitches,
         )

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from weft.base.arrays import CornerUv, Faces, Floats, Ints, Positions, Velocities
+from weft.base.arrays import AnyArray, CornerUv, Faces, Floats, Ints, Positions, Velocities
 from weft.base.errors import RunError
 from weft.base.trees import Json
 from weft.io.part_appearance import PartAppearance
@@ -68,6 +68,16 @@ class SurfaceTopology:
     appearances: Sequence[PartAppearance | None] = ()
     image_uv: CornerUv | None = None
 
+    def split_corners(self, *columns: AnyArray) -> tuple[Faces, Ints]:
+        """Split vertices such that all corners of each agree in some numbers (3m,...).
+
+        Returns:
+            Faces (m,3) of the split vertices, and (s,) the first corner of each.
+        """
+        rows = np.column_stack([self.faces.reshape(-1), *columns])
+        _, first, ids = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        return ids.reshape(-1, 3).astype(np.int32), first.astype(np.int32)
+
     @property
     def region_numbers(self) -> Ints:
         """Return (m,) the index of the region of every face; 0 without regions."""
@@ -108,6 +118,21 @@ class AnimationFrame:
 
 
 @dataclass(frozen=True, eq=False)
+class ClothLayer:
+    """A surface that follows the cloth, for materials of one color: a wrong side, or stitches.
+
+    Args:
+        shape: its triangles.
+        follow: returns its positions (k,3) at positions (n,3) of the cloth, in the file's units.
+        drawn: tiles of images (``Animation.udim``) show it.
+    """
+
+    shape: SurfaceTopology
+    follow: Callable[[Positions], Positions]
+    drawn: bool = False
+
+
+@dataclass(frozen=True, eq=False)
 class Animation:
     """Shapes that move; the first one is the cloth.
 
@@ -122,6 +147,7 @@ class Animation:
         fields: requested names among ``AnimationFrame.fields``; their values are in SI units,
             whatever the file's units are.
         udim: USD files have one tile of images for every region of the cloth.
+        layers: returns the layers of the cloth.
     """
 
     shapes: Sequence[SurfaceTopology]
@@ -133,6 +159,7 @@ class Animation:
     about: Json = field(default_factory=dict)
     fields: Sequence[str] = ()
     udim: bool = False
+    layers: Callable[[], Sequence[ClothLayer]] = tuple
 
     def __iter__(self) -> Iterator[AnimationFrame]:
         return map(self.moment, range(self.count))
@@ -146,6 +173,19 @@ class Animation:
     def last(self) -> int:
         """Return the number of the last frame in the file."""
         return self.first + self.count - 1
+
+    def with_layers(self) -> "Animation":
+        """Return the animation with the layers of the cloth as shapes, after all others."""
+        moment = self.moment
+        layers = [layer for layer in self.layers() if not (self.udim and layer.drawn)]
+
+        def with_positions(k: int) -> AnimationFrame:
+            frame = moment(k)
+            own = [layer.follow(frame.positions[0]) for layer in layers]
+            return replace(frame, positions=[*frame.positions, *own])
+
+        shapes = [*self.shapes, *(layer.shape for layer in layers)]
+        return replace(self, shapes=shapes, moment=with_positions)
 
     def thin(self, most: int) -> "Animation":
         """Return the animation with at most ``most`` frames at nearly even times.

@@ -25,12 +25,21 @@ Matrix = tuple[tuple[float, float, float], tuple[float, float, float]]
 Polyline = Sequence[tuple[float, float]]
 DASH, GAP = 0.004, 0.0025  # [m] of a stitch as drawn, and between two stitches
 STITCH = 0.0009  # [m] width of a stitch as drawn
+THIN = 0.0002  # [m] drawn thickness of parts without one
+
+
+PANELS = ("4f86b0", "d98b5f", "6fa573", "b9789f", "c9b458", "7c7fb5", "5fb0ad", "b56b6b")
+CLOTH, GRAY = PANELS[0], "b8b8b8"  # colors of cloth without a surface, and of bodies
+
+
+def rgb(code: str) -> Floats:
+    """Return red, green and blue (3,) from 0 to 1 of six hexadecimal digits of sRGB."""
+    return np.array([int(code[i : i + 2], 16) / 255 for i in (0, 2, 4)])
 
 
 def linear_color(code: str) -> list[float]:
     """Return linear red, green and blue of six hexadecimal digits of sRGB, as files have them."""
-    srgb = np.array([int(code[i : i + 2], 16) / 255 for i in (0, 2, 4)])
-    return list(np.round(srgb**2.2, 4).tolist())
+    return list(np.round(rgb(code) ** 2.2, 4).tolist())
 
 
 @dataclass(frozen=True)
@@ -48,7 +57,7 @@ class PartAppearance:
     """
 
     color: str
-    st: Matrix
+    st: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
     image: Path | None = None
     back: str | None = None
     thread: str = "e8e0cc"
@@ -86,7 +95,7 @@ class PartAppearance:
         return Pillow.alpha_composite(ground, drawn).convert("RGB")
 
     def image_bytes(self, most: int | None = None) -> tuple[str, bytes]:
-        """Return suffix (.png or .jpg) and bytes of the print, as a file of its own.
+        """Return media type (image/png or image/jpeg) and bytes of the print, as a file of its own.
 
         Args:
             most: [pixels] largest side; None: as large as the image.
@@ -95,10 +104,10 @@ class PartAppearance:
         if most is not None:
             drawn.thumbnail((most, most))
         assert self.image is not None
-        jpeg = self.image.suffix.lower() in (".jpg", ".jpeg")
+        kind = "JPEG" if self.image.suffix.lower() in (".jpg", ".jpeg") else "PNG"
         file = BytesIO()
-        drawn.save(file, "JPEG" if jpeg else "PNG", **({"quality": 92} if jpeg else {}))
-        return ".jpg" if jpeg else ".png", file.getvalue()
+        drawn.save(file, kind, quality=92)  # of JPEG; PNG has none
+        return f"image/{kind.lower()}", file.getvalue()
 
     def dashes(self) -> Floats:
         """Return the ends (k,2,2) [m] of all stitches, in material coordinates."""

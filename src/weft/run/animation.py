@@ -31,6 +31,7 @@ from weft.discretization.mesh import TriangleMesh
 from weft.discretization.samples import principal_stretches
 from weft.io import format_to_write, write_mesh
 from weft.io.animation import Animation, AnimationFrame, Convention, Fields, SurfaceTopology
+from weft.run.cloth_layers import cloth_layers
 from weft.run.frame_selection import FrameSelection
 from weft.run.run import Run
 
@@ -89,6 +90,7 @@ def build_animation(
         c,
         about,
         names,
+        layers=lambda: cloth_layers(cloth, c.meters),
     )
 
 

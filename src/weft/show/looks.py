@@ -24,18 +24,16 @@ from weft.cloth.fields import (
 )
 from weft.cloth.regions import material_pieces
 from weft.discretization.mesh import TriangleMesh
-from weft.fabric.appearance import CLOTH as CLOTH
+from weft.io.part_appearance import CLOTH, PANELS, rgb
 
 if TYPE_CHECKING:
     from weft.run.run import Run
 
 VIRIDIS = ("440154", "46327e", "365c8d", "277f8e", "1fa187", "4ac16d", "a0da39", "fde725")
 BLUE_RED = ("2166ac", "67a9cf", "d1e5f0", "f7f7f7", "fddbc7", "ef8a62", "b2182b")
-PANELS = ("4f86b0", "d98b5f", "6fa573", "b9789f", "c9b458", "7c7fb5", "5fb0ad", "b56b6b")
 CONTACT = "f2c230"  # points of contact
 PINNED = "e02121"  # vertices that pins hold
 MARK = "e02020"  # faces that `weft check` marks
-GRAY = "b8b8b8"  # bodies
 CHECKERS = 16  # squares along the longer side of the cloth
 
 
@@ -255,14 +253,9 @@ def available_looks(frame: ShownFrame, names: Iterable[str] = ()) -> tuple[str, 
     return tuple(found)
 
 
-def rgb(code: str) -> tuple[float, float, float]:
-    """Return red, green and blue from 0 to 1 of six hexadecimal digits, sRGB without conversion."""
-    return (int(code[:2], 16) / 255, int(code[2:4], 16) / 255, int(code[4:], 16) / 255)
-
-
 def uniform_color(m: int, code: str = CLOTH) -> Floats:
     """Return (m,3,3) one sRGB color at every corner."""
-    return np.broadcast_to(np.array(rgb(code)), (m, 3, 3))
+    return np.broadcast_to(rgb(code), (m, 3, 3))
 
 
 def panel_colors(mesh: TriangleMesh) -> Floats:

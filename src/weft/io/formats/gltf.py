@@ -19,14 +19,13 @@ import numpy as np
 from weft.base.arrays import AnyArray, Faces, Floats, Ints, Positions
 from weft.base.errors import RunError
 from weft.base.trees import Json
+from weft.discretization.vertex_normals import VertexNormals
 from weft.io.animation import Animation, AnimationFrame, SurfaceTopology
 from weft.io.files import atomic_write
 from weft.io.formats.gltf_read import BIN, JSON, MAGIC
-from weft.io.part_appearance import PartAppearance, linear_color
+from weft.io.part_appearance import GRAY, PANELS, PartAppearance, linear_color
 
 MOST_TARGETS = 64
-COLORS = ("4f86b0", "d98b5f", "6fa573", "b9789f", "c9b458", "7c7fb5", "5fb0ad", "b56b6b")
-GRAY = "b8b8b8"  # bodies
 MOVED = 1e-6  # [m] least displacement of a body that is animated
 FLOAT, UINT = 5126, 5125  # component types
 ARRAY, ELEMENT = 34962, 34963  # targets of buffer views
@@ -43,7 +42,7 @@ def write_gltf(path: Path, animation: Animation) -> Sequence[str]:
     if (c.up, c.units) != ("y", "m"):
         expected = "y and m: glTF files are in meters, y up, by their specification"
         raise RunError("--up, --units", got=f"{c.up}, {c.units}", expected=expected)
-    kept = animation.thin(MOST_TARGETS)
+    kept = animation.with_layers().thin(MOST_TARGETS)
     notes = []
     if kept.count < animation.count:
         notes.append(
@@ -56,7 +55,7 @@ def write_gltf(path: Path, animation: Animation) -> Sequence[str]:
     for k, shape in enumerate(kept.shapes):
         frames = [m.positions[k] for m in moments]
         if k == 0:
-            _add_shape(buffer, shape, frames, times, COLORS, _first_fields(kept, moments[0]))
+            _add_shape(buffer, shape, frames, times, PANELS, _first_fields(kept, moments[0]))
         else:
             moves = max(float(np.abs(x - frames[0]).max()) for x in frames) >= MOVED
             _add_shape(buffer, shape, frames if moves else frames[:1], times, (GRAY,), {})
@@ -109,7 +108,8 @@ def _add_shape(
     """
     corner, vertex, uv = _split(shape)
     positions = [x[vertex].astype(np.float32) for x in frames]
-    normals = [_normals(x, shape.faces)[vertex] for x in frames]
+    unit = VertexNormals(shape.faces, len(frames[0]))
+    normals = [_drawn_normals(unit(x)[vertex]) for x in frames]
     attributes = {
         "POSITION": buffer.vectors(positions[0], bounds=True),
         "NORMAL": buffer.vectors(normals[0]),
@@ -161,19 +161,14 @@ def _split(shape: SurfaceTopology) -> tuple[Faces, Ints, Floats | None]:
     if corner_uv is None:
         used = np.arange(int(shape.faces.max()) + 1, dtype=np.int32)
         return shape.faces, used, None
-    uv = corner_uv.reshape(-1, 2).astype(np.float32)
-    rows = np.column_stack([shape.faces.reshape(-1).astype(np.float64), uv])
-    unique, ids = np.unique(rows, axis=0, return_inverse=True)
-    corner = ids.reshape(-1, 3).astype(np.int32)
-    return corner, unique[:, 0].astype(np.int32), unique[:, 1:]
+    uv: Floats = corner_uv.reshape(-1, 2).astype(np.float32).astype(np.float64)
+    corner, first = shape.split_corners(uv)
+    return corner, shape.faces.reshape(-1)[first], uv[first]
 
 
-def _normals(x: Positions, faces: Faces) -> Floats:
-    """Return unit normals (n,3) of vertices, weighted by area; (0, 1, 0) if there is none."""
-    total = _sum_at_vertices(_face_normals(x, faces), faces, len(x))
-    length = np.linalg.norm(total, axis=1, keepdims=True)
-    unit = total / np.where(length > 0, length, 1.0)
-    return np.asarray(np.where(length > 0, unit, (0.0, 1.0, 0.0)))
+def _drawn_normals(normals: Floats) -> Floats:
+    """Return unit normals (n,3), with (0, 1, 0) in place of zeros."""
+    return np.asarray(np.where(normals.any(axis=1, keepdims=True), normals, (0.0, 1.0, 0.0)))
 
 
 def _face_normals(x: Positions, faces: Faces) -> Floats:
@@ -235,14 +230,13 @@ class GltfBuffer:
             "materials", {"name": name, "doubleSided": True, "pbrMetallicRoughness": rough}
         )
 
-    def _texture(self, suffix: str, data: bytes) -> int:
+    def _texture(self, kind: str, data: bytes) -> int:
         """Add an image that repeats, once, and return the index of its texture."""
         if data not in self._textures:
             view: Json = {"buffer": 0, "byteOffset": self._size, "byteLength": len(data)}
             padded = data + bytes(-len(data) % 4)
             self._parts.append(padded)
             self._size += len(padded)
-            kind = "image/png" if suffix == ".png" else "image/jpeg"
             source = self.append(
                 "images", {"bufferView": self.append("bufferViews", view), "mimeType": kind}
             )

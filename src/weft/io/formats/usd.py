@@ -7,9 +7,8 @@ or panel. Axes, units and frame rate are the stage's metadata. ``UsdValidation``
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
-from shutil import rmtree
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,14 +18,8 @@ from weft.base.errors import RunError
 from weft.io.animation import Animation, AnimationFrame, Convention, SurfaceTopology, distinct
 from weft.io.extra import optional
 from weft.io.files import atomic_path
-from weft.io.formats.usd_materials import (
-    MATERIAL_UV,
-    Images,
-    add_materials,
-    save_images,
-    textures_folder,
-)
-from weft.io.formats.usd_tiles import TILES, save_tiles
+from weft.io.formats.usd_materials import MATERIAL_UV, Materials
+from weft.io.formats.usd_tiles import save_tiles
 
 if TYPE_CHECKING:
     from pxr import Usd, UsdGeom
@@ -44,7 +37,8 @@ def write_usd(path: Path, animation: Animation) -> Sequence[str]:
     """
 
     def write(new: Path, name: Path) -> None:
-        _write(new, *_with_images(name, animation))
+        folder = name.with_name(f"{name.stem}_textures")
+        _write(new, animation.with_layers(), folder)
 
     save_stage(path, write)
     return ()
@@ -64,34 +58,14 @@ def save_stage(path: Path, write: Callable[[Path, Path], None]) -> None:
     with atomic_path(path) as new, _system_errors():
         if path.suffix.lower() != ".usdz":
             write(new, path)
-        else:
-            from pxr import Sdf, UsdUtils
+            return
+        from pxr import Sdf, UsdUtils
 
-            layer = new.with_suffix(".usdc")
-            try:
-                write(layer, layer)
-                made = UsdUtils.CreateNewUsdzPackage(
-                    Sdf.AssetPath(str(layer)), str(new), f"{path.stem}.usdc"
-                )
-            finally:
-                layer.unlink(missing_ok=True)
-                rmtree(textures_folder(layer), ignore_errors=True)
-            if not made:
+        with TemporaryDirectory(dir=path.parent) as folder:
+            layer = Path(folder) / f"{path.stem}.usdc"
+            write(layer, layer)
+            if not UsdUtils.CreateNewUsdzPackage(Sdf.AssetPath(str(layer)), str(new)):
                 raise OSError("the package could not be made")
-
-
-def _with_images(layer: Path, animation: Animation) -> tuple[Animation, Images]:
-    """Write the images of the cloth beside a layer; return the animation whose cloth has their
-    coordinates, and the path of each region's image.
-    """
-    cloth = animation.cloth
-    if not animation.udim:
-        return animation, save_images(layer, cloth)
-    folder = textures_folder(layer)
-    folder.mkdir(exist_ok=True)
-    cloth = save_tiles(folder, cloth, animation.convention.meters)
-    tiles = [f"./{folder.name}/{TILES}"] * len(cloth.regions)
-    return replace(animation, shapes=[cloth, *animation.shapes[1:]]), tiles
 
 
 @contextmanager
@@ -120,20 +94,25 @@ def new_stage(path: Path, c: Convention, fps: float, first: int, last: int) -> "
     return stage
 
 
-def _write(path: Path, animation: Animation, images: Images) -> None:
+def _write(path: Path, animation: Animation, folder: Path) -> None:
+    """Write a stage, whose images are in a folder."""
     from pxr import UsdGeom
 
     about = animation.convention, animation.fps, animation.first, animation.last
     stage = new_stage(path, *about)
     root = UsdGeom.Xform.Define(stage, f"/{ROOT}")
     stage.SetDefaultPrim(root.GetPrim())
-    names = distinct([s.name for s in animation.shapes])
+    shapes = list(animation.shapes)
+    if animation.udim:
+        shapes[0] = save_tiles(folder, shapes[0], animation.convention.meters)
+    names = distinct([s.name for s in shapes])
     tracks = [
         _Track(define_mesh(stage, f"/{ROOT}/{name}", shape), velocities=k == 0)
-        for k, (name, shape) in enumerate(zip(names, animation.shapes))
+        for k, (name, shape) in enumerate(zip(names, shapes))
     ]
-    scope = f"/{ROOT}/{distinct([*names, 'materials'])[-1]}"
-    add_materials(tracks[0].mesh, scope, animation.cloth, images)
+    materials = Materials(f"/{ROOT}/{distinct([*names, 'materials'])[-1]}", folder)
+    for track, shape in zip(tracks, shapes):
+        materials.bind(track.mesh, shape)
     for number, moment in enumerate(animation, start=animation.first):
         for k, track in enumerate(tracks):
             track.add(number, moment, k)

@@ -3,81 +3,93 @@
 Images are files in a folder beside the layer, ``NAME_textures``, and repeat over ``st``.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.io.animation import SurfaceTopology, distinct
 from weft.io.files import atomic_write
-from weft.io.part_appearance import linear_color
+from weft.io.part_appearance import PartAppearance, linear_color
 
 if TYPE_CHECKING:
     from pxr import UsdGeom
 
 MATERIAL_UV = "material_uv"  # primvar of material coordinates, beside ``st`` of the images
-ROUGHNESS = 0.9
-Images = Sequence[str | None]  # of each region: path of its image, relative to the layer
+SUFFIXES = {"image/png": ".png", "image/jpeg": ".jpg"}
+# A material with an image; one without has neither the image nor its connection.
+PRINTED = """#usda 1.0
+def Material "printed" {
+    token outputs:surface.connect = </printed/surface.outputs:surface>
+    def Shader "surface" {
+        uniform token info:id = "UsdPreviewSurface"
+        color3f inputs:diffuseColor
+        color3f inputs:diffuseColor.connect = </printed/image.outputs:rgb>
+        float inputs:roughness = 0.9
+        token outputs:surface
+    }
+    def Shader "st" {
+        uniform token info:id = "UsdPrimvarReader_float2"
+        string inputs:varname = "st"
+        float2 outputs:result
+    }
+    def Shader "image" {
+        uniform token info:id = "UsdUVTexture"
+        asset inputs:file
+        token inputs:sourceColorSpace = "sRGB"
+        float2 inputs:st.connect = </printed/st.outputs:result>
+        token inputs:wrapS = "repeat"
+        token inputs:wrapT = "repeat"
+        float3 outputs:rgb
+    }
+}
+"""
 
 
-def textures_folder(layer: Path) -> Path:
-    """Return the folder of the images of a layer."""
-    return layer.with_name(f"{layer.stem}_textures")
+class Materials:
+    """The materials of a file's surfaces, below one prim, and their images in a folder."""
 
+    def __init__(self, scope: str, folder: Path) -> None:
+        self.scope, self.folder = scope, folder
+        self._files: dict[bytes, str] = {}
 
-def save_images(layer: Path, cloth: SurfaceTopology) -> Images:
-    """Write the images of a cloth into the folder beside a layer, and return their paths.
+    def bind(self, mesh: "UsdGeom.Mesh", shape: SurfaceTopology) -> None:
+        """Define the materials of a shape, and bind them to the subsets of its mesh.
 
-    Raises:
-        RunError: an image is missing, or the folder cannot be written to.
-    """
-    folder, paths = textures_folder(layer), list[str | None]()
-    files: dict[bytes, str] = {}
-    for look in cloth.appearances:
-        if look is None or look.image is None:
-            paths.append(None)
-            continue
-        suffix, data = look.image_bytes()
-        if data not in files:
-            stem = distinct([*(Path(f).stem for f in files.values()), look.image.stem])[-1]
-            files[data] = stem + suffix
-            folder.mkdir(exist_ok=True)
-            with atomic_write(folder / files[data]) as file:
+        Raises:
+            RunError: an image is missing, or the folder cannot be written to.
+        """
+        from pxr import Gf, Sdf, UsdGeom, UsdShade
+
+        stage, template = mesh.GetPrim().GetStage(), Sdf.Layer.CreateAnonymous(".usda")
+        template.ImportFromString(PRINTED)
+        names = distinct([name for name, _ in shape.regions])
+        for name, look in zip(names, shape.appearances):
+            if look is None:
+                continue
+            UsdGeom.Scope.Define(stage, self.scope)
+            path = f"{self.scope}/{name}"
+            Sdf.CopySpec(template, "/printed", stage.GetRootLayer(), path)
+            color = stage.GetAttributeAtPath(f"{path}/surface.inputs:diffuseColor")
+            color.Set(Gf.Vec3f(*linear_color(look.color)))
+            if look.image is None:
+                color.ClearConnections()
+                for child in ("st", "image"):
+                    stage.RemovePrim(f"{path}/{child}")
+            else:
+                file = f"./{self.folder.name}/{self._save_image(look, look.image)}"
+                stage.GetAttributeAtPath(f"{path}/image.inputs:file").Set(file)
+            subset = stage.GetPrimAtPath(f"{mesh.GetPath()}/{name}")
+            material = UsdShade.Material.Get(stage, path)
+            UsdShade.MaterialBindingAPI.Apply(subset).Bind(material)
+
+    def _save_image(self, look: PartAppearance, image: Path) -> str:
+        """Return the name of an image in the folder, once it is written there."""
+        if image.parent == self.folder:
+            return image.name
+        kind, data = look.image_bytes()
+        if data not in self._files:
+            stem = distinct([*(Path(f).stem for f in self._files.values()), image.stem])[-1]
+            self._files[data] = stem + SUFFIXES[kind]
+            self.folder.mkdir(exist_ok=True)
+            with atomic_write(self.folder / self._files[data]) as file:
                 file.write(data)
-        paths.append(f"./{folder.name}/{files[data]}")
-    return paths
-
-
-def add_materials(mesh: "UsdGeom.Mesh", scope: str, cloth: SurfaceTopology, images: Images) -> None:
-    """Define the materials of a cloth below a path, and bind them to its subsets."""
-    from pxr import Gf, Sdf, UsdGeom, UsdShade
-
-    stage, kinds = mesh.GetPrim().GetStage(), Sdf.ValueTypeNames
-    names = distinct([name for name, _ in cloth.regions])
-    for name, look, image in zip(names, cloth.appearances, images):
-        if look is None:
-            continue
-        UsdGeom.Scope.Define(stage, scope)
-        path = f"{scope}/{name}"
-        material = UsdShade.Material.Define(stage, path)
-        shader = UsdShade.Shader.Define(stage, f"{path}/surface")
-        shader.CreateIdAttr("UsdPreviewSurface")
-        shader.CreateInput("roughness", kinds.Float).Set(ROUGHNESS)
-        color = shader.CreateInput("diffuseColor", kinds.Color3f)
-        color.Set(Gf.Vec3f(*linear_color(look.color)))
-        output = shader.CreateOutput("surface", kinds.Token)
-        material.CreateSurfaceOutput().ConnectToSource(output)
-        if image is not None:
-            reader = UsdShade.Shader.Define(stage, f"{path}/st")
-            reader.CreateIdAttr("UsdPrimvarReader_float2")
-            reader.CreateInput("varname", kinds.String).Set("st")
-            texture = UsdShade.Shader.Define(stage, f"{path}/image")
-            texture.CreateIdAttr("UsdUVTexture")
-            texture.CreateInput("file", kinds.Asset).Set(Sdf.AssetPath(image))
-            texture.CreateInput("sourceColorSpace", kinds.Token).Set("sRGB")
-            for wrap in ("wrapS", "wrapT"):
-                texture.CreateInput(wrap, kinds.Token).Set("repeat")
-            place = reader.CreateOutput("result", kinds.Float2)
-            texture.CreateInput("st", kinds.Float2).ConnectToSource(place)
-            color.ConnectToSource(texture.CreateOutput("rgb", kinds.Float3))
-        subset = stage.GetPrimAtPath(f"{mesh.GetPath()}/{name}")
-        UsdShade.MaterialBindingAPI.Apply(subset).Bind(material)
+        return self._files[data]

@@ -11,7 +11,7 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.io.animation import SurfaceTopology
-from weft.io.part_appearance import STITCH, PartAppearance
+from weft.io.part_appearance import CLOTH, STITCH, PartAppearance
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -21,11 +21,10 @@ SIDE = 1024  # pixels of a tile
 FINER = 2  # pixels that are averaged to one, along each side
 MARGIN = 0.02  # of a tile, around the panel
 ACROSS = 10  # tiles in a row, by the convention
-USUAL = PartAppearance("4f86b0", ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)))  # without a surface
 
 
 def save_tiles(folder: Path, cloth: SurfaceTopology, meters: float) -> SurfaceTopology:
-    """Write a tile for every region, and return the cloth with the coordinates of tiles.
+    """Write a tile for every region, and return the cloth with tiles for images.
 
     Args:
         folder: of the images.
@@ -33,7 +32,9 @@ def save_tiles(folder: Path, cloth: SurfaceTopology, meters: float) -> SurfaceTo
         meters: [m] unit of its texture coordinates.
     """
     assert cloth.corner_uv is not None
-    image_uv, looks = np.array(cloth.corner_uv), [look or USUAL for look in cloth.appearances]
+    folder.mkdir(exist_ok=True)
+    image_uv = np.array(cloth.corner_uv)
+    looks = [look or PartAppearance(CLOTH) for look in cloth.appearances]
     for k, (look, (_, faces)) in enumerate(zip(looks, cloth.regions)):
         uv = meters * cloth.corner_uv[faces]
         upright = np.stack([-uv[..., 1], uv[..., 0]], axis=-1)
@@ -41,7 +42,8 @@ def save_tiles(folder: Path, cloth: SurfaceTopology, meters: float) -> SurfaceTo
         low = upright.min(axis=(0, 1)) - MARGIN * size
         image_uv[faces] = (upright - low) / size + [k % ACROSS, k // ACROSS]
         _draw(look, low, size).save(folder / TILES.replace("<UDIM>", str(1001 + k)))
-    return replace(cloth, appearances=looks, image_uv=image_uv)
+    drawn = [replace(look, image=folder / TILES) for look in looks]
+    return replace(cloth, appearances=drawn, image_uv=image_uv)
 
 
 def _draw(look: PartAppearance, low: Floats, size: float) -> "Image":

@@ -7,6 +7,7 @@ import numpy as np
 from weft.base.arrays import CornerUv, Faces, Floats, Ints, Positions
 from weft.contact.exact.intersections import intersections
 from weft.discretization.mesh import TriangleMesh
+from weft.discretization.vertex_normals import VertexNormals
 from weft.show.picture.loop_subdivision import LoopSubdivision
 
 # [rad] directions of the rim, from the front to the back
@@ -14,32 +15,6 @@ ROUND = np.radians([0.0, 45.0, 90.0, 135.0, 180.0])
 RIM_TONE = 0.82  # brightness over that of the cloth, because an edge shows cut yarns
 TRIES = 3  # rounds of replacing intersecting parts of the smooth surface
 MOST_LOOKED_AT = 100_000  # larger smooth surfaces are not checked, because the search takes long
-
-
-class Normals:
-    """Area-weighted vertex normals, by a sparse product, which is faster than adding up by
-    index.
-    """
-
-    def __init__(self, faces: Ints, n_vertices: int) -> None:
-        from scipy.sparse import csr_matrix
-
-        m = len(faces)
-        rows = (np.ones(3 * m), np.ascontiguousarray(faces).reshape(-1), 3 * np.arange(m + 1))
-        self.faces = faces
-        self.sum = csr_matrix(rows, shape=(m, n_vertices)).T.tocsr()
-
-    def __call__(self, x: Positions) -> Floats:
-        """Return (n,3) unit normals at positions x (n,3); zero at isolated vertices."""
-        a, b, c = (x[self.faces[:, i]].T for i in range(3))
-        u, v = b - a, c - a
-        normal = np.stack(
-            [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]],
-            axis=1,
-        )
-        total = self.sum @ normal
-        length = np.sqrt(np.einsum("ni,ni->n", total, total))[:, None]
-        return np.asarray(total / np.where(length > 0, length, 1.0))
 
 
 class Shell:
@@ -155,7 +130,7 @@ class Drawing:
         self._thickness = None if thickness is None else np.reshape(thickness, (-1, 1))
         if self._fine is not None and isinstance(thickness, np.ndarray):
             self._thickness = self._fine.values(thickness[:, None])
-        self._normals = Normals(faces, middle)
+        self._normals = VertexNormals(faces, middle)
         self._shell = Shell(faces, uv, middle) if thickness is not None else None
         self.n_cloth = middle
         self.rims: Ints = np.zeros(0, dtype=np.int32)
@@ -166,7 +141,9 @@ class Drawing:
         bodies = mesh.faces[n_faces:]
         self._bodies: Faces = bodies - n
         self.n_cloth_faces = len(faces)
-        self._body_normals = Normals(self._bodies, mesh.n_vertices - n) if len(bodies) else None
+        self._body_normals = (
+            VertexNormals(self._bodies, mesh.n_vertices - n) if len(bodies) else None
+        )
         self.faces: Faces = np.concatenate([faces, bodies - n + self.n_cloth]).astype(np.int32)
         self.uv = np.concatenate([uv, mesh.corner_uv[n_faces:]])
         self.parent: Ints = np.concatenate([parent, np.arange(n_faces, len(mesh.faces))])

@@ -13,12 +13,10 @@ from weft import kernel
 from weft.base.arrays import Floats, Ints
 from weft.base.errors import RunError
 from weft.discretization.mesh import TriangleMesh
-from weft.io.part_appearance import STITCH, PartAppearance
+from weft.io.part_appearance import CLOTH, STITCH, THIN, PartAppearance, rgb
 from weft.kernel import DataType, IntArray, Vec3fArray, WarpStruct
-from weft.show import looks
 
 MOST_TEXELS = 2048  # of the side of an image in pictures
-THIN = 0.0002  # [m] drawn thickness of parts without one, beside parts that have one
 vec2f: DataType = wp.vec2f
 vec3f: DataType = wp.vec3f
 
@@ -138,7 +136,7 @@ class Paint:
                 got="cloth without a surface",
                 where=mesh.source,
                 expected="`surface` in its pattern or scene",
-                hint="docs/garments.md; or choose another look, such as panels",
+                hint="docs/surfaces.md; or choose another look, such as panels",
             )
         self.mesh, self.looks = mesh, list(appearances.values())
         number = {name: k for k, name in enumerate(appearances)}
@@ -146,80 +144,66 @@ class Paint:
 
     def thickness(self) -> Floats | None:
         """Return the drawn thickness (n,) [m] of the vertices; None: no part has one."""
-        given = [look.thickness or 0.0 for look in self.looks]
-        if not any(given):
+        given = np.array([look.thickness or 0.0 for look in self.looks] + [0.0])
+        if not given.any():
             return None
         found = np.full(self.mesh.n_vertices, THIN)
-        for k, value in enumerate(given):
-            ids = self.mesh.faces[self.part == k].reshape(-1)
-            found[ids] = np.maximum(found[ids], value)
+        np.maximum.at(found, self.mesh.faces, given[self.part, None])
         return found
 
-    def colors(self) -> Floats:
-        """Return (m,3,3) sRGB at the corners: white below images, which are multiplied by it."""
-        own = ["ffffff" if look.image is not None else look.color for look in self.looks]
-        table = np.array([looks.rgb(code) for code in [*own, looks.CLOTH]])
-        return np.repeat(table[self.part][:, None], 3, axis=1)
-
-    def surface(self, parent: Ints, n_cloth: int) -> WarpStruct:
-        """Return the paint for the shading of drawn faces.
+    def colors(self, parent: Ints) -> Floats:
+        """Return (M,3,3) sRGB at the corners of drawn faces: white below images, which are
+        multiplied by it.
 
         Args:
-            parent: (M,) face of the mesh of each drawn face; bodies follow the cloth.
-            n_cloth: number of drawn faces of the cloth.
+            parent: (M,) face of the mesh of each drawn face; those of bodies have no meaning.
+        """
+        own = ["ffffff" if look.image is not None else look.color for look in self.looks]
+        table = np.array([rgb(code) for code in [*own, CLOTH]])
+        return np.repeat(table[self._part_of(parent)][:, None], 3, axis=1)
+
+    def _part_of(self, parent: Ints) -> Ints:
+        """Return the part (M,) of drawn faces; -1: none, and bodies."""
+        return np.append(self.part, -1)[np.minimum(parent, len(self.part))]
+
+    def surface(self, parent: Ints) -> WarpStruct:
+        """Return the paint for the shading of drawn faces, whose faces of the mesh are ``parent``
+        (M,); bodies follow the cloth.
         """
         shown = self.looks
         sizes = [[] if look.image is None else _image_sizes(look) for look in shown]
-        counts = [sum(map(len, s)) for s in sizes]
-        first = np.cumsum([0, *counts])[:-1]
+        first = np.cumsum([0, *(sum(map(len, s)) for s in sizes)])[:-1]
         made = PaintedSurface()
         prints = kernel.records(
             Print,
             len(shown),
             across=[look.st[0] for look in shown],
             along=[look.st[1] for look in shown],
-            first=np.where(np.array(counts) > 0, first, -1),
+            first=[start if s else -1 for start, s in zip(first, sizes)],
             side=[1 << max(len(s) - 1, 0) for s in sizes],
             levels=[len(s) for s in sizes],
-            back=[_linear(look.back) for look in shown],
-            thread=[_linear(look.thread) for look in shown],
+            back=[-np.ones(3) if look.back is None else rgb(look.back) ** 2 for look in shown],
+            thread=[rgb(look.thread) ** 2 for look in shown],
         )
         texels = np.concatenate([np.zeros((0, 3)), *(s for own in sizes for s in own)])
-        cloth = parent[:n_cloth]
-        part = np.full(len(parent), -1, dtype=np.int32)
-        part[:n_cloth] = self.part[cloth]
         start, dashes = self._stitches_by_face()
-        made.part, made.parent = kernel.array(part, wp.int32), kernel.array(parent, wp.int32)
-        made.prints = kernel.array(prints, Print)
+        made.part = kernel.array(self._part_of(parent).astype(np.int32), wp.int32)
+        made.parent, made.prints = kernel.array(parent, wp.int32), kernel.array(prints, Print)
         made.texels = kernel.array(texels.astype(np.float32), wp.vec3f)
         made.dash_first = kernel.array(start.astype(np.int32), wp.int32)
         made.dashes = kernel.array(dashes.astype(np.float32), wp.vec2f)
         return made
 
     def _stitches_by_face(self) -> tuple[Ints, Floats]:
-        """Return the stitches (k,2,2) near each face in turn, and the first one (m+1,) of each."""
-        count, found = np.zeros(len(self.part), dtype=np.int64), [np.zeros((0, 2, 2))]
-        for f, lines in self.stitches():
-            count[f] = len(lines)
-            found.append(lines)
-        return np.concatenate([[0], np.cumsum(count)]), np.concatenate(found)
-
-    def stitches(self) -> Sequence[tuple[int, Floats]]:
-        """Return faces with the stitches (k,2,2) [m] that their bounding boxes touch."""
-        found = []
-        for k, look in enumerate(self.looks):
-            lines, faces = look.dashes(), np.flatnonzero(self.part == k)
-            low, high = lines.min(1) - STITCH, lines.max(1) + STITCH
-            for f, uv in zip(faces.tolist(), self.mesh.corner_uv[faces]):
-                near = ((low <= uv.max(0)) & (high >= uv.min(0))).all(1)
-                if near.any():
-                    found.append((f, lines[near]))
-        return sorted(found, key=lambda pair: pair[0])
-
-
-def _linear(code: str | None) -> Sequence[float]:
-    """Return a color's linear red, green and blue; negative ones of no color."""
-    return (-1.0, -1.0, -1.0) if code is None else [c * c for c in looks.rgb(code)]
+        """Return the first stitch (m+1,) of each face of the mesh, and the stitches (k,2,2) [m]
+        that the bounding boxes of the faces touch, face by face.
+        """
+        lines, found = [look.dashes() for look in self.looks], [np.zeros((0, 2, 2))]
+        for k, uv in zip(self.part.tolist(), self.mesh.corner_uv):
+            own = lines[k] if k >= 0 else found[0]
+            near = own.min(1) - STITCH <= uv.max(0), own.max(1) + STITCH >= uv.min(0)
+            found.append(own[np.logical_and(*near).all(1)])
+        return np.cumsum([0, *map(len, found[1:])]), np.concatenate(found)
 
 
 def _image_sizes(look: PartAppearance) -> list[Floats]:

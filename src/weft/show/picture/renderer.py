@@ -13,6 +13,7 @@ from weft import kernel
 from weft.base.arrays import AnyArray, Faces, Floats, Ints, Positions
 from weft.discretization.mesh import TriangleMesh
 from weft.io.files import atomic_write
+from weft.io.part_appearance import CLOTH, GRAY
 from weft.kernel import WarpStruct
 from weft.show import looks
 from weft.show.looks import CHECKERS, LOOKS, Field, Scale, ShownFrame
@@ -118,9 +119,7 @@ class Renderer:
         own = None if paint is None else paint.thickness()
         thick = own if s.thickness is None else s.thickness
         self._drawn = Drawing(self.mesh, len(mesh.faces), n, s.smooth, thick)
-        self._painted = (
-            None if paint is None else paint.surface(self._drawn.parent, self._drawn.n_cloth_faces)
-        )
+        self._painted = None if paint is None else paint.surface(self._drawn.parent)
         self._faces = kernel.array(np.array(self._drawn.faces), wp.int32)
         self._uv = kernel.array(self._drawn.uv.astype(np.float32), wp.vec2f)
         self._seen = DepthBuffer.of(s.width * s.samples, s.height * s.samples)
@@ -190,16 +189,13 @@ class Renderer:
         elif self.look.name == "panels":
             srgb = looks.panel_colors(self.mesh)[self._drawn.parent]
         elif self.paint is not None:
-            parent = self._drawn.parent
-            srgb = looks.uniform_color(len(parent), looks.GRAY).copy()
-            n = self._drawn.n_cloth_faces
-            srgb[:n] = self.paint.colors()[parent[:n]]
+            srgb = self.paint.colors(self._drawn.parent)
         else:
-            code = looks.CLOTH if self.marked is None else looks.GRAY
+            code = CLOTH if self.marked is None else GRAY
             srgb = looks.uniform_color(len(self._drawn.faces), code)
         bodies = self._drawn.n_cloth_faces
         srgb = np.array(srgb)
-        srgb[bodies:] = looks.uniform_color(len(srgb) - bodies, looks.GRAY)
+        srgb[bodies:] = looks.uniform_color(len(srgb) - bodies, GRAY)
         if self.marked is not None:
             red = np.isin(self._drawn.parent, self.marked)
             srgb[red] = looks.uniform_color(int(red.sum()), looks.MARK)

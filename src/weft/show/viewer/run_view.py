@@ -15,19 +15,10 @@ from weft.base.trees import Json
 from weft.cloth.fields import Physics
 from weft.discretization.mesh import TriangleMesh
 from weft.io.animation import SurfaceTopology
+from weft.io.part_appearance import CLOTH, GRAY, PANELS
 from weft.run.animation import bodies_of, check_finite, regions_of, with_appearances
 from weft.run.run import Run
-from weft.show.looks import (
-    CHECKERS,
-    CLOTH,
-    CONTACT,
-    GRAY,
-    LOOKS,
-    PANELS,
-    PINNED,
-    ShownFrame,
-    available_looks,
-)
+from weft.show.looks import CHECKERS, CONTACT, LOOKS, PINNED, ShownFrame, available_looks
 from weft.show.viewer.metric_curves import CURVES, plots_of
 from weft.show.viewer.packing import pack
 from weft.show.viewer.page_surfaces import PageSurfaces
@@ -48,17 +39,13 @@ class Corners:
     @staticmethod
     def of(cloth: SurfaceTopology) -> "Corners":
         """Split the vertices of the cloth along seams and region borders."""
-        m = len(cloth.faces)
-        uv = np.zeros((m, 3, 2)) if cloth.corner_uv is None else cloth.corner_uv
-        vertex, uvs = cloth.faces.reshape(-1), uv.reshape(-1, 2)
         regions = np.repeat(cloth.region_numbers, 3)
-        columns: list[AnyArray] = [vertex[:, None], regions[:, None], np.round(uvs * 1e7)]
-        _, first, back = np.unique(
-            np.concatenate(columns, axis=1), axis=0, return_index=True, return_inverse=True
-        )
-        side = float(np.ptp(uvs, axis=0).max()) or 1.0
-        faces = back.reshape(m, 3).astype(np.int32)
-        return Corners(faces, vertex[first], regions[first], uvs[first], side)
+        uv = np.zeros((len(regions), 2))
+        if cloth.corner_uv is not None:
+            uv = cloth.corner_uv.reshape(-1, 2)
+        faces, first = cloth.split_corners(regions, np.round(uv * 1e7))
+        side = float(np.ptp(uv, axis=0).max()) or 1.0
+        return Corners(faces, cloth.faces.reshape(-1)[first], regions[first], uv[first], side)
 
     def blocks(self) -> dict[str, str]:
         """Return the arrays of a page, packed, by name."""
