@@ -6,7 +6,8 @@ from scipy.spatial.transform import Rotation
 from typer.testing import CliRunner
 
 from weft.base.errors import MeshError
-from weft.bodies.landmarks import find_landmarks
+from weft.bodies.landmarks import UP, find_landmarks
+from weft.bodies.sections import cut_loop, tape_length
 from weft.bodies.sizes import size_of
 from weft.cli.commands import app
 from weft.io import write_mesh
@@ -48,12 +49,22 @@ def tall_man():
     return mannequin("man", height=2.05)
 
 
+def child():
+    return mannequin("child", height=1.04)
+
+
+def small_child():
+    return mannequin("child", height=0.9)
+
+
 def size_48():
     return mannequin("woman", **size_of(48).body)
 
 
 @pytest.mark.parametrize(
-    "make", [mannequin, lambda: mannequin("man"), tall_man, size_48], ids=["woman", "man", 205, 48]
+    "make",
+    [mannequin, lambda: mannequin("man"), tall_man, size_48, child, small_child],
+    ids=["woman", "man", "205", "48", "child", "90"],
 )
 def test_landmarks_are_where_the_mannequin_has_them(make):
     body = make()
@@ -98,6 +109,18 @@ def test_arms_may_be_up_or_down(woman, pose):
     assert np.linalg.norm(found.points["shoulder_left"] - x[shoulder]) < 0.03
     assert found.girths["chest"] == pytest.approx(known.chest, abs=0.03)
     assert found.girths["wrist"] == pytest.approx(known.wrist, abs=0.01)
+
+
+def test_a_tape_lies_around_the_posed_skin():
+    """With arms down the man's trunk is narrower, because skin at the armpits goes with them."""
+    man = mannequin("man")
+    x = man.pose_vertices("arms_down")
+    found = find_landmarks(x, man.faces)
+    for name, level in (("chest", "bust"), ("waist", "waist")):
+        center = found.points[level] * [0, 1, 0]
+        around = tape_length(cut_loop(x, man.faces, center, UP), UP)
+        assert found.girths[name] == pytest.approx(around, abs=1e-6)
+    assert found.girths["chest"] < man.measurements.chest - 0.05
 
 
 def test_stated_landmarks_are_not_searched(woman):

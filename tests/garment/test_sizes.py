@@ -47,6 +47,14 @@ def test_the_default_figures_are_sizes_of_the_table():
         assert {n: getattr(asked, n) for n in found.body} == pytest.approx(found.body)
 
 
+def test_girths_of_children_are_their_means():
+    """Straight lines stand for the means by height (Snyder et al. 1977)."""
+    for size in size_table()["child"].values():
+        mean = measures_of("child", height=size.body["height"])
+        for name in ("chest", "waist", "hips"):
+            assert size.body[name] == pytest.approx(getattr(mean, name), abs=0.013), (size, name)
+
+
 def test_every_size_is_a_person():
     """Girths grow from size to size, and the mannequin accepts all of them."""
     for table in size_table().values():
@@ -59,7 +67,8 @@ def test_every_size_is_a_person():
 def test_ranges_of_sizes():
     assert [str(s) for s in sizes_between("36:46:4,50")] == ["36", "40", "44", "50"]
     assert [str(s) for s in sizes_between("56:60", "man")] == ["man 56", "man 58", "man 60"]
-    for text in ("46:36", "31:40", "36:54", "36:46:0", "36:46:x", "36:", "", "child 110", "nan"):
+    assert [str(s) for s in sizes_between("98:104", "child")] == ["child 98", "child 104"]
+    for text in ("46:36", "31:40", "36:54", "36:46:0", "36:46:x", "36:", "", "child 111", "nan"):
         with pytest.raises(MannequinError):
             sizes_between(text)
 

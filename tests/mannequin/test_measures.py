@@ -32,6 +32,17 @@ def test_tables_give_what_is_not_said():
         m.height = 1.8
 
 
+def test_children_have_the_proportions_of_their_height():
+    """Means of Snyder et al. 1977 [cm]: children of 4 years, and a leg that is 0.43 of them."""
+    m = measures_of("child", height="101.4 cm")
+    assert (m.chest, m.hips, m.neck) == pytest.approx((0.527, 0.535, 0.243))
+    assert m.head == pytest.approx(0.179)
+    assert m.inseam / m.height == pytest.approx(0.4813 * (43.8 / 101.4) / (81.5 / 170.9), abs=1e-4)
+    small, tall = measures_of("child", height=0.9), measures_of("child", height=1.6)
+    assert small.inseam / small.height < 0.43 < 0.48 < tall.inseam / tall.height
+    assert small.waist / small.chest > 0.94 > 0.87 > tall.waist / tall.chest
+
+
 @pytest.mark.parametrize(
     "table, of_all",
     [(STATURE, 1714.41), (NECK, 375.44), (BIACROMIAL, 399.20), (CHEST_HEIGHT, 1252.01)],
@@ -61,7 +72,7 @@ def test_bounds(name):
 @pytest.mark.parametrize(
     "given, text",
     [
-        ({"figure": "child"}, ("figure", "'child'")),
+        ({"figure": "childe"}, ("figure", "'childe'")),
         ({"chst": 0.9}, ("mannequin", "'chst'", "'chest'")),
         ({"chest": "92"}, ("", "mannequin.chest")),
         ({"chest": "2 kg"}, ("", "mannequin.chest")),
@@ -70,6 +81,9 @@ def test_bounds(name):
         ({"chest": 0.9, "waist": 1.3}, ("waist", "1.3 m with chest 0.9 m", "0.55 to 1.25")),
         ({"height": 1.6, "inseam": 0.9}, ("inseam", "0.9 m at a height of 1.6 m")),
         ({"thigh": 0.75}, ("mannequin.hips", "0.96 m", "thighs")),
+        ({"figure": "child", "height": 1.8}, ("height", "1.8 m", "0.9 to 1.65 m of a child")),
+        ({"height": 1.1}, ("height", "1.1 m", ">= 1.4 m of a woman")),
+        ({"chest": 0.6}, ("chest", "0.6 m", ">= 0.7 m of a woman")),
         ({"size": "5 cm"}, ("mannequin.size", "0.05 m", "30 000 to 10 000 faces")),
     ],
 )

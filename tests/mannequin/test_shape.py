@@ -71,6 +71,20 @@ def test_girths_are_those_asked_for(seed):
     assert is_manifold(made.faces)
 
 
+@pytest.mark.parametrize("height", [0.9, 1.5])
+def test_children_have_their_girths_and_large_heads(height):
+    made = mannequin("child", height=height, size=0.0122 * height)
+    for name in ("height", "chest", "waist", "hips"):
+        asked = getattr(made.measures, name)
+        assert getattr(made.measurements, name) == pytest.approx(asked, abs=0.005), name
+    x, crotch = made.vertices, made.measurements.crotch_height
+    assert crotch == pytest.approx(made.measures.inseam, abs=0.01)
+    skull = x[x[:, 1] > height - 0.5 * made.measures.head]
+    # Snyder et al. 1977: heads of children are 13.4 to 14.6 cm broad.
+    assert 0.125 < np.ptp(skull[:, 0]) < 0.15
+    assert is_manifold(made.faces) and len(intersections(x, made.faces)) == 0
+
+
 def test_other_measures_come_near(woman):
     """Measures that are not solved for: within 2 cm."""
     found, asked = woman.measurements, woman.measures

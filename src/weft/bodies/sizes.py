@@ -1,6 +1,7 @@
 """Sizes of clothes: the girths of the body that a size is for, from the table ``sizes.yaml``.
 
-A size is written as its number, with the figure before it if that is no woman: ``40``, ``man 50``.
+A size is written as its number, with the figure before it if that is no woman: ``40``, ``man 50``,
+``child 104``.
 """
 
 from collections.abc import Mapping
@@ -25,7 +26,7 @@ class ClothesSize:
     """A size of clothes in the table.
 
     Args:
-        figure: ``woman`` or ``man``.
+        figure: ``woman``, ``man`` or ``child``.
         number: of the size.
         body: [m] height, chest, waist and hips by name.
     """
@@ -79,7 +80,7 @@ def size_of(text: str | float, figure: str = "woman") -> ClothesSize:
         number = float(last)
         return table[" ".join(words) or figure][int(number) if number.is_integer() else -1]
     except (KeyError, ValueError, OverflowError):
-        listed = [f"of a {f} {min(t)}, {min(t) + 2} to {max(t)}" for f, t in table.items()]
+        listed = [f"of a {f} {', '.join(map(str, [*t][:2]))} to {max(t)}" for f, t in table.items()]
         raise MannequinError(
             "size",
             got=repr(text),

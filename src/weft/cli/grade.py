@@ -26,7 +26,7 @@ def grade(
     out: Annotated[
         Path | None, typer.Option(help="Folder.", metavar="DIR", show_default="NAME-sizes")
     ] = None,
-    figure: Annotated[str, typer.Option(help="Whose sizes: woman or man.")] = "woman",
+    figure: Annotated[str, typer.Option(help="Whose sizes: woman, man or child.")] = "woman",
     allowance: Annotated[
         str, typer.Option(help="From the seam line to the line that is cut.", metavar="LENGTH")
     ] = "1 cm",

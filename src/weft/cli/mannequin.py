@@ -27,7 +27,7 @@ def mannequin(
     out: Annotated[
         Path | None, typer.Argument(help="A .obj or .ply of a pose, a .npz or .usdc of a motion.")
     ] = None,
-    figure: Annotated[str, typer.Option(help="woman or man.")] = "woman",
+    figure: Annotated[str, typer.Option(help="woman, man or child.")] = "woman",
     set_: Measure = None,
     body: Annotated[
         Path | None,

@@ -221,7 +221,7 @@ def mannequin(
     ``measures``.
 
     Args:
-        figure: ``woman`` or ``man``.
+        figure: ``woman``, ``man`` or ``child``.
         size: [m] approximate length of its edges; None: 0.9 % of its height, about 21 000 faces.
         measures: [m] height, chest, waist, hips, neck, shoulders, inseam, arm, thigh, calf,
             upper_arm.

@@ -45,7 +45,7 @@ def fit_shape(m: Measures, size: float) -> FigureShape:
     heights = [at["chest"], at["waist"], at["hips"], at["throat"]]
     found = asked
     for _ in range(ROUNDS):
-        trunk = Union([*torso(m, factors), *limbs(m, joints, size)]).without(*ARMS)
+        trunk = _unite(m, factors, joints, size).without(*ARMS)
         found = np.array([girth_at(trunk, y) for y in heights])
         if np.abs(found - asked)[:3].max() < CLOSE:
             break
@@ -61,7 +61,13 @@ def fit_shape(m: Measures, size: float) -> FigureShape:
             expected=f"about {found[worst]:.3g} m with the other measures",
             hint="thighs may be too large for the hips" if name == "hips" else None,
         )
-    return FigureShape(m, Union([*torso(m, factors), *limbs(m, joints, size)]), joints)
+    return FigureShape(m, _unite(m, factors, joints, size), joints)
+
+
+def _unite(m: Measures, factors: Factors, joints: Floats, size: float) -> Union:
+    """Return the union of all solids of a figure, with blends as wide as its size asks for."""
+    solids = [*torso(m, factors), *limbs(m, joints, size)]
+    return Union([dataclasses.replace(s, blend=m.unit * s.blend) for s in solids])
 
 
 def girth_at(shape: Union, y: float) -> float:

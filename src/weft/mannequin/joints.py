@@ -11,7 +11,13 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.bodies.body_measures import HEIGHTS
-from weft.mannequin.measures import CHEST_HEIGHT, INSEAM_OVER_HEIGHT, STATURE, Measures
+from weft.mannequin.measures import (
+    CHEST_HEIGHT,
+    FOOT_OVER_HEIGHT,
+    INSEAM_OVER_HEIGHT,
+    STATURE,
+    Measures,
+)
 
 TRUNK = ("pelvis", "spine", "chest", "neck", "head")
 LIMBS = ("clavicle", "shoulder", "elbow", "wrist", "hip", "knee", "ankle", "ball")
@@ -31,12 +37,12 @@ _ABOVE = {
 ABDUCTION = np.radians(42.0)  # of the arms in the a-pose, from the vertical
 TOE_OUT = np.radians(5.0)
 
-FOOT_OVER_HEIGHT = 263.03 / 1714.41
 BALL_OVER_FOOT = 194.75 / 263.03
 HAND_OVER_HEIGHT = 189.29 / 1714.41
 UPPER_ARM = 327.37 / (327.37 + 259.19)  # upper arm (acromion to radiale) over the arm
 HEEL = 0.24  # part of the foot's length that lies behind the ankle
 DROP = 0.026  # distance from acromion to shoulder joint, over the stature
+CHIN = 1.03  # distance from a child's seventh vertebra to the top, over that from its chin (drawn)
 GAP = 0.0075  # distance between a thigh and the plane of symmetry, over the stature
 
 
@@ -57,19 +63,23 @@ class Levels:
     measures: Measures
 
     def __getitem__(self, name: str) -> float:
-        figure = self.measures.figure
-        fullest = CHEST_HEIGHT[figure] / STATURE[figure]
+        adult = "man" if self.measures.figure == "child" else self.measures.figure
+        fullest = CHEST_HEIGHT[adult] / STATURE[adult]
         return self.at(fullest if name == "chest" else HEIGHTS[name])
 
     def at(self, part: float) -> float:
-        """Return the height [m] of a fraction ``part`` of the stature.
+        """Return the height [m] of a fraction ``part`` of an adult's stature.
 
         Heights below the crotch are scaled with the inseam, heights above it with the rest of the
-        stature.
+        stature; a child's with the trunk and with neck and head, which grow in other proportions.
         """
         h, leg = self.measures.height, self.measures.inseam
         if part <= INSEAM_OVER_HEIGHT:
             return part / INSEAM_OVER_HEIGHT * leg
+        if self.measures.figure == "child":
+            knots = (INSEAM_OVER_HEIGHT, HEIGHTS["neck"], 1.0)
+            neck = h - CHIN * self.measures.head
+            return float(np.interp(part, knots, (leg, neck, h)))
         rest = (part - INSEAM_OVER_HEIGHT) / (1 - INSEAM_OVER_HEIGHT)
         return leg + rest * (h - leg)
 
@@ -97,7 +107,7 @@ def rest_joints(measures: Measures, thigh_width: float) -> Floats:
     reach = measures.arm - DROP * h
     upper = UPPER_ARM * measures.arm - DROP * h
     elbow, wrist = shoulder + upper * down, shoulder + reach * down
-    foot = FOOT_OVER_HEIGHT * h * measures.inseam / (INSEAM_OVER_HEIGHT * h)
+    foot = FOOT_OVER_HEIGHT * h * measures.inseam / (INSEAM_OVER_HEIGHT * h) * measures.foot_growth
     top = np.array([hip, at["hip"], 0.0])
     ankle = np.array([hip + spread, at["ankle"], -0.004 * h])
     knee = top + (at["hip"] - at["knee"]) / (at["hip"] - at["ankle"]) * (ankle - top)

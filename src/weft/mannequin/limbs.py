@@ -4,13 +4,12 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.mannequin.joints import (
-    FOOT_OVER_HEIGHT,
     HAND_OVER_HEIGHT,
     HEEL,
     NUMBER,
     TOE_OUT,
 )
-from weft.mannequin.measures import INSEAM_OVER_HEIGHT, Measures
+from weft.mannequin.measures import FOOT_OVER_HEIGHT, INSEAM_OVER_HEIGHT, Measures
 from weft.mannequin.solids import Cone, Solid, Tube, section_rows
 
 X, Y, Z = np.eye(3)
@@ -102,15 +101,16 @@ def _leg(m: Measures, hip: Floats, ankle: Floats, side: float) -> Tube:
     out *= np.sign(out[0] * side) / np.linalg.norm(out)
     rows = np.array([*THIGH, *CALF])
     radius = np.where(rows[:, :1] < 0.46, thigh, calf)
-    ahead = -0.004 * np.sin(np.pi * rows[:, 0])
-    table = section_rows(rows[:, 0], radius * rows[:, 1:4], rows[:, 4], ahead)
+    ahead = -0.004 * m.unit * np.sin(np.pi * rows[:, 0])
+    table = section_rows(rows[:, 0], radius * rows[:, 1:4], m.unit * rows[:, 4], ahead)
     front = np.cross(out, axis) * side
     front *= np.sign(front[2])
-    return Tube(hip, axis, out, front, length, table, (0.06, 0.03), 2.0, 0.034, "leg")
+    ends = (0.06 * m.unit, 0.03 * m.unit)
+    return Tube(hip, axis, out, front, length, table, ends, 2.0, 0.034, "leg")
 
 
 def _foot(m: Measures, ankle: Floats, side: float) -> Tube:
-    long = FOOT_OVER_HEIGHT / INSEAM_OVER_HEIGHT * m.inseam
+    long = FOOT_OVER_HEIGHT / INSEAM_OVER_HEIGHT * m.inseam * m.foot_growth
     axis = _foot_direction(side)
     out = np.array([np.cos(TOE_OUT) * side, 0.0, -np.sin(TOE_OUT)])
     ends = (0.06 * long, 0.08 * long)
@@ -129,13 +129,14 @@ def _arm(m: Measures, shoulder: Floats, wrist: Floats, side: float, size: float)
     out = np.array([-axis[1] * side, axis[0] * side, 0.0])  # away from the body
     rows = np.array(ARM)
     table = section_rows(rows[:, 0], r * rows[:, 1:])
-    arm = Tube(shoulder, axis, out, Z, length, table, (1.0 * r, 0.03), 2.0, 0.045, "arm")
+    arm = Tube(shoulder, axis, out, Z, length, table, (1.0 * r, 0.03 * m.unit), 2.0, 0.045, "arm")
     hand = HAND_OVER_HEIGHT * h
     thick, wide = 0.080 * hand, 0.205 * hand
     rows = np.array(PALM)
     extents = rows[:, [1, 2, 2]] * [thick, wide, wide]
     flat = section_rows(rows[:, 0], extents, ahead=0.02 * hand * rows[:, 0])
-    palm = Tube(wrist, axis, out, Z, 0.91 * hand, flat, (0.03, 0.08 * hand), 2.2, 0.02, "hand")
+    ends = (0.03 * m.unit, 0.08 * hand)
+    palm = Tube(wrist, axis, out, Z, 0.91 * hand, flat, ends, 2.2, 0.02, "hand")
     root = wrist + 0.16 * hand * axis + 0.12 * hand * Z
     tip = wrist + 0.50 * hand * axis + 0.30 * hand * Z - 0.03 * hand * out
     thick = max(0.052 * hand, 0.65 * size)
@@ -161,7 +162,7 @@ def heel(m: Measures, ankle: Floats, side: float) -> Floats:
 
 def _sole(m: Measures, ankle: Floats, side: float, ahead: float) -> Floats:
     """Return the point (3,) [m] of the floor ahead of an ankle by a part of the foot's length."""
-    long = FOOT_OVER_HEIGHT / INSEAM_OVER_HEIGHT * m.inseam * ahead
+    long = FOOT_OVER_HEIGHT / INSEAM_OVER_HEIGHT * m.inseam * m.foot_growth * ahead
     return np.asarray(ankle * (1, 0, 1) + long * _foot_direction(side))
 
 

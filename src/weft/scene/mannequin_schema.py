@@ -17,10 +17,10 @@ from weft.mannequin.motions import ENDS
 from weft.scene.shape_block import ShapeBlock
 
 _DEFAULTS = {  # of measures; others are those of the tables
-    "height": "1.68 m of a woman, 1.76 m of a man",
-    "chest": "0.88 m, 1.00 m, as the height",
-    "waist": "0.72 m, 0.88 m, as the height",
-    "hips": "0.96 m, 1.00 m, as the height",
+    "height": "1.68 m of a woman, 1.76 m of a man, 1.10 m of a child",
+    "chest": "0.88 m, 1.00 m, 0.56 m, as the height",
+    "waist": "0.72 m, 0.88 m, 0.51 m, as the height",
+    "hips": "0.96 m, 1.00 m, 0.57 m, as the height",
 }
 
 
