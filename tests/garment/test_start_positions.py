@@ -133,7 +133,8 @@ def test_a_strap_that_ends_below_the_shoulder_is_named(figure):
         x, y, z = panel.placement.translation
         place = replace(panel.placement, translation=(x, y - 0.2, z), fixed=True)
         low.append(replace(panel, placement=place))
-    caught = caught_seams(fit_start(replace(pattern, panels=low), figure)[1], figure)
+    ways = fit_start(replace(pattern, panels=low), figure)[1]
+    caught = [str(problem) for problem in caught_seams(ways, figure)]
     seams = {w.match.seam.name for w in find_ways(replace(pattern, panels=low)) if w.is_over}
     assert seams and all(any(f"{name} " in text for text in caught) for name in seams)
 

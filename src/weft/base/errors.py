@@ -1,7 +1,9 @@
 """Errors for users, in one form: what is wrong, got, expected, where, and the next step."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
+from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -82,6 +84,29 @@ class LawError(WeftError):
 
 class SceneError(WeftError):
     """A scene that is impossible or contradictory."""
+
+
+class Outlook(Enum):
+    """What becomes of a problem of the start when the scene is simulated."""
+
+    RESOLVES = "resolves by itself"
+    MAY = "may resolve"
+    CANNOT = "cannot resolve by itself"
+
+
+@dataclass(frozen=True)
+class StartProblem:
+    """A problem of a scene's start, the same for ``weft check`` and ``weft run``."""
+
+    outlook: Outlook
+    text: str
+
+    def __str__(self) -> str:
+        return f"at the start, {self.outlook.value}: {self.text}"
+
+
+class StartError(SceneError):
+    """Cloth that intersects itself or a body at the start, or is nearer than its thickness."""
 
 
 class Problems(WeftError):

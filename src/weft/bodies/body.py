@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from weft.base.arrays import Angles, Faces, Point, Positions
+from weft.base.arrays import Angles, Bools, Faces, Point, Positions
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import ROOM, setting
@@ -106,6 +106,21 @@ class Body:
         return dataclasses.replace(
             self, vertices=place(self.vertices), path=path or self.path, frames=frames
         )
+
+    def contains(self, points: Positions, t: float = 0.0) -> Bools:
+        """Return whether points (k,3) [m] are inside the surface at time t [s].
+
+        The winding number is the sum of the solid angles of the faces (Van Oosterom and Strackee
+        1983, equation 8), so that small holes do not matter.
+        """
+        corners, turns = np.moveaxis(self.at(t)[self.faces], 1, 0), np.zeros(len(points))
+        for k, point in enumerate(points):
+            a, b, c = corners - point
+            p, q, r = np.linalg.norm([a, b, c], axis=2)
+            volume = (a * np.cross(b, c)).sum(1)
+            others = (a * b).sum(1) * r + (b * c).sum(1) * p + (c * a).sum(1) * q
+            turns[k] = np.arctan2(volume, p * q * r + others).sum() / (2 * np.pi)
+        return np.asarray(np.abs(turns) > 0.5)
 
     def find_landmarks(self) -> Landmarks:
         """Return the landmarks of the person that the body is, at the start; they are found once.

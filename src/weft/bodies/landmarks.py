@@ -58,12 +58,14 @@ class Landmarks:
         girths: [m] of ``neck, chest, underbust, waist, hips, thigh, knee, upper_arm, wrist``.
         height: [m] from the floor to the top.
         forward: (3,) unit vector in which the body looks.
+        crotch_length: [m] from the waist in front between the legs to the waist at the back.
     """
 
     points: Mapping[str, Floats]
     girths: Mapping[str, float]
     height: float
     forward: Floats
+    crotch_length: float
 
     @property
     def axes(self) -> Floats:
@@ -102,7 +104,7 @@ def find_landmarks(
     skin = _Skin((x - origin) @ axes.T, faces, height, crotch[1])
     points, girths = _measure_body(skin, levels)
     back = {name: p @ axes + origin + [0.0, floor, 0.0] for name, p in points.items()}
-    return Landmarks(back | places, girths, height, axes[2])
+    return Landmarks(back | places, girths, height, axes[2], _measure_crotch(skin, points["waist"]))
 
 
 def _split_stated(
@@ -431,6 +433,17 @@ def _measure_body(
         for name, values in more.items():
             values.append(around[name])
     return points, girths | {name: float(np.mean(v)) for name, v in more.items()}
+
+
+def _measure_crotch(skin: _Skin, waist: Floats) -> float:
+    """Return the length [m] of a tape from the waist (3,) [m] in front under the crotch to the
+    back.
+    """
+    points = cut_edges(skin.x, skin.faces, np.zeros(3), np.array([1.0, 0.0, 0.0]))[0]
+    low = points[points[:, 1] < waist[1]]
+    # The tape is the hull of the section below the waist, without the straight way on top.
+    top = low[low[:, 1] > waist[1] - 0.01 * skin.height]
+    return tape_length(low, np.array([1.0, 0.0, 0.0])) - float(np.ptp(top[:, 2]))
 
 
 def _measure_arm(skin: _Skin, arm: _Arm) -> tuple[dict[str, Floats], dict[str, float]]:

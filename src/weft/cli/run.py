@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weft.base.errors import point_text
+from weft.base.errors import Outlook, point_text
 from weft.cli.options import Device, Out, Quiet, Resume, SceneFile, Set, Threads, configure, say
 
 if TYPE_CHECKING:
@@ -52,11 +52,15 @@ def run(
     (frame, step, newton, increment, seconds, left, wrote).
     """
     configure(device, threads)
+    from weft.run.plausibility import start_problems
     from weft.scene.build import load_scene
 
     loaded = load_scene(scene, set_ or [])
     folder = out or Path("runs") / scene.stem
     last = frames if frames is not None else loaded.frames
+    for problem in () if quiet or json else start_problems(loaded.scene):
+        if problem.outlook is Outlook.RESOLVES:  # the others are warned of
+            say(f"start    {problem.outlook.value}: {problem.text}")
     simulate_into(
         loaded.scene,
         folder,

@@ -16,7 +16,7 @@ import numpy as np
 
 from weft import kernel
 from weft.base.arrays import Bools, Floats, Ints, Positions
-from weft.base.errors import SceneError, point_text
+from weft.base.errors import SceneError, StartError, point_text
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, ROOM, Accepts, documented, setting
 from weft.bodies.body import Body, join_faces, join_positions
@@ -377,8 +377,9 @@ class Contact:
             k = int(np.argmin(room))
             a, b = (int(s[k]) for s in sides.of_pairs(pairs, kinds))
             place = point_text(y[a])
-            raise SceneError(
-                "bodies at the start" if min(a, b) >= self.n_cloth else "cloth at the start",
+            of_bodies = min(a, b) >= self.n_cloth
+            raise (SceneError if of_bodies else StartError)(
+                "bodies at the start" if of_bodies else "cloth at the start",
                 got=f"{self.name_of(a)} and {self.name_of(b)} nearer than their thickness at "
                 f"({place}), by {-room.min():.3g} m",
                 expected="farther apart than contact.thickness",
@@ -400,7 +401,7 @@ class Contact:
         names = " and ".join(dict.fromkeys(self.name_of(int(f[0])) for f in first))
         of_bodies = bool((self.mesh.faces[pairs] >= self.n_cloth).all())
         hint = "move them apart" if of_bodies else _UNTANGLE
-        raise SceneError(
+        raise (SceneError if of_bodies else StartError)(
             "bodies at the start" if of_bodies else "cloth at the start",
             got=f"{len(pairs)} pairs of faces intersect ({names}, ...): {shown}",
             expected="none, with contact",

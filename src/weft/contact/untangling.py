@@ -34,13 +34,16 @@ class Crossing:
     direction: Floats  # (h,3) unit D
 
 
-def remove_intersections(contact: Contact, x: Positions, free: Bools) -> tuple[Positions, int]:
-    """Move vertices of x until no faces intersect, in at most ``MOST_ROUNDS`` rounds.
+def remove_intersections(
+    contact: Contact, x: Positions, free: Bools, rounds: int = MOST_ROUNDS
+) -> tuple[Positions, int]:
+    """Move vertices of x until no faces intersect, in at most so many rounds.
 
     Args:
         contact: the surfaces; bodies are where they are at time 0.
         x: (n,3) [m] positions, which may intersect.
         free: (n,) vertices that may be moved.
+        rounds: at most.
 
     Returns:
         (n,3) [m] positions near x, and the number of pairs of faces that still intersect.
@@ -51,7 +54,7 @@ def remove_intersections(contact: Contact, x: Positions, free: Bools) -> tuple[P
     body = contact.body_positions(0.0)
     mobile = np.concatenate([free, np.zeros(len(body), dtype=bool)])
     left = 0
-    for _ in range(MOST_ROUNDS):
+    for _ in range(rounds):
         pairs = contact.crossings(x, 0.0, excluded)
         left = len(pairs)
         if left == 0:

@@ -20,6 +20,7 @@ from functools import cached_property
 import numpy as np
 
 from weft.base.arrays import Floats, Positions
+from weft.base.errors import Outlook, StartProblem
 from weft.bodies.body import Body
 from weft.bodies.landmarks import GIRTH_LEVELS, Landmarks
 from weft.discretization.polygon import contains
@@ -112,8 +113,8 @@ def fit_start(pattern: Pattern, figure: Figure) -> tuple[Pattern, list[SeamWays]
     return fitted, _move_ways(ways, fitted)
 
 
-def caught_seams(ways: Iterable[SeamWays], figure: Figure) -> list[str]:
-    """Return warnings about seams that would close through a body.
+def caught_seams(ways: Iterable[SeamWays], figure: Figure) -> list[StartProblem]:
+    """Return the seams that would close through a body.
 
     Args:
         ways: of the seams, from where the panels start.
@@ -121,9 +122,12 @@ def caught_seams(ways: Iterable[SeamWays], figure: Figure) -> list[str]:
     """
     body, most = figure.kept_clear, CAUGHT * figure.landmarks.height
     return [
-        f"seam {w.match.seam.name} between panels {' and '.join(w.panels)} would close through the "
-        f"body near ({', '.join(f'{c:.2f}' for c in w.middle)}): place its panels in a side-car "
-        "file or in the pattern such that the straight way between its sides is free"
+        StartProblem(
+            Outlook.MAY,
+            f"seam {w.match.seam.name} between panels {' and '.join(w.panels)} would close through "
+            f"the body near ({', '.join(f'{c:.2f}' for c in w.middle)}): place its panels in a "
+            "side-car file or in the pattern such that the straight way between its sides is free",
+        )
         for w in ways
         if (w.is_over or w.is_inseam(figure.crotch))
         and _obstruction([w], body, figure.crotch)[0].mean() > most

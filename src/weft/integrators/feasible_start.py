@@ -13,7 +13,7 @@ from weft import kernel
 from weft.base.arrays import Positions
 from weft.base.errors import SceneError
 from weft.contact.contact_energy import ContactEnergy
-from weft.contact.untangling import remove_intersections
+from weft.contact.untangling import MOST_ROUNDS, remove_intersections
 from weft.energies.state import State
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
@@ -41,8 +41,13 @@ class FeasibleStart:
         )
 
 
-def feasible_start(model: Model, x: Positions) -> FeasibleStart:
+def feasible_start(model: Model, x: Positions, rounds: int = MOST_ROUNDS) -> FeasibleStart:
     """Remove the intersections from the start x (n,3) [m] of a model with contact; pins stay.
+
+    Args:
+        model: the model.
+        x: (n,3) [m].
+        rounds: of small motions, at most.
 
     Returns:
         The new start and how far it is from x.
@@ -54,7 +59,7 @@ def feasible_start(model: Model, x: Positions) -> FeasibleStart:
     contact = model.contact
     fixed, _ = model.prescribed_positions(0.0)
     before = len(contact.crossings(x, 0.0, contact.excluded(fixed)))
-    apart, left = remove_intersections(contact, x, ~fixed)
+    apart, left = remove_intersections(contact, x, ~fixed, rounds)
     if left:
         raise SceneError(
             "contact.resolve",

@@ -137,11 +137,15 @@ class Quality:
         return found
 
     @cached_property
+    def wearer(self) -> MovingLandmarks | None:
+        """The landmarks of the first body that stands before the run; None if none does."""
+        counts = [int(body["vertices"]) for body in self.run.manifest["bodies"]]
+        return MovingLandmarks.of(self.run.body_positions(0), self.run.body_faces, counts)
+
+    @cached_property
     def lines(self) -> Sequence[GarmentLine]:
         """The seams and edges that have a place on the body; none if no body stands."""
-        counts = [int(body["vertices"]) for body in self.run.manifest["bodies"]]
-        body, mesh = self.run.body_positions(0), self.mesh
-        wearer = MovingLandmarks.of(body, self.run.body_faces, counts)
+        wearer, mesh = self.wearer, self.mesh
         own = np.arange(mesh.n_vertices, dtype=np.int32) if self.sewn is None else self.sewn
         return find_lines(mesh, self.parts, self.seams, own, wearer) if wearer else []
 

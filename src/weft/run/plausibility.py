@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from weft.base.arrays import Floats, Positions
-from weft.base.errors import abbreviate, point_text
+from weft.base.errors import Outlook, StartProblem, abbreviate, point_text
 from weft.bodies.body import Body
 from weft.bodies.joints.settings import ROPES
 from weft.bodies.nearest_points import NearestPoints
@@ -20,7 +20,6 @@ from weft.discretization.samples import Samples, principal_stretches
 from weft.energies.base import Energy
 from weft.energies.loads.settling_drag import Drag
 from weft.fabric.fabric import UNITS, Fabric, fabric, known_ranges, preset_names
-from weft.garment.body_depth import BodyDepth
 from weft.integrators.base import Stepper, StepSettings
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.run.scene_interface import SceneLike
@@ -43,6 +42,7 @@ def scene_warnings(scene: SceneLike, stepper: Stepper) -> Iterator[str]:
     """Yield warnings about a scene: implausible fabrics, bodies and joints, visible tolerances,
     forces that the integrator leaves out.
     """
+    yield from (str(p) for p in start_problems(scene) if p.outlook is not Outlook.RESOLVES)
     yield from about_bodies(scene.bodies)
     yield from about_joints(scene.bodies)
     yield from about_jumps(scene.bodies, scene.step)
@@ -57,6 +57,39 @@ def scene_warnings(scene: SceneLike, stepper: Stepper) -> Iterator[str]:
     if isinstance(settings, StepSettings):
         size = float(np.ptp(scene.cloth.vertices, axis=0).max())
         yield from about_tolerance(size, scene.step, settings.tolerance)
+
+
+def start_problems(scene: SceneLike) -> Iterator[StartProblem]:
+    """Yield the problems of a garment's start: panels inside a body, and seams that are open.
+
+    Where seams are caught and faces intersect is known earlier, when the scene is built.
+    """
+    cloth, x = scene.cloth, scene.cloth.vertices
+    if not cloth.seams or scene.contact is None:
+        return
+    middles = np.array([x[part.vertices].mean(axis=0) for part in cloth.parts])
+    nearest = [
+        x[p.vertices][((x[p.vertices] - m) ** 2).sum(1).argmin()]
+        for p, m in zip(cloth.parts, middles)
+    ]
+    for body in scene.bodies:
+        inside = body.contains(np.array(nearest))
+        if inside.any() and not inside.all():  # a room contains all of them
+            names = [part.name for part, held in zip(cloth.parts, inside) if held]
+            yield StartProblem(
+                Outlook.CANNOT,
+                f"panels {abbreviate(names)} are inside {body.name}: place them in front of it or "
+                "behind it",
+            )
+    gaps = {n: float(np.linalg.norm(x[p[:, 0]] - x[p[:, 1]], axis=1).max()) for n, p in cloth.seams}
+    widest = max(gaps, key=lambda name: gaps[name])
+    done = sewn_at(scene.contact, scene.model().energies)
+    yield StartProblem(
+        Outlook.RESOLVES,
+        f"{sum(gap > OPEN for gap in gaps.values())} seams are open by up to "
+        f"{100 * gaps[widest]:.0f} cm ({widest}); they close, and the garment settles, until "
+        f"t = {done:.3g} s",
+    )
 
 
 def about_equilibria(scene: SceneLike, stepper: Stepper) -> Iterator[str]:
@@ -254,7 +287,8 @@ def about_garment(
         k = int(np.argmax(gap))
         if gap[k] > OPEN:
             where, ends = point_text(x[pairs[k, 0]]), x[pairs[gap > OPEN]]
-            caught = next((b.name for b in bodies if _lies_between(b, ends, t)), None)
+            middles = ends.mean(axis=1)
+            caught = next((b.name for b in bodies if b.contains(middles, t).mean() > 0.5), None)
             yield (
                 f"seam {name} is open by {1e3 * gap[k]:.3g} mm at t = {t:.3g} s near ({where}): "
             ) + (
@@ -270,12 +304,6 @@ def about_garment(
                 f"{part.name} is stretched by {100 * (tight - 1):.3g} % (95 % of it less) at "
                 f"t = {t:.3g} s: the garment is smaller than the body"
             )
-
-
-def _lies_between(body: Body, ends: Positions, t: float) -> bool:
-    """Return whether a body at the time t [s] lies between the ends (k,2,3) [m] of most ways."""
-    inside = BodyDepth.of(body.at(t), body.faces).contains(ends.mean(axis=1))
-    return bool(inside.mean() > 0.5)
 
 
 def about_tolerance(size: float, step: float, tolerance: float) -> Iterator[str]:

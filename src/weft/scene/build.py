@@ -2,12 +2,20 @@
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path as FilePath
 from typing import Any, TypeAlias, TypeVar
 
-from weft.base.errors import SceneError, SceneProblems, WeftError
+from weft.base.errors import (
+    Outlook,
+    SceneError,
+    SceneProblems,
+    StartError,
+    StartProblem,
+    WeftError,
+)
 from weft.base.schema.document import dotted_path
 from weft.base.settings import settings_by_field
 from weft.base.trees import Json, Yaml
@@ -23,6 +31,8 @@ from weft.fabric.fabric import Fabric, fabric
 from weft.garment.garment import Garment
 from weft.garment.spline_panels import SplineGarment
 from weft.garment.triangulate import triangulate_piece
+from weft.integrators.feasible_start import feasible_start
+from weft.integrators.model import Model
 from weft.io import knows_motion, read_mesh
 from weft.laws.base import Law
 from weft.scene.attachment_schema import attachment_of
@@ -37,6 +47,7 @@ from weft.scene.scene import Scene
 from weft.scene.schema import SCENE_TYPES, ClothBlock, PinBlock, SceneFile
 from weft.scene.selection import select_vertices
 
+TRIAL_ROUNDS = 80  # of untangling, to say whether a start may be untangled
 Thing: TypeAlias = Cloth | Garment | SplineGarment
 T = TypeVar("T")
 B = TypeVar("B")
@@ -49,7 +60,6 @@ class LoadedScene:
     scene: Scene
     seconds: float  # [s]
     fps: float  # [1/s]
-    garments: Sequence[Garment] = ()
 
     @property
     def frames(self) -> int:
@@ -80,11 +90,20 @@ def load_scene(
 
 
 class Builder:
-    """Builder of a scene from its parts, which collects the problems of independent parts."""
+    """Builder of a scene from its parts, which collects the problems of independent parts.
+
+    Args:
+        source: the scene file.
+        file: its contents.
+
+    ``bodies`` and ``garments`` are those that could be built, also if the scene could not.
+    """
 
     def __init__(self, source: Source, file: SceneFile) -> None:
         self.source, self.file = source, file
         self.problems: list[WeftError] = []
+        self.bodies: list[Body] = []
+        self.garments: list[Garment] = []
 
     def build(self) -> LoadedScene:
         """Build the scene.
@@ -96,10 +115,12 @@ class Builder:
         several: list[tuple[Loc, ClothBlock]] = [(("cloths", i), b) for i, b in enumerate(f.cloths)]
         blocks: list[tuple[Loc, ClothBlock]] = [(("cloth",), f.cloth)] if f.cloth else several
         self._made: dict[str, Fabric] = {}
-        bodies = self._each("bodies", f.bodies, self._body)
+        bodies = self.bodies = self._each("bodies", f.bodies, self._body)
         self._wearer = Wearer(bodies)
         made = [self._source_of(loc, block) for loc, block in blocks]
         things = [thing for thing in made if thing is not None]
+        cut = (thing.garment if isinstance(thing, SplineGarment) else thing for thing in things)
+        self.garments = [thing for thing in cut if isinstance(thing, Garment)]
         outfit = None
         if len(things) == len(made):
             outfit = self._try(("cloths",), lambda: self._join(things))
@@ -146,13 +167,13 @@ class Builder:
         self._try(("integrator", f.integrator.name, "linear"), scene.stepper)
         if f.attachments and self._try(("attachments",), lambda: scene.attached) is None:
             raise SceneProblems(self.problems)
-        model = self._try(("contact",) if f.contact else ("conditions",), scene.model)
+        model = self._try(("contact",) if f.contact else ("conditions",), partial(_model_of, scene))
         if model is not None:
             self._try(("pins",), lambda: model.prescribed_positions(0.0))
             self._try(("contact", "resolve"), lambda: scene.resolved)
         if self.problems:
             raise SceneProblems(self.problems, scene)
-        return LoadedScene(scene, f.seconds, f.fps, [garment for _, garment in outfit.worn])
+        return LoadedScene(scene, f.seconds, f.fps)
 
     def _as_written(self) -> Json:
         """Return the fields of the scene whose values are those of the file."""
@@ -375,3 +396,23 @@ def _thickness(
         expected="a length, with a garment",
         hint="its panels have thicknesses of their own, in the pattern",
     )
+
+
+def _model_of(scene: Scene) -> Model:
+    """Return the model of a scene.
+
+    Raises:
+        StartError: cloth that intersects at the start; it says whether weft can untangle it.
+    """
+    try:
+        return scene.model()
+    except StartError as error:
+        assert scene.contact is not None
+        outlook, how = Outlook.CANNOT, "it is deep, or not of triangles alone"
+        if scene.cloth.embedding is None and not len(scene.loose):
+            model = scene.with_(contact=dataclasses.replace(scene.contact, resolve=True)).model()
+            with suppress(SceneError):
+                found = feasible_start(model, scene.cloth.vertices, TRIAL_ROUNDS)
+                outlook, how = Outlook.MAY, f"with `resolve: true` weft {found}"
+        error.hint = str(StartProblem(outlook, f"{how}. {error.hint}"))
+        raise

@@ -12,6 +12,7 @@ from weft.base.arrays import Faces, Ints, Positions
 from weft.base.errors import (
     DegenerateFacesError,
     MeshError,
+    Outlook,
     SceneProblems,
     WeftError,
     point_text,
@@ -24,8 +25,8 @@ from weft.discretization.mesh import TriangleMesh, isolated_error, non_manifold_
 from weft.discretization.samples import principal_stretches
 from weft.discretization.spline_fit.patch_error import PatchDrawing, PatchError
 from weft.garment.ease import ease_warnings, measure_ease
-from weft.run.plausibility import about_rest_shape, scene_warnings, stretch_text
-from weft.scene.build import LoadedScene, load_scene
+from weft.run.plausibility import about_rest_shape, scene_warnings, start_problems, stretch_text
+from weft.scene.build import Builder
 from weft.scene.file import read_source, validate
 from weft.scene.needs import needs_of
 from weft.scene.scene import Scene
@@ -90,14 +91,19 @@ def _check_scene(path: Path, overrides: Sequence[str], found: Findings) -> Trian
         SceneProblems: all problems of the file.
     """
 
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        loaded = load_scene(path, overrides)
+    source = read_source(path, overrides)
+    file = validate(source)
+    found.facts.append(str(needs_of(source, file)))
+    builder = Builder(source, file)
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            loaded = builder.build()
+    finally:
+        _add_ease(builder, found)
     scene, cloth = loaded.scene, loaded.scene.cloth
     messages = {str(w.message) for w in caught}
     found.warnings += scene_warnings(scene, scene.stepper())
-    source = read_source(path, overrides)
-    found.facts.append(str(needs_of(source, validate(source))))
     mesh = cloth.mesh
     if len(mesh.non_manifold_edges):
         messages -= {non_manifold_warning(mesh)}  # ``describe`` adds it, for any mesh
@@ -116,7 +122,7 @@ def _check_scene(path: Path, overrides: Sequence[str], found: Findings) -> Trian
         found.facts.append(str(scene.resolved))
     found.facts += [f"{p.name}: {s.facts()}" for p, s in cloth.pieces if s.facts()]
     found.facts += _region_facts(cloth)
-    _add_ease(loaded, found)
+    found.facts += [str(p) for p in start_problems(scene) if p.outlook is Outlook.RESOLVES]
     found.facts.append(
         f"{loaded.frames} frames at {loaded.fps:g} fps, fabric {cloth.fabric_names}, "
         f"{cloth.mass.sum():.4g} kg, {len(held)} vertices pinned"
@@ -124,10 +130,13 @@ def _check_scene(path: Path, overrides: Sequence[str], found: Findings) -> Trian
     return mesh
 
 
-def _add_ease(loaded: LoadedScene, found: Findings) -> None:
-    """Add a table of the ease of garments on the person who wears them, and warnings about it."""
+def _add_ease(builder: Builder, found: Findings) -> None:
+    """Add a table of the ease of garments on the person who wears them, and warnings about it.
+
+    A garment and a body suffice; the scene need not be one that can be built.
+    """
     marks: Landmarks | None = None
-    for body in loaded.scene.bodies if loaded.garments else ():
+    for body in builder.bodies if builder.garments else ():
         try:
             marks = marks or body.find_landmarks()
         except MeshError as error:
@@ -135,10 +144,12 @@ def _add_ease(loaded: LoadedScene, found: Findings) -> None:
                 found.warnings.append(f"{body.name}: {error}")
     if marks is None:
         return
-    for garment in loaded.garments:
-        name, eases = garment.pattern.name, measure_ease(garment, marks)
+    for garment in builder.garments:
+        name, faces = garment.pattern.name, garment.faces.values()
+        parts = [slice(own.start, own.stop) for own in faces]
+        eases = measure_ease(garment.mesh, parts, [s.pairs for s in garment.seams], marks)
         if eases:
-            found.facts += [f"{name}, cm{'':<{max(6 - len(name), 0)}}  garment     body     ease"]
+            found.facts += [f"{name + ', cm':<15}  garment     body     ease"]
             found.facts += [f"  {ease}" for ease in eases]
         found.warnings += ease_warnings(name, eases)
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from weft.base.arrays import Floats
-from weft.base.errors import MeshError
+from weft.base.errors import MeshError, StartProblem
 from weft.bodies.body import Body
 from weft.cloth.cloth import Cloth
 from weft.contact.contact import SelfContact
@@ -103,7 +103,7 @@ def garment_of(
         surface = over if pattern.surface is None else pattern.surface.merge(over)
         pattern = dataclasses.replace(pattern, surface=surface)
     figure = wearer.figure if wearer.fits(block, pattern) else None
-    caught: list[str] = []
+    caught: list[StartProblem] = []
     if figure is not None:
         pattern, ways = fit_start(pattern, figure)
         caught = caught_seams(ways, figure)

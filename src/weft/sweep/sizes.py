@@ -14,14 +14,13 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from weft.base.arrays import Faces, Positions
-from weft.base.errors import MeshError, SweepError, WeftError
+from weft.base.errors import SweepError, WeftError
 from weft.base.trees import Json
 from weft.bodies.body_measures import BY_NAME
-from weft.bodies.landmarks import GIRTH_LEVELS, UP, find_landmarks
-from weft.bodies.sections import cut_loop, tape_length
+from weft.bodies.landmarks import GIRTH_LEVELS
 from weft.bodies.sizes import ClothesSize
 from weft.garment import read_pattern
+from weft.garment.ease import measure_ease
 from weft.io.files import atomic_write
 from weft.run.garment_quality import Quality
 from weft.run.run import Run
@@ -30,8 +29,7 @@ from weft.scene.schema import SceneFile
 from weft.sweep.folder import SweepFolder
 from weft.sweep.status import RUN, SampleKind, SampleStatus
 
-GIRTHS = {girth: landmark for landmark, girth in reversed(GIRTH_LEVELS.items())}
-AROUND = 0.9  # least girth of a garment over that of the body: straps and sleeves have less
+GIRTHS = tuple(reversed(GIRTH_LEVELS.values()))
 COLUMNS = (
     *("size", "state", *(f"{name}_cm" for name in GIRTHS), *(f"ease_{n}_cm" for n in GIRTHS)),
     *("warp_p99_%", "weft_p99_%", "shear_p99_deg", "body_mm", "intersections", "message"),
@@ -147,9 +145,8 @@ def _refuse_girths(scene: Path, path: str, names: Iterable[str]) -> None:
 def measure_sizes(sweep: SweepFolder, sizes: Sequence[ClothesSize]) -> list[Json]:
     """Return a row of ``COLUMNS`` for each size: girths of its body, ease and strain.
 
-    Ease is the length of a tape around the garment over that around the body, at the levels of
-    bust, waist and hips, once the garment is sewn; it is missing where the garment is not. Strains
-    are the largest 99th percentile of a panel in the last frame.
+    Ease is that on paper (``weft.garment.ease``); it is missing where the garment is. Strains are
+    the largest 99th percentile of a panel in the last frame.
     """
     return [
         _measure_size(sweep, state, size) for state, size in zip(sweep.look(), sizes, strict=True)
@@ -173,26 +170,8 @@ def _measure_size(sweep: SweepFolder, state: SampleStatus, size: ClothesSize) ->
     wear = quality.judge_wear(last["frame"], last)
     row["state"] = "intersects" if last["intersections"] else wear["verdict"]
     row["message"] = "; ".join(wear["reasons"])
-    return row | {f"ease_{n}_cm": round(100 * v, 2) for n, v in _ease(quality).items()}
-
-
-def _ease(quality: Quality) -> dict[str, float]:
-    """Return the ease [m] at the girths that a garment has, in the frame in which it is sewn."""
-    frame, run = quality.at(quality.since), quality.run
-    try:
-        points = find_landmarks(frame.body, run.body_faces).points
-    except MeshError:
-        return {}
-    faces = run.mesh.faces if quality.sewn is None else quality.sewn[run.mesh.faces]
-    found = dict[str, float]()
-
-    def tape(x: Positions, triangles: Faces, height: float) -> float:
-        loop = cut_loop(x, triangles, height * UP, UP)
-        return tape_length(loop, UP) if len(loop) > 2 else 0.0
-
-    for name, landmark in GIRTHS.items():
-        height = float(points[landmark][1])
-        own, worn = tape(frame.body, run.body_faces, height), tape(frame.x, faces, height)
-        if worn > AROUND * own:
-            found[name] = worn - own
-    return found
+    panels, seams = dict(quality.parts).values(), dict(quality.seams).values()
+    wearer = quality.wearer
+    eases = measure_ease(quality.mesh, [*panels], [*seams], wearer.landmarks) if wearer else []
+    own = {f"ease_{e.name}_cm": round(100 * (e.garment - e.body), 2) for e in eases}
+    return row | {name: value for name, value in own.items() if name in COLUMNS}
