@@ -140,8 +140,9 @@ def _add_ease(builder: Builder, found: Findings) -> None:
         try:
             marks = marks or body.find_landmarks()
         except MeshError as error:
-            if error.hint is not None and error.what == "body: height":  # a unit, or it lies
-                found.warnings.append(f"{body.name}: {error}")
+            told = any(str(error) in warning for warning in found.warnings)
+            if error.hint is not None and error.what == "body: height" and not told:
+                found.warnings.append(f"{body.name}: {error}")  # a unit, or it lies
     if marks is None:
         return
     for garment in builder.garments:

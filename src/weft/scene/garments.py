@@ -3,13 +3,12 @@
 import dataclasses
 import warnings
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from weft.base.arrays import Floats
-from weft.base.errors import MeshError, StartProblem
+from weft.base.errors import MeshError
 from weft.bodies.body import Body
 from weft.cloth.cloth import Cloth
 from weft.contact.contact import SelfContact
@@ -54,13 +53,16 @@ class Wearer:
 
     def __init__(self, bodies: Sequence[Body] = ()) -> None:
         self.bodies = bodies
+        self.reasons: list[str] = []  # why bodies are no standing people
 
     @cached_property
     def figure(self) -> Figure | None:
         """The first body that stands as people do; None if there is none."""
         for body in self.bodies:
-            with suppress(MeshError):
+            try:
                 return Figure.of(body)
+            except MeshError as error:
+                self.reasons.append(f"{body.name}: {error}")
         return None
 
     @cached_property
@@ -102,14 +104,18 @@ def garment_of(
         over = block.surface.beside(folder)
         surface = over if pattern.surface is None else pattern.surface.merge(over)
         pattern = dataclasses.replace(pattern, surface=surface)
-    figure = wearer.figure if wearer.fits(block, pattern) else None
-    caught: list[StartProblem] = []
+    fits = wearer.fits(block, pattern)
+    figure = wearer.figure if fits else None
+    doubts: list[object] = []
+    if fits:
+        where = "panels start where the file says, as no body stands"
+        doubts = [f"{where}: {reason}" for reason in wearer.reasons]
     if figure is not None:
         pattern, ways = fit_start(pattern, figure)
-        caught = caught_seams(ways, figure)
+        doubts += caught_seams(ways, figure)
         pattern = order_seams(pattern, ways, figure.crotch)
     made = cut(pattern, g.size, seed=g.seed, fewest=fewest, fabric=worn)
-    for warning in (*made.warnings, *caught):
+    for warning in (*made.warnings, *doubts):
         warnings.warn(f"{g.pattern}: {warning}", stacklevel=2)
     mesh = made.mesh
     if figure is not None:
