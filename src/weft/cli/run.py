@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weft.base.errors import Outlook, point_text
-from weft.cli.options import Device, Out, Quiet, Resume, SceneFile, Set, Threads, configure, say
+from weft.cli.options import (
+    Device,
+    Out,
+    Quiet,
+    Resume,
+    Set,
+    Threads,
+    configure,
+    say,
+    say_problems,
+)
 
 if TYPE_CHECKING:
     from weft.run.progress import Update
@@ -19,7 +29,13 @@ if TYPE_CHECKING:
 
 
 def run(
-    scene: SceneFile,
+    scene: Annotated[
+        Path,
+        typer.Argument(
+            help="A scene file, or a garment's pattern for a mannequin that stands.",
+            metavar="SCENE.yaml",
+        ),
+    ],
     out: Out = None,
     frames: Annotated[
         int | None,
@@ -49,14 +65,32 @@ def run(
 
     Ctrl-C or a kill at any instant loses at most the step it was in; `--resume` continues bitwise
     as if nothing had happened. With --json, lines have an event: start, compiling, step or done
-    (frame, step, newton, increment, seconds, left, wrote).
+    (frame, step, newton, increment, seconds, left, wrote). Of a pattern, NAME.scene.yaml is written
+    and run; one that is there already is kept.
     """
     configure(device, threads)
+    from weft.cli.check_pattern import is_pattern
     from weft.run.plausibility import start_problems
     from weft.scene.build import load_scene
 
+    name = scene.stem
+    folder = out or Path("runs") / name
+    worn = is_pattern(scene)
+    if worn:
+        from weft.scene.worn_scene import write_worn_scene
+
+        pattern, scene = scene, Path(f"{name}.scene.yaml")
+        if not scene.exists():
+            write_worn_scene(pattern, scene)
     loaded = load_scene(scene, set_ or [])
-    folder = out or Path("runs") / scene.stem
+    if worn:
+        from weft.scene.check import Findings, add_ease
+        from weft.scene.garments import Wearer
+
+        loaded.scene.bodies[0].find_landmarks()  # one that is no person is refused at once
+        found = Findings()
+        add_ease(loaded.garments, Wearer(loaded.scene.bodies), found)
+        say_problems(found.warnings, ())
     last = frames if frames is not None else loaded.frames
     for problem in () if quiet or json else start_problems(loaded.scene):
         if problem.outlook is Outlook.RESOLVES:  # the others are warned of
@@ -78,7 +112,10 @@ def run(
         return
     say(f"run      {folder}  ({last} frames)")
     _tell_contact(folder)
-    say(f"next     weft render {folder} {scene.stem}.png  (or .webp)")
+    if worn:
+        say(f"scene    {scene}")
+        say(f"next     weft quality {folder}  (is it worn?)")
+    say(f"next     weft render {folder} {name}.png  (or .webp)")
 
 
 def _tell_contact(folder: Path) -> None:

@@ -96,14 +96,15 @@ class Builder:
         source: the scene file.
         file: its contents.
 
-    ``bodies`` and ``garments`` are those that could be built, also if the scene could not.
+    ``wearer`` has the bodies and ``garments`` the garments that could be built, also if the scene
+    could not.
     """
 
     def __init__(self, source: Source, file: SceneFile) -> None:
         self.source, self.file = source, file
         self.problems: list[WeftError] = []
-        self.bodies: list[Body] = []
         self.garments: list[Garment] = []
+        self.wearer = Wearer()
 
     def build(self) -> LoadedScene:
         """Build the scene.
@@ -115,8 +116,8 @@ class Builder:
         several: list[tuple[Loc, ClothBlock]] = [(("cloths", i), b) for i, b in enumerate(f.cloths)]
         blocks: list[tuple[Loc, ClothBlock]] = [(("cloth",), f.cloth)] if f.cloth else several
         self._made: dict[str, Fabric] = {}
-        bodies = self.bodies = self._each("bodies", f.bodies, self._body)
-        self._wearer = Wearer(bodies)
+        bodies = self._each("bodies", f.bodies, self._body)
+        self.wearer = Wearer(bodies)
         made = [self._source_of(loc, block) for loc, block in blocks]
         things = [thing for thing in made if thing is not None]
         cut = (thing.garment if isinstance(thing, SplineGarment) else thing for thing in things)
@@ -266,7 +267,7 @@ class Builder:
         folder = self.source.path.parent
         return self._try(
             (*loc, "garment"),
-            lambda: garment_of(folder, block, self._worn(loc, block), self._wearer),
+            lambda: garment_of(folder, block, self._worn(loc, block), self.wearer),
         )
 
     def _worn(self, loc: Loc, block: ClothBlock) -> Fabric | None:

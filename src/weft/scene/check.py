@@ -25,9 +25,11 @@ from weft.discretization.mesh import TriangleMesh, isolated_error, non_manifold_
 from weft.discretization.samples import principal_stretches
 from weft.discretization.spline_fit.patch_error import PatchDrawing, PatchError
 from weft.garment.ease import ease_warnings, measure_ease
+from weft.garment.garment import Garment
 from weft.run.plausibility import about_rest_shape, scene_warnings, start_problems, stretch_text
 from weft.scene.build import Builder
 from weft.scene.file import read_source, validate
+from weft.scene.garments import Wearer
 from weft.scene.needs import needs_of
 from weft.scene.scene import Scene
 
@@ -100,7 +102,8 @@ def _check_scene(path: Path, overrides: Sequence[str], found: Findings) -> Trian
             warnings.simplefilter("always")
             loaded = builder.build()
     finally:
-        _add_ease(builder, found)
+        # a garment and a body suffice; the scene need not be one that can be built
+        add_ease(builder.garments, builder.wearer, found)
     scene, cloth = loaded.scene, loaded.scene.cloth
     messages = {str(w.message) for w in caught}
     found.warnings += scene_warnings(scene, scene.stepper())
@@ -130,22 +133,19 @@ def _check_scene(path: Path, overrides: Sequence[str], found: Findings) -> Trian
     return mesh
 
 
-def _add_ease(builder: Builder, found: Findings) -> None:
-    """Add a table of the ease of garments on the person who wears them, and warnings about it.
-
-    A garment and a body suffice; the scene need not be one that can be built.
-    """
+def add_ease(garments: Sequence[Garment], wearer: Wearer, found: Findings) -> None:
+    """Add a table of the ease of garments on the person who wears them, and warnings about it."""
     marks: Landmarks | None = None
-    for body in builder.bodies if builder.garments else ():
+    for body in wearer.bodies if garments else ():
         try:
             marks = marks or body.find_landmarks()
         except MeshError as error:
-            told = any(str(error) in warning for warning in found.warnings)
-            if error.hint is not None and error.what == "body: height" and not told:
+            told = error.hint is None or wearer.reasons
+            if error.what == "body: height" and not told:
                 found.warnings.append(f"{body.name}: {error}")  # a unit, or it lies
     if marks is None:
         return
-    for garment in builder.garments:
+    for garment in garments:
         name, faces = garment.pattern.name, garment.faces.values()
         parts = [slice(own.start, own.stop) for own in faces]
         eases = measure_ease(garment.mesh, parts, [s.pairs for s in garment.seams], marks)

@@ -4,11 +4,8 @@ them sit.
 
 import csv
 import io
-import json
-import os
 import warnings
 from collections.abc import Iterable, Sequence
-from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +23,7 @@ from weft.run.garment_quality import Quality
 from weft.run.run import Run
 from weft.scene.file import read_source, validate
 from weft.scene.schema import SceneFile
+from weft.scene.worn_scene import write_worn_scene
 from weft.sweep.folder import SweepFolder
 from weft.sweep.status import RUN, SampleKind, SampleStatus
 
@@ -57,9 +55,7 @@ def write_size_sweep(
     """
     scene = wear or folder / "scene.yaml"
     if wear is None:
-        standing = (resources.files("weft") / "scenes" / "worn.yaml").read_text("utf-8")
-        place = os.path.relpath(pattern.resolve(), folder.resolve())
-        _write(scene, standing.replace("PATTERN", json.dumps(place)))
+        write_worn_scene(pattern, scene)
     file = validate(read_source(scene))
     garments, body = _garments(file, scene, pattern), _mannequin(file, scene)
     write_table(

@@ -1,0 +1,24 @@
+"""The scene of a pattern alone: a standing mannequin wears it."""
+
+import json
+import os
+from importlib import resources
+from pathlib import Path
+
+from weft.io.files import atomic_write
+
+
+def write_worn_scene(pattern: Path, scene: Path) -> None:
+    """Write the scene in which a standing woman wears a pattern.
+
+    Args:
+        pattern: the pattern's file.
+        scene: the scene's file.
+
+    Raises:
+        RunError: the file cannot be written.
+    """
+    standing = (resources.files("weft") / "scenes" / "worn.yaml").read_text("utf-8")
+    place = os.path.relpath(pattern.resolve(), scene.resolve().parent)
+    with atomic_write(scene) as file:
+        file.write(standing.replace("PATTERN", json.dumps(place)).encode())

@@ -1,0 +1,36 @@
+"""``weft run`` of a pattern alone: a standing mannequin wears it."""
+
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from weft.cli.commands import app
+
+SKIRT = Path("examples/garments/garmentcode/pencil_skirt_specification.json").absolute()
+
+
+def invoke(*arguments):
+    done = CliRunner().invoke(app, ["run", str(SKIRT), "--frames", "0", *arguments])
+    return done, " ".join(done.output.split())
+
+
+def test_a_pattern_is_run_with_a_scene_that_can_be_changed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done, said = invoke()
+    scene = tmp_path / "pencil_skirt_specification.scene.yaml"
+    assert done.exit_code == 0 and (tmp_path / "runs/pencil_skirt_specification").is_dir()
+    assert "next weft quality runs/pencil_skirt_specification" in said
+    changed = scene.read_text().replace("figure: woman", "figure: woman, waist: 95 cm")
+    assert changed != scene.read_text()
+    scene.write_text(changed)
+    done, said = invoke("--out", "wide")
+    assert done.exit_code == 0 and scene.read_text() == changed
+    assert "another size" in said
+
+
+def test_a_body_that_does_not_stand_is_refused_before_the_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ball = "bodies.0={sphere: {radius: 90 m, size: 20 m}}"
+    done, _ = invoke("--set", ball)
+    assert done.exit_code != 0 and not (tmp_path / "runs").exists()
+    assert "body: height = 180 m" in str(done.exception)
