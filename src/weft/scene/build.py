@@ -55,11 +55,12 @@ B = TypeVar("B")
 
 @dataclass(frozen=True)
 class LoadedScene:
-    """A scene with the length and frame rate that its file gives."""
+    """A scene with the length and frame rate that its file gives, and the garments in it."""
 
     scene: Scene
     seconds: float  # [s]
     fps: float  # [1/s]
+    garments: Sequence[Garment] = ()
 
     @property
     def frames(self) -> int:
@@ -174,7 +175,7 @@ class Builder:
             self._try(("contact", "resolve"), lambda: scene.resolved)
         if self.problems:
             raise SceneProblems(self.problems, scene)
-        return LoadedScene(scene, f.seconds, f.fps)
+        return LoadedScene(scene, f.seconds, f.fps, self.garments)
 
     def _as_written(self) -> Json:
         """Return the fields of the scene whose values are those of the file."""
