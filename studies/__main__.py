@@ -26,6 +26,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--seeds", type=int, help="starts, for studies that average over some")
     made.add_argument("--only", nargs="+", default=(), help="cases of a study: garments, bodies")
     made.add_argument("--quick", action="store_true", help="the short form of a study: garments")
+    made.add_argument("--coarse", action="store_true", help="coarse cells of a study: garments")
     made.add_argument("--device", default="cpu", help="cpu, cuda or cuda:N")
     made.add_argument("--threads", type=int, help="CPU threads that share large kernels")
     return made
@@ -67,6 +68,7 @@ def run(name: str, options: argparse.Namespace) -> None:
         options.seeds,
         options.only,
         options.quick,
+        options.coarse,
     )
     say(f"{study.title}\n\n{study.table.text()}\n")
     for finding in study.findings:

@@ -2,8 +2,8 @@
 
 Twenty garments (``studies/garments``) are drafted for a woman, a man, a child and a woman of size
 48. Panels start where that program places them; each garment is sewn on its body, settles and walks
-two cycles, at cells of 3 cm; ``--quick`` ends before the walk, at cells of 4 cm. Every frame's
-intersections are counted by code that is not weft's.
+two cycles, at cells of 3 cm; ``--coarse`` takes 4 cm, and ``--quick`` also ends before the walk.
+Every frame's intersections are counted by code that is not weft's.
 """
 
 from collections.abc import Sequence
@@ -36,13 +36,20 @@ COLUMNS = (
 )
 
 
-def study(say: Say, only: Sequence[str] = (), quick: bool = False, folder: Path = FOLDER) -> Study:
+def study(
+    say: Say,
+    only: Sequence[str] = (),
+    quick: bool = False,
+    coarse: bool = False,
+    folder: Path = FOLDER,
+) -> Study:
     """Try all garments on all bodies.
 
     Args:
         say: called with a line for every trial.
         only: names of garments or bodies, if not all of them.
         quick: cells of 4 cm, sewing and settling without the walk.
+        coarse: cells of 4 cm.
         folder: of trials.
     """
     for name in only:
@@ -53,7 +60,7 @@ def study(say: Say, only: Sequence[str] = (), quick: bool = False, folder: Path 
     for body in bodies:
         sheets = []
         for garment in garments:
-            result = try_garment(garment, body, folder / body / garment, quick=quick)
+            result = try_garment(garment, body, folder / body / garment, quick=quick, coarse=coarse)
             results.append(result)
             say(f"{body} {garment}: {result.seconds:.0f} s, {result.problem or 'worn'}")
             sheets.append(folder / body / garment / "end.png")

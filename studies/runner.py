@@ -61,6 +61,7 @@ def run(
     seeds: int | None = None,
     only: Sequence[str] = (),
     quick: bool = False,
+    coarse: bool = False,
 ) -> Study:
     """Run a study.
 
@@ -71,6 +72,7 @@ def run(
         seeds: starts, of studies that take the mean over some; None: as published.
         only: names of a study's cases, of studies that have names for them; none: all cases.
         quick: run a shorter form of a study that has one.
+        coarse: run a study that has them with coarse cells.
 
     Raises:
         WeftError: an unknown name, a number that is too small or that the study does not have.
@@ -85,7 +87,8 @@ def run(
             raise WeftError(f"--{key}", got=f"with {name}", expected=f"a study {who}")
         if given[key] < least:
             raise WeftError(f"--{key}", got=given[key], expected=f"at least {least} {unit}")
-    cases = {key: value for key, value in (("only", only), ("quick", quick)) if value}
+    every = {"only": only, "quick": quick, "coarse": coarse}
+    cases = {key: value for key, value in every.items() if value}
     for key in cases:
         if key not in signature(study).parameters:
             raise WeftError(

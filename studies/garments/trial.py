@@ -20,6 +20,7 @@ from studies.garments.catalog import GARMENTS
 from studies.garments.draft import Draft
 from studies.garments.intersection_count import count_intersections
 from studies.garments.tops import LOW
+from weft import kernel
 from weft.base.arrays import AnyArray, Positions
 from weft.base.errors import WeftError
 from weft.mannequin.figure import Mannequin
@@ -93,11 +94,11 @@ class TrialResult:
         return "; ".join(found)
 
 
-def scene(pattern: str, body: str, *, quick: bool = False) -> str:
+def scene(pattern: str, body: str, *, quick: bool = False, coarse: bool = False) -> str:
     """Return the text of the scene of a pattern and a body; ``quick`` ends before the walk."""
     person = {**BODIES[body], "motion": "walk", "hold": f"{HOLD:g} s", "cycles": 2}
     tree = {
-        "cloth": {"garment": {"pattern": pattern, "size": COARSE if quick else CELLS}},
+        "cloth": {"garment": {"pattern": pattern, "size": COARSE if quick or coarse else CELLS}},
         "bodies": [{"name": "body", "mannequin": person}],
         "contact": {"gap": "2 mm", "friction": 0.3, "pinch": "thin"},
         "law": {"name": "immediate_buckling"},
@@ -110,7 +111,13 @@ def scene(pattern: str, body: str, *, quick: bool = False) -> str:
 
 
 def try_garment(
-    garment: str, body: str, folder: Path, pattern: Path | None = None, *, quick: bool = False
+    garment: str,
+    body: str,
+    folder: Path,
+    pattern: Path | None = None,
+    *,
+    quick: bool = False,
+    coarse: bool = False,
 ) -> TrialResult:
     """Run a trial, or return the result of the same trial in the folder.
 
@@ -119,7 +126,8 @@ def try_garment(
         body: of ``BODIES``.
         folder: of files, run and pictures of this trial.
         pattern: a pattern file to be tried as it is; None: the garment is drafted for the body.
-        quick: sew and settle only.
+        quick: sew and settle only, with coarse cells.
+        coarse: walk with coarse cells.
     """
     folder.mkdir(parents=True, exist_ok=True)
     person = Mannequin.of(**BODIES[body])
@@ -127,7 +135,7 @@ def try_garment(
     draft = GARMENTS[garment](measures) if pattern is None else None
     name = f"{garment}_specification.json"
     text = draft.text() if draft else pattern.read_text(encoding="utf-8") if pattern else ""
-    files = {name: text, "scene.yaml": scene(name, body, quick=quick)}
+    files = {name: text, "scene.yaml": scene(name, body, quick=quick, coarse=coarse)}
     kept = folder / "result.json"
     same = all(_text(folder / n) == t for n, t in files.items())
     if kept.is_file() and same:
@@ -152,6 +160,7 @@ def _text(path: Path) -> str:
 def _run(folder: Path) -> tuple[str, float, float]:
     """Run the scene in a folder; return an error's last line, processor and wall time [s]."""
     command = [sys.executable, "-m", "weft.cli.main", "run", "scene.yaml", "--out", "run"]
+    command += ["--threads", str(kernel.threads())]
     before, clock = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     message = ""
     shutil.rmtree(folder / "run", ignore_errors=True)
