@@ -73,6 +73,32 @@ def test_panels_of_sleeves_start_as_halves_of_cones_around_the_arm(figure):
         assert abs(((first + second) / 2 - elbow) @ across) < 0.01
 
 
+@pytest.mark.parametrize("name", ["shirt", "jacket", "trousers"])
+def test_panels_that_are_bent_already_start_outside_of_the_body(name, woman, figure):
+    fitted, _ = fit_start(read_pattern(FOLDER.parent / "patterns" / f"{name}.yaml"), figure)
+    assert crossings(fitted, woman, figure) == 0
+
+
+def test_a_sleeve_of_one_panel_starts_around_the_arm_with_its_seam_below(woman, figure):
+    shirt = read_pattern(FOLDER.parent / "patterns" / "shirt.yaml")
+    panels = {p.name: p for p in shirt.panels}
+    for name, side in (("sleeve_left", 1), ("sleeve_right", -1)):
+        flat = Placement((0.25 * side, 1.233, 0.2), (0.0, 0.0, 42.0 * side))
+        panels[name] = replace(panels[name], placement=flat)
+    fitted, ways = fit_start(replace(shirt, panels=list(panels.values())), figure)
+    sleeves = [p for p in fitted.panels if p.name.startswith("sleeve")]
+    seams = [s for s in shirt.seams if s.name.startswith("sleeve")]
+    assert crossings(Pattern("sleeves", sleeves, seams), woman, figure) == 0
+    elbow, wrist = (figure.landmarks.points[f"{n}_left"] for n in ("elbow", "wrist"))
+    arm = (wrist - elbow) / np.linalg.norm(wrist - elbow)
+    x = place_points(sleeves[0], sleeves[0].corners) - elbow
+    assert np.linalg.norm(np.cross(x, arm), axis=1).max() < 0.1, "around the arm"
+    (seam,) = (w for w in ways if w.match.seam.name == "sleeve_left")
+    assert seam.closes_panel and seam.longest < 0.03
+    below = (seam.middle - elbow) - ((seam.middle - elbow) @ arm) * arm
+    assert below[1] < -0.03
+
+
 def test_seams_of_a_wide_skirt_close_between_arms_and_trunk(woman, figure):
     fitted, _ = fit_start(pattern_of("circle_skirt"), figure)
     assert crossings(fitted, woman, figure) == 0

@@ -10,25 +10,32 @@ from weft.bodies.landmarks import UP
 from weft.garment.pattern import Panel, Placement, Wrap
 from weft.garment.placement import place_points, plane_axes
 
+SLACK = 1.05  # of a panel that is bent to a whole cone: its circumference over its width
 LEAST_RADIUS = 0.2  # of a cone at the panel's narrow end, over that at the axis' point
 
 
-def bend_around(panel: Panel, point: Floats, axis: Floats, edges: Sequence[Floats]) -> Panel:
-    """Return a flat panel as half of a cone around an axis, with its lengthwise edges beside it.
+def bend_around(
+    panel: Panel, point: Floats, axis: Floats, edges: Sequence[Floats], *, whole: bool = False
+) -> Panel:
+    """Return a flat panel around an axis: as half of a cone with its lengthwise edges beside the
+    axis, or as a whole one with these edges below it.
 
     Args:
         panel: its plane is about parallel to the axis. Panels that are bent or fixed stay.
         point: (3,) [m] a point of the axis.
         axis: (3,) its direction.
         edges: (k,2) [m] points of the lengthwise edges, in the panel's plane.
+        whole: a seam joins these edges to each other.
     """
     origin, to_axis = _frame(panel, point, axis)
     x, y = to_axis @ (np.concatenate(edges) - origin).T
-    slope, radius = (np.polyfit(y, np.abs(x), 1) * 2 / np.pi).tolist()
+    per_width = SLACK / np.pi if whole else 2 / np.pi  # radius over half of the width
+    slope, radius = (np.polyfit(y, np.abs(x), 1) * per_width).tolist()
     ends = (panel.corners - origin) @ to_axis[1]
     if not min(radius + slope * ends) > LEAST_RADIUS * radius:
-        slope, radius = 0.0, float(np.abs(x).mean()) * 2 / np.pi
-    return _bend(panel, point, axis, radius, float(np.arcsin(np.clip(slope, -0.9, 0.9))))
+        slope, radius = 0.0, float(np.abs(x).max()) * per_width
+    taper = float(np.arcsin(np.clip(slope, -0.9, 0.9)))
+    return _bend(panel, point, axis, radius, taper, UP if whole else None)
 
 
 def bend_away(panel: Panel, middle: Floats, radius: float) -> Panel:
@@ -44,15 +51,25 @@ def bend_away(panel: Panel, middle: Floats, radius: float) -> Panel:
     return _bend(panel, axis, UP, -radius, 0.0)
 
 
-def _bend(panel: Panel, point: Floats, axis: Floats, radius: float, taper: float) -> Panel:
-    """Return a panel bent around an axis; it stays as it is if it is bent or fixed."""
+def _bend(
+    panel: Panel,
+    point: Floats,
+    axis: Floats,
+    radius: float,
+    taper: float,
+    facing: Floats | None = None,
+) -> Panel:
+    """Return a panel bent around an axis; it stays as it is if it is bent or fixed.
+
+    Its middle is on the side of the axis to which its right side points, or where it is facing.
+    """
     place = panel.placement
     if place.wrap or place.fixed:
         return panel
     origin, to_axis = _frame(panel, point, axis)
     right, ahead = (-to_axis @ origin).tolist()
-    facing = _three(plane_axes(place)[:, 2])
-    wrap = Wrap(_three(point), radius, _three(axis), facing, taper)
+    middle = _three(plane_axes(place)[:, 2] if facing is None else facing)
+    wrap = Wrap(_three(point), radius, _three(axis), middle, taper)
     angle = float(np.degrees(np.arctan2(to_axis[1, 0], to_axis[1, 1])))
     return replace(panel, placement=Placement(wrap=wrap, on_paper=(right, ahead, angle)))
 

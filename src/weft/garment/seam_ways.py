@@ -3,7 +3,7 @@
 A seam *encloses* if both of its panels lie on the same side of it, one over the other, as front and
 back do at a shoulder: closing it, cloth goes around something. Panels at the two sides of other
 seams lie beside each other, as at an armhole. Panels that enclosing seams join are a *tube*: trunk,
-sleeve, leg, band.
+sleeve, leg, band. A panel whose own two edges a seam joins around something is a tube, too.
 """
 
 from collections.abc import Mapping, Sequence
@@ -95,6 +95,16 @@ class SeamWays:
         return one != two and bool(cosine > FACE_TO_FACE) and not self.is_central
 
     @cached_property
+    def closes_panel(self) -> bool:
+        """Return whether the seam closes one panel to a tube, as that of a sleeve of one panel.
+
+        The sides of a dart, which is no tube, face each other.
+        """
+        one, two = self.panels
+        across = np.einsum("ki,ki->k", self.second - self.first, self.first_out - self.second_out)
+        return one == two and bool(across.mean() < 0)
+
+    @cached_property
     def is_over(self) -> bool:
         """Return whether the seam closes from above, as over a shoulder: at the top of its panels,
         which do not lie beside the trunk, and upwards.
@@ -176,7 +186,7 @@ def find_tubes(ways: Sequence[SeamWays], panels: Mapping[str, Panel]) -> dict[st
         tube.update({name: two for name, t in tube.items() if t == one})
 
     longest_first = sorted(ways, key=lambda w: -w.match.first.length)
-    joined = set()
+    joined = {w.panels[0] for w in ways if w.closes_panel}
     for w in longest_first:
         one, two = (tube[name] for name in w.panels)
         between = [v for v in ways if {tube[name] for name in v.panels} == {one, two}]

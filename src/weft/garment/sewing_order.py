@@ -41,6 +41,8 @@ def rank_seams(ways: Sequence[SeamWays], pattern: Pattern, crotch: float) -> lis
             under = up < -UPWARD and abs(w.middle[0]) < CENTER  # the crotch of a body suit
             first = w.is_over or under or one in legs
             ranks.append(0 if first else 2 if w.is_aside else 1)
+        elif w.closes_panel:
+            ranks.append(2 if w.is_aside else 1)
         elif one == two or w.is_central:
             ranks.append(0)
         else:

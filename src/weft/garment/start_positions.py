@@ -5,7 +5,8 @@ Panels stay flat, but for sleeves and wide panels. The steps, in the order in wh
 1. The garment is moved up or down until the seams that close over the shoulders or under the crotch
    do not close through the body; one that hangs on no shoulder, until its girths are least below
    those of the body at the same heights.
-2. Sleeves are turned and moved such that their axis is that of the arm, and bent around it.
+2. Panels that the pattern bends are moved out of the body. Sleeves are turned and moved such that
+   their axis is that of the arm, and bent around it.
 3. Panels that reach beyond the forearms are bent away from the body, to where the arms are not.
 4. Panels lean on the body from in front and from behind, the largest ones first, as close as
    neither the body nor another panel is touched.
@@ -105,9 +106,16 @@ def fit_start(pattern: Pattern, figure: Figure) -> tuple[Pattern, list[SeamWays]
     ways = [SeamWays.of(match) for match in report.seams]
     tubes = find_tubes(ways, {p.name: p for p in pattern.panels})
     fitted = _fit_height(report.pattern, ways, tubes, figure, body)
+    fitted = _clear_bent_panels(fitted, figure.depth)
     ways = _move_ways(ways, fitted)
     fitted = _fit_sleeves(fitted, ways, tubes, figure)
-    loose = [p.name for p in pattern.panels if not (p.placement.wrap or p.placement.fixed)]
+    whole = {
+        p.name
+        for p in fitted.panels
+        if p.placement.wrap and any(w.closes_panel and w.panels[0] == p.name for w in ways)
+    }
+    flat = [p.name for p in pattern.panels if not (p.placement.wrap or p.placement.fixed)]
+    loose = [name for name in flat if name not in whole]
     fitted = _bend_wide_panels(fitted, _move_ways(ways, fitted), figure)
     fitted = _stack_panels(fitted, body, loose)
     return fitted, _move_ways(ways, fitted)
@@ -223,7 +231,8 @@ def _girths(panels: Iterable[Panel], row: float) -> Floats:
 
     There is no girth where panels in front of the body, or behind it, fill too little of a row.
     """
-    x = np.concatenate([_panel_points(p, row, border=False) for p in panels])
+    points = [_panel_points(p, row, border=False) for p in panels]
+    x = np.concatenate([np.zeros((0, 3)), *points])  # a pair of sleeves has no trunk
     of = np.floor(x[:, 1] / row).astype(np.int64)
     ahead = x[:, 2] > 0
     found = []
@@ -256,16 +265,36 @@ def _inner_x(points: Sequence[Positions]) -> float:
     return float(x[np.argmin(np.abs(x))]) if x.min() * x.max() > 0 else 0.0
 
 
+def _clear_bent_panels(pattern: Pattern, body: BodyDepth) -> Pattern:
+    """Return the pattern with panels that it bends itself moved forward or backward, until none of
+    their points is inside the body.
+    """
+    moved = []
+    for panel in pattern.panels:
+        x = _panel_points(panel, body.cell)
+        inside = body.contains(x) if panel.placement.wrap else np.zeros(0, dtype=bool)
+        if inside.any():
+            z, at = x[inside, 2], body.cells(x[inside, :2])
+            ahead = x[:, 2].mean() > (body.front[at] + body.back[at]).mean() / 2
+            depth = float((body.front[at] - z if ahead else z - body.back[at]).max()) + MARGIN
+            panel = _move(panel, np.eye(3), np.array([0.0, 0.0, depth if ahead else -depth]))
+        moved.append(panel)
+    return replace(pattern, panels=moved)
+
+
 def _fit_sleeves(
     pattern: Pattern, ways: Sequence[SeamWays], tubes: Mapping[str, int], figure: Figure
 ) -> Pattern:
-    """Return the pattern with its sleeves around the arms: each panel as half of a cone."""
+    """Return the pattern with its sleeves around the arms: each panel as half of a cone, or as a
+    whole one if it is the only one.
+    """
     panels = {p.name: p for p in pattern.panels}
     marks = figure.landmarks.points
     for tube in set(tubes.values()):
         own = [name for name, t in tubes.items() if t == tube]
         points = np.concatenate([place_points(panels[n], panels[n].corners) for n in own])
-        lengthwise = [w for w in ways if w.encloses and tubes[w.panels[0]] == tube]
+        around = [w for w in ways if w.encloses or w.closes_panel]
+        lengthwise = [w for w in around if tubes[w.panels[0]] == tube]
         if not lengthwise or not _is_aside([points], figure):
             continue
         if points[:, 1].mean() < figure.crotch:
@@ -274,10 +303,36 @@ def _fit_sleeves(
         elbow, wrist = marks[f"elbow_{side}"], marks[f"wrist_{side}"]
         turn, shift = _onto_line(lengthwise, elbow[:2], wrist[:2])
         for name in own:
+            if panels[name].placement.wrap:
+                panels[name] = _onto_axis(panels[name], elbow, wrist - elbow)
+                continue
             moved = _move(panels[name], turn, shift)
             edges = [e for w in lengthwise for e in w.edges(name)]
-            panels[name] = bend_around(moved, elbow, wrist - elbow, edges) if edges else moved
+            whole = any(w.closes_panel and w.panels[0] == name for w in lengthwise)
+            if edges:
+                moved = bend_around(moved, elbow, wrist - elbow, edges, whole=whole)
+            panels[name] = moved
     return replace(pattern, panels=list(panels.values()))
+
+
+def _onto_axis(panel: Panel, point: Floats, axis: Floats) -> Panel:
+    """Return a panel with a wrap, turned and moved such that the axis of the wrap is another one.
+
+    Args:
+        panel: it stays as it is if it is fixed.
+        point: (3,) [m] a point of the other axis.
+        axis: (3,) its direction, away from the trunk.
+    """
+    from scipy.spatial.transform import Rotation
+
+    place, along = panel.placement, axis / np.linalg.norm(axis)
+    assert place.wrap is not None
+    old = Rotation.from_euler("xyz", place.rotation, degrees=True).apply(place.wrap.direction)
+    turn = Rotation.align_vectors([along * np.sign(old @ along)], [old])[0].as_matrix()
+    center = np.add(place.wrap.center, place.translation)
+    # Clear of the trunk, whose panels start further out in outer layers.
+    outward = (center - point) @ along + (1 + panel.layer) * LAYER_GAP
+    return _move(panel, turn, point + outward * along - turn @ center)
 
 
 def _onto_line(ways: Sequence[SeamWays], start: Floats, end: Floats) -> tuple[Floats, Floats]:
