@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from weft.base.arrays import Floats, Positions
+from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import Outlook, StartProblem, abbreviate, point_text
 from weft.bodies.body import Body
 from weft.bodies.joints.settings import ROPES
@@ -31,6 +31,7 @@ JUMP = 0.3  # change of the largest stretch in one step that does not occur in c
 LEAP, FAST = 8.0, 5.0
 STRIDE = 0.15  # fraction of a body's size that is too far for one step
 OPEN = 2e-3  # [m] gap from which a sewn seam counts as open
+CAUGHT = 1e-2  # [m] gap from which the run starts again with the seam sewn earlier
 TIGHT = 0.25  # strain from which a panel is too small, at the 95th percentile
 LARGE = 2.0  # stretch that no cloth survives
 STRAINED = 0.03  # largest strain between mesh and rest shape at the start
@@ -267,6 +268,19 @@ def about_haste(bodies: Sequence[Body], sewn: float) -> Iterator[str]:
             )
 
 
+def sewn_gaps(cloth: Cloth, x: Positions) -> Iterator[tuple[str, Ints, Floats]]:
+    """Yield name, vertices (k,2) and gaps (k,) [m] of every seam that is sewn for good; zips and
+    buttons are not.
+
+    Args:
+        cloth: the garment.
+        x: (n,3) [m] positions of its vertices.
+    """
+    for name, pairs in cloth.seams:
+        if cloth.sewn is not None and (cloth.sewn[pairs[:, 0]] == cloth.sewn[pairs[:, 1]]).all():
+            yield name, pairs, np.linalg.norm(x[pairs[:, 0]] - x[pairs[:, 1]], axis=1)
+
+
 def about_garment(
     cloth: Cloth, x: Positions, high: Sequence[Floats], t: float, bodies: Sequence[Body] = ()
 ) -> Iterator[str]:
@@ -280,10 +294,7 @@ def about_garment(
         t: [s] time.
         bodies: of the scene.
     """
-    for name, pairs in cloth.seams:
-        if cloth.sewn is None or (cloth.sewn[pairs[:, 0]] != cloth.sewn[pairs[:, 1]]).any():
-            continue  # a zip or buttons
-        gap = np.linalg.norm(x[pairs[:, 0]] - x[pairs[:, 1]], axis=1)
+    for name, pairs, gap in sewn_gaps(cloth, x):
         k = int(np.argmax(gap))
         if gap[k] > OPEN:
             where, ends = point_text(x[pairs[k, 0]]), x[pairs[gap > OPEN]]

@@ -10,6 +10,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NoReturn
 
 import numpy as np
@@ -26,7 +27,14 @@ from weft.energies.state import State
 from weft.integrators.base import Memory, StepReport
 from weft.integrators.halving import StepFailed, TakenStep, advance
 from weft.io.files import check_room
-from weft.run.plausibility import about_garment, about_stretch, scene_warnings, sewn_at
+from weft.run.plausibility import (
+    CAUGHT,
+    about_garment,
+    about_stretch,
+    scene_warnings,
+    sewn_at,
+    sewn_gaps,
+)
 from weft.run.recovery import RunCondition, open_run
 from weft.run.run_folder import CHECKPOINT, RunFolder, frame_name
 from weft.run.scene_interface import SceneLike
@@ -55,6 +63,18 @@ class Progress:
     wrote: str = ""  # name of the file written after this step; empty: none
 
 
+class SewAgain(Exception):
+    """Seams are open when sewing ends, and the scene can be sewn in another order.
+
+    Args:
+        scene: in the other order.
+    """
+
+    def __init__(self, scene: SceneLike) -> None:
+        super().__init__("seams are open")
+        self.scene = scene
+
+
 def run_scene(
     scene: SceneLike,
     folder: RunFolder,
@@ -64,6 +84,7 @@ def run_scene(
     resume: bool = False,
     from_frame: int | None = None,
     on_progress: Callable[[Progress], None] | None = None,
+    sew_earlier: Callable[[SceneLike, Sequence[str]], SceneLike | None] | None = None,
 ) -> None:
     """Simulate ``frames`` frames into a run folder, as the only writer of this folder.
 
@@ -76,6 +97,8 @@ def run_scene(
             computed again from the nearest good frame.
         from_frame: continue after this frame and drop the later ones; the scene may have changed.
         on_progress: called after every step.
+        sew_earlier: returns the scene with some seams, by name, sewn earlier, or None: the run
+            starts again with it, once, if these are open when sewing ends.
 
     Raises:
         RunError: the folder holds another scene, another process writes into it, or it cannot be
@@ -94,17 +117,18 @@ def run_scene(
     if from_frame is not None and not folder.exists():
         raise RunError("run to continue", got=str(folder.path), expected="a run folder")
     loop = Loop(scene, folder, fps)
+    if sew_earlier is not None:
+        loop.sew_earlier = partial(sew_earlier, scene)
     for pin in loop.model.pins:
         pin.check_until(frames / fps)
     _warn(scene_warnings(scene, loop.integrator))
     if frames == 0:
         _warn(["0 frames: only the start is written"])
     with folder.lock:
-        place = loop.begin(frames, resume, from_frame)
-        loop.check_room(place, frames)
-        for now in loop.advance(place, frames):
-            if on_progress is not None:
-                on_progress(now)
+        try:
+            loop.run(frames, resume, from_frame, on_progress)
+        except SewAgain as again:
+            Loop(again.scene, folder, fps).run(frames, False, 0, on_progress)
 
 
 def _warn(texts: Iterable[str]) -> None:
@@ -128,6 +152,26 @@ class Loop:
         self.asked = False  # True once a warning about the stretch was given
         self.trajectory = ""  # identifier of the scene, frame rate and steps
         self.digest = ""  # of the last complete frame
+        # returns the scene with some seams sewn earlier; None: it does not start again
+        self.sew_earlier: Callable[[Sequence[str]], SceneLike | None] | None = None
+
+    def run(
+        self,
+        frames: int,
+        resume: bool,
+        from_frame: int | None,
+        on_progress: Callable[[Progress], None] | None,
+    ) -> None:
+        """Take all steps until frame ``frames``; the arguments are those of ``run_scene``.
+
+        Raises:
+            SewAgain: seams are open when sewing ends, and the scene can be sewn in another order.
+        """
+        place = self.begin(frames, resume, from_frame)
+        self.check_room(place, frames)
+        for now in self.advance(place, frames):
+            if on_progress is not None:
+                on_progress(now)
 
     def begin(self, frames: int, again: bool, from_frame: int | None) -> RunState:
         """Return the state to start from, after preparing and repairing the folder."""
@@ -234,8 +278,25 @@ class Loop:
         # True after exactly one step, the first one that ends at or after ``begin``.
         if cloth.sewn is not None and begin <= t < begin + 1 / (self.fps * self.steps) - 1e-9:
             x = place.state.x
-            high = self.stretch.largest(x)
-            _warn(about_garment(cloth, self.model.vertices(x), high, t, self.scene.bodies))
+            high, at = self.stretch.largest(x), self.model.vertices(x)
+            _warn(about_garment(cloth, at, high, t, self.scene.bodies))
+            open_seams = [name for name, _, gap in sewn_gaps(cloth, at) if gap.max() > CAUGHT]
+            if self.sew_earlier is not None and open_seams:
+                self._sew_again(open_seams, self.sew_earlier(open_seams))
+
+    def _sew_again(self, seams: Sequence[str], scene: SceneLike | None) -> None:
+        """Start again with a scene in which open seams are sewn earlier; None: say that there is
+        none.
+
+        Raises:
+            SewAgain: there is one.
+        """
+        names = f"seams {abbreviate(seams)}"
+        if scene is None:
+            _warn([f"{names} begin to close with the first ones: the run does not start again"])
+            return
+        _warn([f"the run starts again: {names} now begin to close with the first ones"])
+        raise SewAgain(scene)
 
     def _start(self) -> RunState:
         """Write frame 0 and return the state at the start."""

@@ -217,6 +217,22 @@ class Bonds(SpringEnergy):
         """Return the term for simulations, bound to the block pattern of a matrix."""
         return BoundBonds(self, pattern)
 
+    def close_earlier(self, pairs: Ints) -> "Bonds | None":
+        """Return the bonds, of which some begin to close when their life begins, at their pace.
+
+        Args:
+            pairs: (k,2) points of these bonds.
+
+        Returns:
+            None if they begin to close then already.
+        """
+        size = np.array([self.n_vertices, 1], dtype=np.int64)
+        closing, begin = np.asarray(self.closing), np.asarray(self.life)[:, :1]
+        late = np.isin(self.pairs @ size, pairs @ size)[:, None] & (closing[:, :1] > begin)
+        if not late.any():
+            return None
+        return replace(self, closing=np.where(late, closing - closing[:, :1] + begin, closing))
+
     @staticmethod
     def concatenate(several: "Sequence[Bonds]", name: str) -> "Bonds":
         """Return several sets of bonds as one energy."""

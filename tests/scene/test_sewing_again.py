@@ -1,0 +1,86 @@
+"""A run whose seams are caught on a body starts again once, with these seams sewn earlier."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import weft
+from weft.energies.springs.bonds import Bonds
+from weft.scene.build import load_scene
+
+PATTERN = """
+panels:
+  front:
+    outline:
+      - {at: [-14 cm, 0], edge: hem}
+      - {at: [14 cm, 0], edge: right}
+      - {at: [14 cm, 12 cm], edge: top}
+      - {at: [-14 cm, 12 cm], edge: left}
+    placement: {translation: [10 cm, 10 cm, 10 cm]}
+  back:
+    copy: front
+    placement: {translation: [10 cm, 10 cm, -10 cm], rotation: [0, 180, 0]}
+seams:
+  first: {join: [front.right, back.left], window: [0, 0.3]}
+  second: {join: [front.left, back.right], window: [SECOND]}
+"""
+SCENE = """
+cloth: {garment: {pattern: tube.yaml, size: 5 cm, start: pattern}}
+bodies:
+  - {name: limb, capsule: {radius: 8 cm, length: 40 cm, size: 3 cm}, translation: [0, 15 cm, 0]}
+contact: {gap: 2 mm, friction: 0.5}
+sewing: {closing: 0.5 s, settle: 0.05 s}
+integrator: {backward_euler: {effort: interactive}}
+seconds: 0.6
+fps: 20
+"""
+
+
+def scene_in(folder, second, *, narrow=False):
+    """Return a scene in which two panels beside a limb are sewn to a tube around it."""
+    text = PATTERN.replace("SECOND", second)
+    if narrow:  # and in front of the limb
+        text = text.replace("[10 cm, 10 cm,", "[0 cm, 10 cm,").replace("14 cm", "9 cm")
+    (folder / "tube.yaml").write_text(text)
+    (folder / "scene.yaml").write_text(SCENE)
+    return load_scene(folder / "scene.yaml").scene
+
+
+def widest(scene, run):
+    """Return the widest gap [m] of the seams in the last frame."""
+    x = run.positions(-1)
+    gaps = [x[p[:, 0]] - x[p[:, 1]] for _, p in scene.cloth.seams]
+    return max(float(np.linalg.norm(gap, axis=1).max()) for gap in gaps)
+
+
+def test_a_seam_that_an_earlier_one_traps_on_a_limb_is_sewn_with_it(tmp_path):
+    scene, how = scene_in(tmp_path, "0.6, 1"), {"fps": 20.0, "progress": False}
+    with pytest.warns(UserWarning, match="starts again: seams second"):
+        run = weft.simulate(scene, frames=12, out=tmp_path / "run", **how)
+    assert widest(scene, run) < 1e-3
+    run.folder.drop_frames_after(11)
+    run.folder.files.remove("checkpoint.npz")
+    before = run.positions(11)
+    with pytest.warns(UserWarning, match="damaged"):
+        run = weft.simulate(scene, frames=12, out=tmp_path / "run", resume=True, **how)
+    np.testing.assert_array_equal(run.positions(11), before)
+    assert widest(scene, run) < 1e-3
+
+
+def test_a_garment_that_is_too_small_is_not_sewn_again(tmp_path):
+    """Seams that pull on tight cloth are open by millimeters, and no order helps."""
+    scene = scene_in(tmp_path, "0, 0.3", narrow=True)
+    with pytest.warns(UserWarning, match="smaller than the body") as told:
+        run = weft.simulate(scene, frames=12, fps=20.0, out=tmp_path / "run", progress=False)
+    assert not any("again" in str(w.message) for w in told)
+    assert widest(scene, run) > 1e-3
+
+
+def test_seams_that_close_with_the_first_ones_have_no_earlier_time():
+    bonds = Bonds(np.array([[0, 1], [2, 3]]), np.ones(2), 4, closing=np.array([[1, 2], [1.5, 2]]))
+    bonds = replace(bonds, life=(1.0, np.inf))
+    earlier = bonds.close_earlier(np.array([[2, 3]]))
+    assert earlier is not None
+    np.testing.assert_allclose(earlier.closing, [[1, 2], [1, 1.5]])
+    assert earlier.close_earlier(np.array([[2, 3]])) is None
