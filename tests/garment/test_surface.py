@@ -103,14 +103,30 @@ def test_without_a_surface_there_is_none(tmp_path):
     [
         ("{image: lost.png, repeat: 2 cm}", ("image", "lost.png")),
         ("{image: coat.yaml, repeat: 2 cm}", ("image", "coat.yaml")),
+        ("{image: prnt.png, repeat: 2 cm}", ("image", "print.png")),
+        ("{image: cut.png, repeat: 2 cm}", ("image", "cut.png")),
+        ("{image: deep.png, repeat: 2 cm}", ("image", "8 bits")),
+        ("{image: new.webp, repeat: 2 cm}", ("image", "WEBP")),
         ("{image: print.png}", "repeat"),
+        ("{image: print.png, repeat: 0 cm}", "repeat"),
+        ("{image: print.png, repeat: 5}", ("repeat", "unit")),
+        ("{colour: red}", "colour"),
         ("{color: nocolor}", ("color", "nocolor")),
-        ("{repeat: 0}", "repeat"),
     ],
 )
 def test_bad_surfaces_are_named_with_their_line(tmp_path, surface, what):
+    Image.effect_noise((60, 60), 50).save(tmp_path / "whole.png")
+    (tmp_path / "cut.png").write_bytes((tmp_path / "whole.png").read_bytes()[:1000])
+    Image.new("I;16", (8, 8)).save(tmp_path / "deep.png")
+    Image.new("RGB", (8, 8)).save(tmp_path / "new.webp")
     with refused(WeftError, what, where="coat.yaml:6"):
         garment(tmp_path, surface)
+
+
+@pytest.mark.parametrize("line", ["topstitch: 5 mm", "left.top: 1 cm"])
+def test_a_negative_width_is_refused(tmp_path, line):
+    with refused(WeftError, line.partition(":")[0], where="coat.yaml"):
+        garment(tmp_path, pattern=PATTERN.replace(line, line.replace(": ", ": -")))
 
 
 def test_a_hem_of_no_edge_is_refused(tmp_path):

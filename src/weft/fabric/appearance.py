@@ -4,8 +4,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
-from weft.base.errors import WeftError
+from weft.base.errors import WeftError, did_you_mean
 from weft.base.settings import documented, setting
 from weft.io.images import open_image
 from weft.io.part_appearance import CLOTH, PartAppearance, Polyline, rgb
@@ -23,6 +24,8 @@ class Appearance:
     Raises:
         WeftError: a color that is none, or an image without the size of its repeat.
     """
+
+    units_required: ClassVar[bool] = True  # in files
 
     color: str | None = setting(
         None, "a name such as navy, or '#1f3b5c'; seen where an image is transparent"
@@ -67,7 +70,7 @@ class Appearance:
         repeat.
 
         Raises:
-            WeftError: no such image, or none that is PNG or JPEG.
+            WeftError: no such image, a damaged one, or none that is PNG or JPEG of 8 bits.
         """
         if self.image is None:
             return self
@@ -75,14 +78,19 @@ class Appearance:
         try:
             with open_image(path) as image:
                 size, kind = image.size, image.format
+                image.load()
             if kind not in FORMATS:
                 raise ValueError(f"a {kind} file")
+            if image.mode[0] in "IF":
+                raise ValueError("pixels of more than 8 bits")
         except (OSError, ValueError) as error:
+            known = path.parent.glob("*.*") if path.parent.is_dir() else ()
             raise WeftError(
                 "surface.image",
-                got=f"{self.image}: {getattr(error, 'strerror', None) or error}",
-                expected="a PNG or JPEG file, by its path from the folder of this file",
-                hint=f"put it into {path.parent}, or leave `image` out for the color alone",
+                got=f"{self.image}: {_reason(error)}",
+                expected="a PNG or JPEG file of 8 bits, by its path from the folder of this file",
+                hint=did_you_mean(path.name, [p.name for p in known if p != path])
+                or f"put one into {path.parent.absolute()}, or leave `image` out",
             ) from error
         repeat = self.repeat
         if not isinstance(repeat, tuple):
@@ -122,6 +130,13 @@ class Appearance:
             self.thickness,
             stitches,
         )
+
+
+def _reason(error: Exception) -> str:
+    """Return why an image cannot be read."""
+    if type(error).__name__ == "UnidentifiedImageError":
+        return "no image"
+    return getattr(error, "strerror", None) or str(error)
 
 
 def _hexadecimal(what: str, value: str) -> str:

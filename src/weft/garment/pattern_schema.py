@@ -93,6 +93,7 @@ def _as_list(value: object) -> object:
 
 
 Text = Annotated[str, AfterValidator(_one_line)]
+Width = Annotated[Length, Field(ge=0)]
 EdgeName = Annotated[str, BeforeValidator(_edge_text), AfterValidator(str.strip)]
 Truth = Annotated[bool, Strict(), BeforeValidator(_truth)]
 Degrees = Annotated[float, BeforeValidator(Expression("rad")), AfterValidator(math.degrees)]
@@ -275,7 +276,7 @@ class SeamBlock(Block):
     close_at: Time | None = None
     window: tuple[Number, Number] | None = None
     notched: Truth | None = None
-    topstitch: Length | None = None
+    topstitch: Width | None = None
 
 
 class ElasticBlock(Block):
@@ -295,7 +296,7 @@ class JoinsBlock(Block):
     )
     fabric: Yaml = None
     surface: FromBlock[Appearance] | None = None
-    hems: dict[Text, Length] | None = Field(None, description="width of the hem, by edge")
+    hems: dict[Text, Width] | None = Field(None, description="width of the hem, by edge")
     panels: Json | None = None
     seams: Yaml = None
     elastics: Yaml = None

@@ -5,9 +5,10 @@ Seams, elastics and placement are written into the side-car file. Edges keep the
 every outline is drawn counter-clockwise from corner 0.
 """
 
+import dataclasses
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
@@ -16,6 +17,7 @@ import yaml
 
 from weft.base.arrays import Floats
 from weft.base.keyframes import Keys
+from weft.base.settings import settings_by_field
 from weft.base.trees import Json, Yaml
 from weft.fabric.appearance import Appearance
 from weft.garment.curves import edge_curve
@@ -39,6 +41,17 @@ _STYLE = (
     ".grain,.origin,.note{fill:none;stroke:#7d8088;stroke-width:.3}"
     "text{font:5px sans-serif;fill:#2d3038;text-anchor:middle}"
 )
+
+# fields that side-car files have of each part, with their units in SI
+FIELDS: Mapping[type, Mapping[str, str]] = {
+    Panel: {"fabric": "", "thickness": "m", "surface": "", "layer": "", "placement": ""},
+    Appearance: {name: about.unit for name, about in settings_by_field(Appearance).items()},
+    Placement: {"translation": "m", "rotation": "", "wrap": ""},
+    Wrap: {"center": "m", "radius": "m", "direction": "", "facing": "", "taper": "rad"},
+    Seam: {"angle": "rad", "topstitch": "m"}
+    | dict.fromkeys(("flip", "fold_stiffness", "strength", "buttons", "open_at", "close_at"), "")
+    | dict.fromkeys(("notched", "window", "closing"), ""),
+}
 
 
 def write_svg(path: str | Path, pattern: Pattern) -> list[Path]:
@@ -237,10 +250,10 @@ def _notes(pattern: Pattern) -> Json:
     """Return the contents of the side-car file."""
     notes: Json = {"fabric": pattern.fabric}
     if pattern.surface is not None:
-        notes["surface"] = _surface(pattern.surface)
+        notes["surface"] = _fields(pattern.surface)
     if pattern.hems:
-        notes["hems"] = {edge: _meters(width) for edge, width in pattern.hems.items()}
-    notes["panels"] = {p.name: _about(p) for p in pattern.panels}
+        notes["hems"] = {edge: _value(width, "m") for edge, width in pattern.hems.items()}
+    notes["panels"] = {p.name: _fields(p) for p in pattern.panels}
     if pattern.seams:
         notes["seams"] = {s.name: _seam(s) for s in pattern.seams}
     if pattern.elastics:
@@ -255,73 +268,30 @@ def _notes(pattern: Pattern) -> Json:
     return notes
 
 
-def _surface(surface: Appearance) -> Json:
-    """Return an appearance as files have it, with angles in degrees and the image's whole path."""
-    given = {name: value for name, value in vars(surface).items() if value is not None}
-    if surface.rotation is not None:
-        given["rotation"] = float(np.degrees(surface.rotation))
-    return {k: list(v) if isinstance(v, tuple) else v for k, v in given.items()}
+def _fields(part: object) -> Json:
+    """Return the fields of a part of a pattern that are not as usual, as files have them."""
+    usual = {f.name: f.default for f in dataclasses.fields(part)}  # type: ignore[arg-type]
+    given = {name: (getattr(part, name), unit) for name, unit in FIELDS[type(part)].items()}
+    return {name: _value(*v) for name, v in given.items() if v[0] != usual[name]}
 
 
-def _about(panel: Panel) -> Json:
-    """Return the properties of a panel besides its shape."""
-    about: Json = {}
-    if panel.fabric is not None:
-        about["fabric"] = panel.fabric
-    if panel.thickness is not None:
-        about["thickness"] = _meters(panel.thickness)
-    if panel.surface is not None:
-        about["surface"] = _surface(panel.surface)
-    if panel.layer:
-        about["layer"] = panel.layer
-    if panel.placement != Placement():
-        p = panel.placement
-        about["placement"] = {"translation": _lengths(p.translation), "rotation": _list(p.rotation)}
-        if p.wrap is not None:
-            about["placement"]["wrap"] = _wrap(p.wrap)
-    return about
-
-
-def _wrap(wrap: Wrap) -> Json:
-    return {
-        "center": _lengths(wrap.center),
-        "radius": _meters(wrap.radius),
-        "direction": _list(wrap.direction),
-        "facing": _list(wrap.facing),
-        "taper": float(np.degrees(wrap.taper)),
-    }
-
-
-def _meters(length: float) -> str:
-    return f"{float(length)!r} m"
-
-
-def _lengths(values: Sequence[float]) -> list[str]:
-    return [_meters(v) for v in _list(values)]
-
-
-def _list(values: Sequence[float]) -> list[float]:
-    return [float(v) + 0.0 for v in values]  # adding 0.0 turns -0.0 into 0.0
+def _value(value: object, unit: str = "") -> Yaml:
+    """Return a value as files have it; numbers in SI have the name of their unit."""
+    if type(value) in FIELDS:
+        return _fields(value)
+    if isinstance(value, tuple):
+        return [_value(v, unit) for v in value]
+    if isinstance(value, Closing):
+        return value.name.lower()
+    if isinstance(value, float):
+        value = float(value) + 0.0  # no NumPy, and no -0.0
+    return f"{value!r} {unit}" if unit else value
 
 
 def _seam(seam: Seam) -> Json | list[Yaml]:
-    """Return a seam with the settings that are not the default; only its two sides if there are
-    none.
-    """
-    entry: Json = {"join": [_chain(seam.first), _chain(seam.second)]}
-    usual = Seam("", (), ())
-    numbers = ("angle", "fold_stiffness", "strength", "buttons", "open_at", "close_at")
-    for key in ("flip", *numbers, "notched"):
-        value = getattr(seam, key)
-        if value != getattr(usual, key):
-            entry[key] = float(np.degrees(value)) if key == "angle" else value
-    if seam.topstitch is not None:
-        entry["topstitch"] = _meters(seam.topstitch)
-    if seam.window != usual.window:
-        entry["window"] = list(seam.window)
-    if seam.closing is not Closing.SEWN:
-        entry["closing"] = seam.closing.name.lower()
-    return entry if len(entry) > 1 else list(entry["join"])
+    """Return a seam with its fields that are not as usual; only its two sides if all are."""
+    sides = [_chain(seam.first), _chain(seam.second)]
+    return {"join": sides, **fields} if (fields := _fields(seam)) else sides
 
 
 def _chain(sides: Sequence[SeamSide]) -> list[str] | str:
