@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
+import numpy as np
+
 from weft.base.errors import WeftError, did_you_mean
 from weft.base.settings import documented, setting
 from weft.io.images import open_image
@@ -114,16 +116,14 @@ class Appearance:
         repeat = self.beside(Path()).repeat  # both sides, also of a merged appearance
         width, height = repeat if isinstance(repeat, tuple) else (1.0, 1.0)
         c, s = math.cos(grain), math.sin(grain)
-        x, y = self.offset or (0.0, 0.0)
-        u, v = origin[0] + c * x + s * y, origin[1] - s * x + c * y
+        place = np.array(origin) + np.array([[c, s], [-s, c]]) @ (self.offset or (0.0, 0.0))
         c, s = math.cos(self.rotation or 0.0), math.sin(self.rotation or 0.0)
         # Seen with the warp (+u) up and the right side in front, +v points to the left.
-        across = (s / width, -c / width, (c * v - s * u) / width)
-        along = (c / height, s / height, -(c * u + s * v) / height)
+        axes = np.array([[s, -c], [c, s]]) / [[width], [height]]
         color = self.color or (CLOTH if self.image is None else "ffffff")
         return PartAppearance(
             color,
-            (across, along),
+            np.column_stack([axes, -axes @ place]).tolist(),
             None if self.image is None else Path(self.image),
             self.back,
             self.thread or (DARK if rgb(color) @ (0.3, 0.6, 0.1) > BRIGHT else LIGHT),

@@ -21,7 +21,7 @@ from weft.io.images import open_image
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-Matrix = tuple[tuple[float, float, float], tuple[float, float, float]]
+Matrix = Sequence[Sequence[float]]  # (2,3)
 Polyline = Sequence[tuple[float, float]]
 DASH, GAP = 0.004, 0.0025  # [m] of a stitch as drawn, and between two stitches
 STITCH = 0.0009  # [m] width of a stitch as drawn
@@ -48,7 +48,7 @@ class PartAppearance:
 
     Args:
         color: six hexadecimal digits, sRGB; seen where the image is transparent.
-        st: (2,3) maps (u, v, 1) to coordinates of the image.
+        st: maps (u, v, 1) to coordinates of the image.
         image: a PNG or JPEG file; None: the color alone.
         back: color of the wrong side; None: paler than the right side.
         thread: color of the stitches.

@@ -12,7 +12,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from weft.base.arrays import AnyArray, Faces, Floats, Positions, Velocities
+from weft.base.arrays import AnyArray, Faces, Floats, Ints, Positions, Velocities
 from weft.base.errors import RunError
 from weft.base.trees import Json
 from weft.cloth.fields import (
@@ -31,6 +31,7 @@ from weft.discretization.mesh import TriangleMesh
 from weft.discretization.samples import principal_stretches
 from weft.io import format_to_write, write_mesh
 from weft.io.animation import Animation, AnimationFrame, Convention, Fields, SurfaceTopology
+from weft.io.part_appearance import PartAppearance
 from weft.run.cloth_layers import cloth_layers
 from weft.run.frame_selection import FrameSelection
 from weft.run.run import Run
@@ -72,12 +73,8 @@ def build_animation(
     chosen = selection or FrameSelection()
     numbers = chosen.numbers(len(run), str(run.path))
     c, (times, rate, number) = convention or Convention(), _frame_times(run, chosen, fps, first)
-    faces, corner_uv = run.tessellation(density)
-    mesh = TriangleMesh(run.positions(numbers[0], density), faces, corner_uv)
-    regions = regions_of(mesh, run.parts(density), regions_from_manifest(run, len(faces)))
-    bodies = bodies_of(run)
-    cloth = SurfaceTopology("cloth", faces, corner_uv / c.meters, regions)
-    cloth = with_appearances(cloth, run, density, c.meters)
+    mesh = TriangleMesh(run.positions(numbers[0], density), *run.tessellation(density))
+    cloth, bodies = cloth_of(run, mesh, density, c.meters), bodies_of(run)
     names = tuple(fields) or run.field_names(numbers[0])
     reader = _FrameReader(run, mesh, c, [b for _, b in bodies], density, names, physics)
     about: Json = {k: run.manifest[k] for k in ("versions", "scene") if k in run.manifest}
@@ -130,19 +127,33 @@ def _frame_times(
     return times, rate, own if first is None else first
 
 
-def with_appearances(
-    cloth: SurfaceTopology, run: Run, density: int | None, meters: float = 1.0
+def cloth_of(
+    run: Run, mesh: TriangleMesh, density: int | None, meters: float = 1.0
 ) -> SurfaceTopology:
-    """Return the cloth with the appearances of its regions, in a file with a unit of ``meters``."""
-    if not run.appearances or cloth.corner_uv is None:
+    """Return the cloth of a run with its regions and their appearances.
+
+    Regions are named sets of faces: one per cloth, or one per region or panel of the cloth.
+
+    Args:
+        run: the run.
+        mesh: its cloth.
+        density: samples per knot span of splines; None: those of the run's mesh.
+        meters: [m] unit of the file.
+    """
+    regions, looks = list[tuple[str, Ints]](), list[PartAppearance | None]()
+    said, label, start = _regions_from_manifest(run, len(mesh.faces)), material_pieces(mesh), 0
+    for name, count in run.parts(density):
+        own = said.get(name) or _panels_of(name, np.arange(start, start + count), label)
+        regions += own
+        looks += [run.appearances.get(name)] * len(own)
+        start += count
+    cloth = SurfaceTopology("cloth", mesh.faces, mesh.corner_uv / meters, regions)
+    if not run.appearances:
         return cloth
-    names, counts = zip(*run.parts(density))
-    parts = np.repeat(np.arange(len(counts)), counts)
-    looks = [run.appearances.get(names[parts[faces[0]]]) for _, faces in cloth.regions]
     image_uv = np.array(cloth.corner_uv)
-    for look, (_, faces) in zip(looks, cloth.regions):
+    for look, (_, faces) in zip(looks, regions):
         if look is not None and look.image is not None:
-            image_uv[faces] = look.image_coordinates(meters * cloth.corner_uv[faces])
+            image_uv[faces] = look.image_coordinates(mesh.corner_uv[faces])
     return replace(cloth, appearances=looks, image_uv=image_uv)
 
 
@@ -235,49 +246,30 @@ def as_fields(arrays: Mapping[str, Floats]) -> Fields:
     return Fields(points, {n: a for n, a in arrays.items() if n in AT_FACES})
 
 
-def regions_from_manifest(run: Run, count: int) -> dict[str, list[tuple[str, AnyArray]]]:
+def _regions_from_manifest(run: Run, count: int) -> dict[str, list[tuple[str, Ints]]]:
     """Return the regions with their faces, by the name of their cloth, as the manifest of a run
     with ``count`` faces lists them.
     """
-    told = run.manifest.get("scene", {}).get("parts", [])
-    if not any(part.get("regions") for part in told):
-        return {}
     label = run.folder.mesh().get("region")
     if label is None or len(label) != count:  # another density: labels do not fit these faces
         return {}
-    found: dict[str, list[tuple[str, AnyArray]]] = {}
+    found: dict[str, list[tuple[str, Ints]]] = {}
     number = 0
-    for part in told:
+    for part in run.manifest["scene"].get("parts", []):
         for region in part.get("regions", []):
-            faces = np.flatnonzero(label == number)
+            faces = np.flatnonzero(label == number).astype(np.int32)
             found.setdefault(str(part["name"]), []).append((str(region["name"]), faces))
             number += 1
         number += not part.get("regions")
     return found
 
 
-def regions_of(
-    mesh: TriangleMesh,
-    parts: Sequence[tuple[str, int]],
-    said: Mapping[str, list[tuple[str, AnyArray]]] | None = None,
-) -> list[tuple[str, AnyArray]]:
-    """Return named sets of faces: one per cloth, or one per region (``said``) or panel of the
-    cloth.
-    """
-    found: list[tuple[str, AnyArray]] = []
-    label, start = material_pieces(mesh), 0
-    for name, count in parts:
-        faces = np.arange(start, start + count)
-        start += count
-        if said and name in said:
-            found += said[name]
-            continue
-        kinds = np.unique(label[faces])
-        if not 1 < len(kinds) <= MOST_PANELS:
-            found.append((name, faces))
-            continue
-        found += [(f"{name}_panel_{i + 1}", faces[label[faces] == k]) for i, k in enumerate(kinds)]
-    return found
+def _panels_of(name: str, faces: AnyArray, label: Ints) -> list[tuple[str, Ints]]:
+    """Return the faces of a cloth, or of its panels: faces whose pieces of material are one."""
+    kinds = np.unique(label[faces])
+    if not 1 < len(kinds) <= MOST_PANELS:
+        return [(name, faces)]
+    return [(f"{name}_panel_{i + 1}", faces[label[faces] == k]) for i, k in enumerate(kinds)]
 
 
 def bodies_of(run: Run) -> list[tuple[SurfaceTopology, slice]]:

@@ -20,6 +20,7 @@ TILES = "cloth.<UDIM>.png"
 SIDE = 1024  # pixels of a tile
 FINER = 2  # pixels that are averaged to one, along each side
 MARGIN = 0.02  # of a tile, around the panel
+UPRIGHT = np.array([[0.0, 1.0], [-1.0, 0.0]])  # turns (u, v): the warp points up
 ACROSS = 10  # tiles in a row, by the convention
 
 
@@ -37,7 +38,7 @@ def save_tiles(folder: Path, cloth: SurfaceTopology, meters: float) -> SurfaceTo
     looks = [look or PartAppearance(CLOTH) for look in cloth.appearances]
     for k, (look, (_, faces)) in enumerate(zip(looks, cloth.regions)):
         uv = meters * cloth.corner_uv[faces]
-        upright = np.stack([-uv[..., 1], uv[..., 0]], axis=-1)
+        upright = uv @ UPRIGHT
         size = float(np.ptp(upright, axis=(0, 1)).max()) / (1 - 2 * MARGIN)
         low = upright.min(axis=(0, 1)) - MARGIN * size
         image_uv[faces] = (upright - low) / size + [k % ACROSS, k // ACROSS]
@@ -58,15 +59,12 @@ def _draw(look: PartAppearance, low: Floats, size: float) -> "Image":
         across = float(np.linalg.norm(look.st[0][:2])) * size * image.width
         source = np.asarray(image.reduce(max(1, int(across / n))))
         places = (np.arange(n) + 0.5) / n * size
-        up, right = low[1] + places[::-1, None], low[0] + places[None]
-        s, t = np.moveaxis(
-            look.image_coordinates(np.stack(np.broadcast_arrays(up, -right), -1)), -1, 0
-        )
+        uv = np.stack(np.meshgrid(low[0] + places, low[1] + places[::-1]), -1) @ UPRIGHT.T
+        s, t = np.moveaxis(look.image_coordinates(uv), -1, 0)
         h, w = source.shape[:2]
         rows, columns = (np.floor(a).astype(int) for a in (-t * h, s * w))
         drawn = Pillow.fromarray(source[rows % h, columns % w])
     pen, width = ImageDraw.Draw(drawn), max(1, round(STITCH / size * n))
-    for ends in look.dashes():
-        x, y = (-ends[:, 1] - low[0]) / size * n, n - (ends[:, 0] - low[1]) / size * n
-        pen.line([*zip(x.tolist(), y.tolist())], fill=f"#{look.thread}", width=width)
+    for ends in (look.dashes() @ UPRIGHT - low) / size * n:
+        pen.line([(x, n - y) for x, y in ends.tolist()], fill=f"#{look.thread}", width=width)
     return drawn.reduce(FINER)

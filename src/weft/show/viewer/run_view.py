@@ -1,7 +1,4 @@
-"""A run as viewers see it: its surfaces, looks and frames, read when they are needed.
-
-The corners of the cloth's faces are arranged for a graphics card.
-"""
+"""A run as viewers see it: its surfaces, looks and frames, read when they are needed."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -9,14 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.base.arrays import AnyArray, Faces, Floats, Positions
+from weft.base.arrays import Floats, Positions
 from weft.base.errors import RunError
 from weft.base.trees import Json
 from weft.cloth.fields import Physics
 from weft.discretization.mesh import TriangleMesh
-from weft.io.animation import SurfaceTopology
 from weft.io.part_appearance import CLOTH, GRAY, PANELS
-from weft.run.animation import bodies_of, check_finite, regions_of, with_appearances
+from weft.run.animation import bodies_of, check_finite, cloth_of
 from weft.run.run import Run
 from weft.show.looks import CHECKERS, CONTACT, LOOKS, PINNED, ShownFrame, available_looks
 from weft.show.viewer.metric_curves import CURVES, plots_of
@@ -24,37 +20,6 @@ from weft.show.viewer.packing import pack
 from weft.show.viewer.page_surfaces import PageSurfaces
 
 FOR_SCALE = 12  # frames that the range of a color scale must suit
-
-
-@dataclass(frozen=True, eq=False)
-class Corners:
-    """Vertices for a graphics card: each one has one material coordinate and one region."""
-
-    faces: Faces  # (m,3) indices into the arrays below
-    vertex: AnyArray  # (r,) vertex of the mesh
-    region: AnyArray  # (r,) index of the region
-    uv: Floats  # (r,2) [m]
-    side: float  # [m] of the longer side of the cloth
-
-    @staticmethod
-    def of(cloth: SurfaceTopology) -> "Corners":
-        """Split the vertices of the cloth along seams and region borders."""
-        regions = np.repeat(cloth.region_numbers, 3)
-        uv = np.zeros((len(regions), 2))
-        if cloth.corner_uv is not None:
-            uv = cloth.corner_uv.reshape(-1, 2)
-        faces, first = cloth.split_corners(regions, np.round(uv * 1e7))
-        side = float(np.ptp(uv, axis=0).max()) or 1.0
-        return Corners(faces, cloth.faces.reshape(-1)[first], regions[first], uv[first], side)
-
-    def blocks(self) -> dict[str, str]:
-        """Return the arrays of a page, packed, by name."""
-        return {
-            "corner_faces": pack(self.faces.astype(np.uint32)),
-            "corner_vertex": pack(self.vertex.astype(np.uint32)),
-            "corner_region": pack(self.region.astype(np.uint16)),
-            "corner_uv": pack(self.uv.astype(np.float32)),
-        }
 
 
 @dataclass(frozen=True)
@@ -86,13 +51,9 @@ class RunView:
         first: int = 0,
     ) -> None:
         self.run, self.density, self.physics = run, density, physics
-        faces, corner_uv = run.tessellation(density)
-        self.mesh = TriangleMesh(run.positions(first, density), faces, corner_uv)
-        regions = regions_of(self.mesh, run.parts(density))
-        plain = SurfaceTopology("cloth", faces, corner_uv, regions)
-        self.cloth = with_appearances(plain, run, density)
+        self.mesh = TriangleMesh(run.positions(first, density), *run.tessellation(density))
+        self.cloth = cloth_of(run, self.mesh, density)
         self.surfaces = PageSurfaces(self.cloth)
-        self.corners = Corners.of(self.cloth)
         self.bodies = [shape.name for shape, _ in bodies_of(run)]
         self.has_contacts = run.pressure(first) is not None
         self.pins = pins_of(run)
@@ -185,7 +146,7 @@ class RunView:
             "faces": len(self.cloth.faces),
             "regions": [name for name, _ in self.cloth.regions],
             "bodies": self.bodies,
-            "cell": self.corners.side / CHECKERS,
+            "cell": (float(np.ptp(self.mesh.corner_uv, axis=(0, 1)).max()) or 1.0) / CHECKERS,
             "box": [low.tolist(), high.tolist()],
             "floor": floor - 0.01 * side,
             "pins": [asdict(p) for p in self.pins],
@@ -207,8 +168,21 @@ class RunView:
         return plots_of(self.run.metrics, [k / self.run.fps for k in frames])
 
     def blocks(self) -> dict[str, str]:
-        """Return the arrays of a page that are the same in all frames, packed, by name."""
-        blocks = self.corners.blocks() | self.surfaces.blocks()
+        """Return the arrays of a page that are the same in all frames, packed, by name.
+
+        Corners are the vertices for a graphics card: each one has one material coordinate [m] and
+        one region.
+        """
+        cloth, uv = self.cloth, self.mesh.corner_uv.reshape(-1, 2)
+        regions = np.repeat(cloth.region_numbers, 3)
+        faces, first = cloth.split_corners(regions, np.round(uv * 1e7))
+        blocks = {
+            "corner_faces": pack(faces.astype(np.uint32)),
+            "corner_vertex": pack(cloth.faces.reshape(-1)[first].astype(np.uint32)),
+            "corner_region": pack(regions[first].astype(np.uint16)),
+            "corner_uv": pack(uv[first].astype(np.float32)),
+            **self.surfaces.blocks(),
+        }
         if self.bodies:
             blocks["body_faces"] = pack(self.run.solid_faces.astype(np.uint32))
         return blocks
