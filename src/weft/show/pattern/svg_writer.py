@@ -67,24 +67,14 @@ def write_svg(path: str | Path, pattern: Pattern) -> list[Path]:
     Raises:
         RunError: a file cannot be written.
     """
-    sheet = Nest({"": pattern}, 0.0)
-    body = [
-        [
-            f"<g id={quoteattr(piece.panel.name)}>",
-            *_shapes(piece, page, "outline"),
-            _text(page, piece.place + _middle(piece), piece.panel.name),
-            "</g>",
-        ]
-        for page in [_Page(sheet)]
-        for piece in sheet.pieces
-    ]
-    return [_write_page(path, sheet, _STYLE, body), write_notes(path, pattern)]
+    return write_nest_svg(path, Nest({"": pattern}, 0.0))
 
 
 def write_nest_svg(path: str | Path, nest: Nest) -> list[Path]:
     """Write a nest as ``NAME.svg``, and seams and placement as ``NAME.seams.yaml``.
 
-    The reader takes the size that ``size`` of the side-car file names.
+    The reader takes the size that ``size`` of the side-car file names. A single size without a name
+    is drawn without lines that are cut.
 
     Returns:
         The paths of both files.
@@ -92,36 +82,15 @@ def write_nest_svg(path: str | Path, nest: Nest) -> list[Path]:
     Raises:
         RunError: a file cannot be written.
     """
-    page = _Page(nest)
-    body = []
-    for piece in nest.pieces:
-        name, size = quoteattr(piece.panel.name), quoteattr(piece.size)
-        marks = [page.path(ends + piece.place) for ends in piece.notches]
-        body.append(
-            [
-                f"<g id={quoteattr(f'{piece.panel.name}-{piece.size}')} inkscape:label={name} "
-                f'data-size={size} class="size{nest.sizes.index(piece.size)}">',
-                *_shapes(piece, page, "sew"),
-                f'<path class="cut" d="{page.path(piece.cut + piece.place, True)}"/>',
-                *(f'<path class="notch note" d="{mark}"/>' for mark in marks),
-                "</g>",
-            ]
-        )
-    colors = {size: nest.color(size) for size in nest.sizes}
+    page, several = _Page(nest), nest.sample != ""
+    size = f'width="{_n(page.width)}mm" height="{_n(page.height)}mm"'
+    colors = {size: nest.color(size) for size in nest.sizes if several}
     style = _STYLE + "".join(
         f".size{k} .sew,.size{k} .cut,.size{k} .notch{{fill:none;stroke:{color};stroke-width:.4}}"
         for k, color in enumerate(colors.values())
     )
-    style += ".sew{stroke-dasharray:4 2}"
-    labels = [_text(page, at, text, colors.get(size or "")) for at, text, size in nest.texts[1:]]
-    written = _write_page(path, nest, style, [*body, labels])
-    return [written, write_notes(path, nest.patterns[nest.sample], nest.sample)]
-
-
-def _write_page(path: str | Path, nest: Nest, style: str, body: Sequence[Sequence[str]]) -> Path:
-    """Write the page of a drawing with its scale square, and return its path."""
-    page, lines = _Page(nest), [line for group in body for line in group]
-    size = f'width="{_n(page.width)}mm" height="{_n(page.height)}mm"'
+    style += ".sew{stroke-dasharray:4 2}" if several else ""
+    texts = nest.texts if several else nest.texts[:1]
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         '<svg xmlns="http://www.w3.org/2000/svg" '
@@ -130,13 +99,30 @@ def _write_page(path: str | Path, nest: Nest, style: str, body: Sequence[Sequenc
         f"<title>{escape(nest.name)}</title>",
         f"<style>{style}</style>",
         f'<path class="note" d="{page.path(nest.square, True)}"/>',
-        _text(page, *nest.texts[0][:2]),
-        *lines,
+        *(line for piece in nest.pieces for line in _group(piece, page, nest)),
+        *(_text(page, at, text, colors.get(size or "")) for at, text, size in texts),
         "</svg>",
     ]
     with atomic_write(path) as out:
         out.write("\n".join([*lines, ""]).encode())
-    return Path(path)
+    return [Path(path), write_notes(path, nest.patterns[nest.sample], nest.sample)]
+
+
+def _group(piece: NestPiece, page: "_Page", nest: Nest) -> list[str]:
+    """Return a panel in one size as an SVG group, by lines."""
+    name, place = piece.panel.name, piece.place
+    if not piece.size:
+        middle = place + (piece.outline.min(0) + piece.outline.max(0)) / 2
+        shapes = _shapes(piece, page, "outline")
+        return [f"<g id={quoteattr(name)}>", *shapes, _text(page, middle, name), "</g>"]
+    return [
+        f"<g id={quoteattr(f'{name}-{piece.size}')} inkscape:label={quoteattr(name)} "
+        f'data-size={quoteattr(piece.size)} class="size{nest.sizes.index(piece.size)}">',
+        *_shapes(piece, page, "sew"),
+        f'<path class="cut" d="{page.path(piece.cut + place, True)}"/>',
+        *(f'<path class="notch note" d="{page.path(n + place)}"/>' for n in piece.notches),
+        "</g>",
+    ]
 
 
 def write_notes(path: str | Path, pattern: Pattern, size: str = "") -> Path:
@@ -197,10 +183,6 @@ def _text(page: _Page, at: Floats, text: str, color: str | None = None) -> str:
     x, y = page(at).split(",")
     fill = f' style="fill:{color}"' if color else ""
     return f'<text x="{x}" y="{y}"{fill}>{escape(text)}</text>'
-
-
-def _middle(piece: NestPiece) -> Floats:
-    return np.asarray((piece.outline.min(0) + piece.outline.max(0)) / 2)
 
 
 def _shapes(piece: NestPiece, page: _Page, border: str) -> list[str]:
