@@ -4,7 +4,7 @@ A writer takes an ``Animation`` and a path. Frames are read while they are writt
 already in the units and axes of the file.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
@@ -117,19 +117,9 @@ class AnimationFrame:
         return self.measured()
 
 
-@dataclass(frozen=True, eq=False)
-class ClothLayer:
-    """A surface that follows the cloth, for materials of one color: a wrong side, or stitches.
-
-    Args:
-        shape: its triangles.
-        follow: returns its positions (k,3) at positions (n,3) of the cloth, in the file's units.
-        drawn: tiles of images (``Animation.udim``) show it.
-    """
-
-    shape: SurfaceTopology
-    follow: Callable[[Positions], Positions]
-    drawn: bool = False
+# A surface that follows the cloth, for materials of one color: its triangles, and its positions
+# (k,3) at positions (n,3) of the cloth, in the file's units.
+ClothLayer = tuple[SurfaceTopology, Callable[[Positions], Positions]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +137,7 @@ class Animation:
         fields: requested names among ``AnimationFrame.fields``; their values are in SI units,
             whatever the file's units are.
         udim: USD files have one tile of images for every region of the cloth.
-        layers: returns the layers of the cloth.
+        layers: returns the layers of the cloth; True: without those that tiles show.
     """
 
     shapes: Sequence[SurfaceTopology]
@@ -159,7 +149,7 @@ class Animation:
     about: Json = field(default_factory=dict)
     fields: Sequence[str] = ()
     udim: bool = False
-    layers: Callable[[], Sequence[ClothLayer]] = tuple
+    layers: Callable[[bool], Iterable[ClothLayer]] = lambda udim: ()
 
     def __iter__(self) -> Iterator[AnimationFrame]:
         return map(self.moment, range(self.count))
@@ -176,15 +166,14 @@ class Animation:
 
     def with_layers(self) -> "Animation":
         """Return the animation with the layers of the cloth as shapes, after all others."""
-        moment = self.moment
-        layers = [layer for layer in self.layers() if not (self.udim and layer.drawn)]
+        moment, layers = self.moment, list(self.layers(self.udim))
 
         def with_positions(k: int) -> AnimationFrame:
             frame = moment(k)
-            own = [layer.follow(frame.positions[0]) for layer in layers]
+            own = [follow(frame.positions[0]) for _, follow in layers]
             return replace(frame, positions=[*frame.positions, *own])
 
-        shapes = [*self.shapes, *(layer.shape for layer in layers)]
+        shapes = [*self.shapes, *(shape for shape, _ in layers)]
         return replace(self, shapes=shapes, moment=with_positions)
 
     def thin(self, most: int) -> "Animation":

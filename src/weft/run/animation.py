@@ -87,7 +87,7 @@ def build_animation(
         c,
         about,
         names,
-        layers=lambda: cloth_layers(cloth, c.meters),
+        layers=lambda udim: cloth_layers(cloth, c.meters, stitches=not udim),
     )
 
 

@@ -26,7 +26,7 @@ class PageSurfaces:
         self.cloth = cloth
 
     @cached_property
-    def _stitches(self) -> list[tuple[Ints, Floats]]:
+    def _stitches(self) -> tuple[Ints, Ints, Floats]:
         return locate_stitches(self.cloth)
 
     def describe(self) -> Json:
@@ -37,11 +37,12 @@ class PageSurfaces:
             return {}
         images: dict[str, int] = {}
         told: list[Json | None] = []
-        for look, (ends, _) in zip(self.cloth.appearances, self._stitches):
+        counts = np.bincount(self._stitches[0], minlength=len(self.cloth.regions)).tolist()
+        for look, count in zip(self.cloth.appearances, counts):
             if look is None:
                 told.append(None)
                 continue
-            tree = {**look.as_json(str), "stitches": len(ends), "image": None}
+            tree = {**look.as_json(str), "stitches": count, "image": None}
             if look.image is not None:
                 tree["image"] = images.setdefault(_data_url(look), len(images))
             told.append(tree)
@@ -51,7 +52,7 @@ class PageSurfaces:
         """Return the ends of stitches, region by region: vertices of their faces, and weights."""
         if not self.cloth.appearances:
             return {}
-        faces, weights = map(np.concatenate, zip(*self._stitches))
+        _, faces, weights = self._stitches
         return {
             "stitch_vertex": pack(self.cloth.faces[faces].astype(np.uint32)),
             "stitch_weight": pack(weights.astype(np.float32)),
