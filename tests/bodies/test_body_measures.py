@@ -10,7 +10,6 @@ from weft.base.errors import PatternError
 from weft.bodies.body_measures import BY_NAME, MEASURES, levels_of, read_body
 from weft.cli.commands import app
 from weft.garment.formats import read_pattern
-from weft.garment.pattern import drafted_landmarks
 from weft.mannequin import mannequin
 from weft.mannequin.joints import Levels
 from weft.mannequin.measures import LENGTHS, measures_of
@@ -69,7 +68,7 @@ def test_a_json_pattern_declares_its_body(tmp_path, name):
         tree["properties"]["body"] = "anna.yaml"
     (tmp_path / "dress_specification.json").write_text(json.dumps(tree))
     pattern = read_pattern(tmp_path / "dress_specification.json")
-    assert drafted_landmarks(pattern)["waist"] == pytest.approx(1.088)
+    assert levels_of(pattern.body)["waist"] == pytest.approx(1.088)
 
 
 PATTERN = "panels: {a: {outline: [[0, 0], [1 cm, 0], [0, 1 cm]]}}\n"
@@ -78,10 +77,10 @@ PATTERN = "panels: {a: {outline: [[0, 0], [1 cm, 0], [0, 1 cm]]}}\n"
 def test_a_yaml_pattern_declares_its_body(tmp_path):
     file = tmp_path / "skirt.yaml"
     file.write_text(PATTERN + "body: {height: 168 cm, waist_height: 1.05 m}")
-    levels = drafted_landmarks(read_pattern(file))
+    levels = levels_of(read_pattern(file).body)
     assert levels["waist"] == 1.05 and levels["top"] == 1.68
     file.write_text(PATTERN)
-    assert drafted_landmarks(read_pattern(file)) is None
+    assert levels_of(read_pattern(file).body) == {}
 
 
 @pytest.mark.parametrize(

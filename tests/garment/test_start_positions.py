@@ -9,6 +9,7 @@ import pytest
 
 from tests.garment.people import person
 from weft.base.errors import PatternError
+from weft.bodies.body_measures import levels_of
 from weft.contact import intersections
 from weft.garment.cutting import cut
 from weft.garment.formats import read_pattern
@@ -120,6 +121,22 @@ def test_a_garment_of_an_adult_starts_on_a_child_and_on_a_tall_man():
         fitted, ways = fit_start(pattern_of(name), figure)
         assert not caught_seams(ways, figure)
         assert crossings(fitted, body, figure) == 0
+
+
+def test_heights_go_with_the_levels_of_the_body():
+    """A skirt's upper edge stands at the waist of legs of any length, as far as girths let it."""
+    drafted = {"height": 1.72}
+    for body in (person("woman", inseam="74 cm"), person("child", height="1.1 m")):
+        figure = Figure.of(body)
+        waist, hip = (float(figure.landmarks.points[n][1]) for n in ("waist", "hip"))
+        levels = levels_of(drafted)
+        assert figure.landmarks.move_height(levels["waist"], levels) == pytest.approx(waist)
+        assert figure.landmarks.move_height(levels["top"] + 0.1, levels) == pytest.approx(
+            figure.landmarks.height + 0.1, abs=0.02
+        )
+        fitted, _ = fit_start(pattern_of("pencil_skirt"), figure)
+        top = max(place_points(p, p.corners)[:, 1].max() for p in fitted.panels)
+        assert hip < top < waist + 0.03
 
 
 def test_shoulders_close_above_the_shoulders_of_the_body(figure):

@@ -72,6 +72,18 @@ class Landmarks:
         """Return the body's axes as rows (3,3): to its left, up, and forward."""
         return _axes(self.forward)
 
+    def move_height(self, height: float, drafted: Mapping[str, float]) -> float:
+        """Return the height [m] on this body, with its floor at y = 0, of one on another body.
+
+        Args:
+            height: [m] on the other body, above the floor.
+            drafted: [m] levels of the other body, by the names of ``body_measures.levels_of``.
+        """
+        levels = sorted((y, name) for name, y in drafted.items())
+        own = [self.points[n if n in self.points else f"{n}_left"][1] for _, n in levels]
+        above = max(height - drafted["top"], 0.0)
+        return above + float(np.interp(height, [0.0, *(y for y, _ in levels)], [0.0, *own]))
+
 
 def find_landmarks(
     vertices: Positions, faces: Faces, stated: Mapping[str, Stated] | None = None

@@ -15,7 +15,6 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.keyframes import Keys
-from weft.bodies.body_measures import levels_of
 from weft.fabric.appearance import Appearance
 from weft.fabric.fabric import FabricLike
 
@@ -313,11 +312,3 @@ class Pattern:
     def panel(self, name: str) -> Panel:
         """Return the panel of this name; raise ``KeyError`` if there is none."""
         return {p.name: p for p in self.panels}[name]
-
-
-def drafted_landmarks(pattern: Pattern) -> dict[str, float] | None:
-    """Return heights [m] of landmarks above the floor, of the body that the pattern declares.
-
-    Names are those of ``weft.bodies.body_measures.levels_of``. None: it declares no height.
-    """
-    return levels_of(pattern.body) or None

@@ -23,6 +23,7 @@ import numpy as np
 from weft.base.arrays import Floats, Positions
 from weft.base.errors import Outlook, StartProblem
 from weft.bodies.body import Body
+from weft.bodies.body_measures import levels_of
 from weft.bodies.landmarks import GIRTH_LEVELS, Landmarks
 from weft.discretization.polygon import contains
 from weft.garment.bent_panel import bend_around, bend_away
@@ -193,8 +194,9 @@ def _fit_height(
     points = {name: place_points(p, outline_polygon(p)[0]) for name, p in panels.items()}
     heights = np.concatenate([x[:, 1] for x in points.values()])
     low, top = float(heights.min()), float(heights.max())
-    drafted = pattern.body.get("height", MEAN_HEIGHT if pattern.flat_start else None)
-    scale = 1.0 if drafted is None else figure.landmarks.height / drafted
+    usual = {"height": MEAN_HEIGHT} if pattern.flat_start else {}
+    drafted = levels_of({**usual, **pattern.body})
+    scale = figure.landmarks.height / drafted["top"] if drafted else 1.0
     crotch = figure.crotch
     whole = {t: [points[n] for n in panels if tubes[n] == t] for t in set(tubes.values())}
     inner = {name: _inner_x(whole[t]) for name, t in tubes.items() if _is_aside(whole[t], figure)}
@@ -207,7 +209,7 @@ def _fit_height(
             and w.panels[0] not in inner
         )
     ]
-    about = (scale - 1) * top
+    about = figure.landmarks.move_height(top, drafted) - top if drafted else 0.0
     if low < 0 and top + about < crotch:  # not the floor, but the pelvis is the file's origin
         about = float(figure.landmarks.points["waist"][1])
     moves = about + np.arange(-HIGHEST_MOVE, HIGHEST_MOVE, body.cell / 2)
