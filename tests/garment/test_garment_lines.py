@@ -5,12 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import weft
 from tests.garment.people import person
 from weft.garment.cutting import cut
 from weft.garment.formats import read_pattern
 from weft.garment.start_positions import Figure, fit_start
+from weft.mannequin.figure import Mannequin
 from weft.run.garment_lines import MovingLandmarks, find_lines, judge_line
 from weft.run.garment_quality import Quality, percentiles
 from weft.scene.build import load_scene
@@ -83,6 +85,25 @@ def test_a_dress_that_slid_and_a_hem_that_is_tilted(woman):
         found = hem.measure(tilted, wearer.body)
         assert found["tilt"] == pytest.approx(slope * width, rel=0.02)
         assert judge_line(found)[0] == bad, "what is not level on paper does not count"
+
+
+@pytest.mark.parametrize("motion, stands", [("walk", True), ("seated", False), ("sit", False)])
+def test_a_body_that_sits_is_not_judged(motion, stands):
+    """In every phase of a walk it stands."""
+    made = Mannequin.of("woman", size="2 cm")
+    frames = made.motion(motion, hold=0.1, fps=10)
+    wearer = MovingLandmarks.of(frames.positions[0], made.faces, [len(made.vertices)])
+    assert wearer.stands(frames.positions[0])
+    assert all(wearer.stands(x) for x in frames.positions) == stands
+
+
+def test_a_body_that_lies_or_bends_is_not_judged(woman):
+    wearer = MovingLandmarks.of(woman.vertices, woman.faces, [len(woman.vertices)])
+    for turn, stands in ((20.0, True), (80.0, False)):
+        x = Rotation.from_euler("x", turn, degrees=True).apply(np.array(woman.vertices))
+        assert wearer.stands(x) == stands
+        bent = np.where(woman.vertices[:, 1:2] > 0.85, x, woman.vertices)
+        assert wearer.stands(bent) == stands
 
 
 def test_percentiles_are_by_area():

@@ -21,6 +21,7 @@ from weft.garment.seam_ways import CENTER, FACE_TO_FACE, UPWARD
 
 WAIST = 0.10  # [m] distance from the body's waist up to which a seam around it is a waist seam
 ONE_HEM = 0.25  # [m] height of an edge on paper from which it is no hem, but an open front with one
+UPRIGHT = 0.8  # height of trunk and thigh over that at the start, from which a body stands
 # [m] distances from which a garment is worn badly, and from which it is not worn
 LIMITS = {
     "shoulder": (0.05, 0.10),
@@ -76,6 +77,21 @@ class MovingLandmarks:
         """Return the landmarks (3,) [m] of a frame with vertices ``body`` (b,3) [m]."""
         points = self.landmarks.points
         return {n: points[n] + body[v] - self.body[v] for n, v in self.nearest.items()}
+
+    def stands(self, body: Positions) -> bool:
+        """Return whether the body is upright in a frame: it neither sits, bends over nor lies.
+
+        Args:
+            body: (b,3) [m] vertices of all bodies.
+        """
+        now, first = self.at(body), self.landmarks.points
+
+        def is_upright(low: str, high: str) -> bool:
+            rise, before = (float(p[high][1] - p[low][1]) for p in (now, first))
+            return rise > UPRIGHT * before
+
+        knees = (is_upright(f"knee_{side}", "crotch") for side in ("left", "right"))
+        return is_upright("crotch", "neck_back") and any(knees)  # of a leg that bears the weight
 
     def turn(self, x: Positions) -> Positions:
         """Return positions (n,3) [m] from the crotch, in the body's axes: left, up, ahead."""

@@ -28,7 +28,7 @@ SHEARED, STRAINED = 30.0, 10.0  # [degrees] and [%] from which cloth counts as s
 # Flared panels that hang on the bias have up to a tenth.
 SHEAR_WARNING, SHEAR_BAD = 0.03, 0.15
 CAUGHT = 0.01  # [m] gap of a seam from which a garment is not worn
-VERDICTS = ("worn", "worn badly", "not worn")
+VERDICTS, UNJUDGED = ("worn", "worn badly", "not worn"), "not judged"
 
 DRAG = "weft.energies.loads.settling_drag.Drag"  # in manifests: it ends when garments are at rest
 
@@ -152,12 +152,16 @@ class Quality:
     def judge_wear(self, frame: int, found: Json) -> Json:
         """Return whether garments are worn: ``verdict``, ``reasons`` and the measured ``lines``.
 
+        Places on a body that does not stand cannot be judged: what else is found counts, and
+        without a reason the verdict is ``not judged``.
+
         Args:
             frame: its number.
             found: the other measurements of the frame.
         """
         now = self.at(frame)
-        lines = [line.measure(now.x, now.body) for line in self.lines]
+        stands = self.wearer is not None and self.wearer.stands(now.body)
+        lines = [line.measure(now.x, now.body) for line in self.lines] if stands else []
         grades = [judge_line(line) for line in lines]
         for name, gap in found.get("seams", {}).items():
             grade = sum(gap["sewn"] and gap["max"] > 1e3 * limit for limit in (OPEN, CAUGHT))
@@ -170,8 +174,11 @@ class Quality:
         if found["intersections"]:
             grades.append((1, f"{found['intersections']} pairs of faces intersect"))
         grades.sort(key=lambda one: -one[0])
-        verdict = VERDICTS[grades[0][0]]
-        return {"verdict": verdict, "reasons": [r for g, r in grades if g], "lines": lines}
+        reasons, verdict = [r for g, r in grades if g], VERDICTS[grades[0][0]]
+        if not stands:
+            reasons.append("no body stands: places of seams, edges and hems are not judged")
+            verdict = verdict if grades[0][0] else UNJUDGED
+        return {"verdict": verdict, "reasons": reasons, "lines": lines}
 
     def crossings(self, frame: int) -> int:
         """Count the pairs of faces that intersect, of the cloth with itself and with bodies; faces
@@ -227,6 +234,7 @@ class Quality:
         here, pressure = NearestPoints.of(now.x, now.body, self.run.body_faces), now.pressure
         found: Json = {"least_distance": 1e3 * float(here.distance.min())}
         slip = self._slip(now.x, now.body) if frame >= self.since else None
+        stays = self.wearer is None or self.wearer.stands(now.body)  # cloth slides as a body sits
         for name, faces in self.parts:
             ids = np.unique(self.mesh.faces[faces])
             part: Json = {"distance": percentiles(1e3 * here.distance[ids])}
@@ -235,7 +243,7 @@ class Quality:
             part["pressure"] = percentiles(pressed) if len(pressed) else None
             if slip is not None:
                 part["slip"] = float(np.median(slip[ids]))
-                part["slipped_off"] = part["slip"] > SLIPPED
+                part["slipped_off"] = stays and part["slip"] > SLIPPED
             found[name] = part
         return found
 
