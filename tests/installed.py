@@ -46,7 +46,7 @@ assert "two_corners" in said("examples")
 Path("scene.yaml").write_text(
     "cloth: {sheet: {nx: 5, ny: 5}, fabric: silk}\npins: [{corners: top}]\nseconds: 0.1 s\n"
 )
-assert "no problems" in said("check", "scene.yaml")
+assert "no errors" in said("check", "scene.yaml")
 said("run", "scene.yaml", "--out", "run")
 said("render", "run", "a.png", "--width", "160", "--height", "120")
 said("export", "run", "a.glb")

@@ -187,8 +187,9 @@ def test_check_tells_of_flaws(tmp_path):
         "bodies: [{name: bowl, mesh: {file: open.obj}}, {plate: {}}]\n"
     )
     found = check(tmp_path / "scene.yaml")
-    assert not found.errors and len(found.warnings) == 1
-    assert "bowl is open" in found.warnings[0]
+    flaws = [text for text in found.warnings if "folds" not in text]  # 25 cm are coarse
+    assert not found.errors and len(flaws) == 1
+    assert "bowl is open" in flaws[0]
 
 
 def test_bodies_pass_through_one_another():

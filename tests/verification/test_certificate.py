@@ -153,7 +153,8 @@ def test_numerical_damping_is_of_third_order():
 
 
 def test_half_waves_and_wavelengths():
-    from weft.validate.wrinkles import half_waves, wavelength
+    from weft.garment.gathers import fold_length
+    from weft.validate.wrinkles import half_waves
 
     y = np.linspace(0, np.pi, 200)
     assert [half_waves(np.sin(n * y)) for n in (1, 4, 7)] == [1, 4, 7]
@@ -161,7 +162,7 @@ def test_half_waves_and_wavelengths():
     B, T, L = 3e-5, 20.0, 0.7
     k = np.linspace(5, 200, 200_000)
     least = k[np.argmin(B * k**2 + T * (np.pi / L) ** 2 / k**2)]
-    assert wavelength(B, T, L) == pytest.approx(2 * np.pi / least, rel=1e-4)
+    assert fold_length(B, T, L) == pytest.approx(2 * np.pi / least, rel=1e-4)
 
 
 def test_elastica_in_part():

@@ -1,4 +1,4 @@
-"""Folds of gathered cloth: how long they are, and the mesh edges that they need.
+"""Folds of cloth under tension: how long they are, and the mesh edges that they need.
 
 Cloth of bending rigidity B under the tension T along y that is compressed along x folds with the
 wavelength 2 sqrt(pi) (B/T)^(1/4) L^(1/2), where L is the distance along y in which the folds grow
@@ -46,6 +46,20 @@ class Gathers:
     folds: list[float] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+
+
+def fold_length(rigidity: float, tension: float, length: float | None = None) -> float:
+    """Return Cerda and Mahadevan's wavelength [m] of folds.
+
+    Args:
+        rigidity: [N m] of bending.
+        tension: [N/m].
+        length: [m] in which the folds grow and end; None: as long as they are, the shortest that
+            the cloth takes by itself.
+    """
+    if length is None:
+        return float(4 * np.pi * np.sqrt(rigidity / tension))
+    return float(2 * np.sqrt(np.pi * length) * (rigidity / tension) ** 0.25)
 
 
 def find_gathers(report: Report, size: float, worn: FabricLike | None = None) -> Gathers:
@@ -114,4 +128,4 @@ class _Fabrics:
         own = [self.of(chain.panels[name]) for name in {s.panel for s in chain.sides}]
         rigidity = min(min(f.bending_warp, f.bending_weft) for f in own)
         tension = G * mass / chain.length  # the more hangs on the chain, the shorter the folds
-        return float(4 * np.pi * np.sqrt(rigidity / tension))
+        return fold_length(rigidity, tension)

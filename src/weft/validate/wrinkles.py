@@ -29,6 +29,7 @@ import numpy as np
 
 from weft.base.arrays import Floats, Ints
 from weft.bodies.motion.pins import Pin
+from weft.garment.gathers import fold_length
 from weft.integrators.model import Model
 from weft.integrators.quasi_static import Equilibrium
 from weft.laws import StVK
@@ -56,16 +57,11 @@ def checks() -> Rows:
     yield from attempt("wrinkles/stretched", _stretch)
 
 
-def wavelength(bending: float, tension: float, length: float) -> float:
-    """Return Cerda & Mahadevan's wavelength [m], equation (2)."""
-    return float(2 * np.sqrt(np.pi * length) * (bending / tension) ** 0.25)
-
-
 def _threshold() -> Rows:
     B, strain = WIDE.bending, WIDE_TENSION / WIDE.stretch
     # In material coordinates a height is resisted by the tension over the stretch (``drum``).
     tension = WIDE_TENSION / (1 + strain)
-    expected = wavelength(B, tension, WIDE_LENGTH)
+    expected = fold_length(B, tension, WIDE_LENGTH)
     width = HALF_WAVES * expected / 2
     c = tension * (np.pi / WIDE_LENGTH) ** 2
     load = 2 * np.sqrt(B * c) + 2 * B * (np.pi / WIDE_LENGTH) ** 2
@@ -104,7 +100,7 @@ def _stretch() -> Rows:
     found = stretched_sheet()
     length = LENGTH * (1 + STRETCH)
     for name, L, allowed in (("sheet", length, 0.25), ("length of f", found.length, 0.15)):
-        expected = wavelength(SHEET.bending, found.tension, L)
+        expected = fold_length(SHEET.bending, found.tension, L)
         row = f"wrinkles/stretched 2.5 : 1, L of the {name} [m]"
         yield compare(row, expected, found.wavelength, allowed, RowBasis.INDICATIVE)
 
