@@ -53,7 +53,6 @@ def scene_warnings(scene: SceneLike, stepper: Stepper) -> Iterator[str]:
     yield from about_equilibria(scene, stepper)
     yield from about_carried_air(scene)
     yield from about_fabrics(scene.cloth.fabrics)
-    yield from about_folds(scene)
     if not scene.cloth.seams:  # panels have their rest shape from the pattern
         yield from about_rest_shape(scene.cloth.samples(), scene.cloth.points)
     settings = getattr(getattr(stepper, "stepper", stepper), "settings", None)  # of adaptive steps

@@ -26,7 +26,13 @@ from weft.discretization.samples import principal_stretches
 from weft.discretization.spline_fit.patch_error import PatchDrawing, PatchError
 from weft.garment.ease import ease_warnings, measure_ease
 from weft.garment.garment import Garment
-from weft.run.plausibility import about_rest_shape, scene_warnings, start_problems, stretch_text
+from weft.run.plausibility import (
+    about_folds,
+    about_rest_shape,
+    scene_warnings,
+    start_problems,
+    stretch_text,
+)
 from weft.scene.build import Builder
 from weft.scene.file import read_source, validate
 from weft.scene.garments import Wearer
@@ -106,7 +112,7 @@ def _check_scene(path: Path, overrides: Sequence[str], found: Findings) -> Trian
         add_ease(builder.garments, builder.wearer, found)
     scene, cloth = loaded.scene, loaded.scene.cloth
     messages = {str(w.message) for w in caught}
-    found.warnings += scene_warnings(scene, scene.stepper())
+    found.warnings += [*scene_warnings(scene, scene.stepper()), *about_folds(scene)]
     mesh = cloth.mesh
     if len(mesh.non_manifold_edges):
         messages -= {non_manifold_warning(mesh)}  # ``describe`` adds it, for any mesh
