@@ -125,3 +125,10 @@ def test_first_crossing_and_contains():
 def test_errors(outline, holes, size, message):
     with refused(MeshError, message):
         triangulate_piece(outline, holes, size)
+
+
+def test_an_outline_may_have_a_corner_twice():
+    square = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    with np.errstate(invalid="raise"):
+        inside = contains([square], np.array([[0.5, 0.5], [1.5, 0.0], [0.5, 0.0]]))
+    assert inside[0] and not inside[1]

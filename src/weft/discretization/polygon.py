@@ -197,6 +197,6 @@ def contains(loops: Sequence[Floats], points: Floats) -> Bools:
         above = (a[:, 1] > y[:, None]) != (b[:, 1] > y[:, None])
         with np.errstate(divide="ignore", invalid="ignore"):
             t = (y[:, None] - a[:, 1]) / (b[:, 1] - a[:, 1])
-        left = x[:, None] < a[:, 0] + t * (b[:, 0] - a[:, 0])
+            left = x[:, None] < a[:, 0] + t * (b[:, 0] - a[:, 0])
         inside[start : start + 4096] = (above & left).sum(1) % 2 == 1
     return inside
