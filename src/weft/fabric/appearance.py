@@ -113,7 +113,8 @@ class Appearance:
             grain: [rad] direction of the warp in the panel's coordinates.
             stitches: lines in material coordinates [m].
         """
-        repeat = self.beside(Path()).repeat  # both sides, also of a merged appearance
+        # A merged appearance may have the width alone.
+        repeat = self.repeat if isinstance(self.repeat, tuple) else self.beside(Path()).repeat
         width, height = repeat if isinstance(repeat, tuple) else (1.0, 1.0)
         c, s = math.cos(grain), math.sin(grain)
         place = np.array(origin) + np.array([[c, s], [-s, c]]) @ (self.offset or (0.0, 0.0))

@@ -134,7 +134,7 @@ def _add_shape(
             {
                 "attributes": attributes,
                 "indices": buffer.indices(corner[faces].reshape(-1)),
-                "material": buffer.material(name, colors[k % len(colors)], look),
+                "material": buffer.material(name, look or PartAppearance(colors[k % len(colors)])),
                 **moving,
             }
             for k, ((name, faces), look) in enumerate(zip_longest(shape.regions or whole, looks))
@@ -213,19 +213,13 @@ class GltfBuffer:
         """Add an accessor of vertex indices, and return its index."""
         return self._accessor(ids.astype("<u4")[:, None], UINT, ELEMENT)
 
-    def material(self, name: str, color: str, look: PartAppearance | None = None) -> int:
-        """Add a rough, two-sided material, and return its index.
-
-        Args:
-            name: of the material.
-            color: sRGB, without an appearance.
-            look: color and image; None: the color.
-        """
-        rgba = [*linear_color(color if look is None else look.color), 1.0]
-        rough: Json = {"baseColorFactor": rgba, "metallicFactor": 0.0, "roughnessFactor": 0.9}
-        if look is not None and look.image is not None:
+    def material(self, name: str, look: PartAppearance) -> int:
+        """Add a rough, two-sided material, and return its index."""
+        color = linear_color("ffffff" if look.image is not None else look.color)
+        rough: Json = {"baseColorFactor": [*color, 1.0], "metallicFactor": 0.0}
+        rough["roughnessFactor"] = 0.9
+        if look.image is not None:
             rough["baseColorTexture"] = {"index": self._texture(*look.image_bytes())}
-            rough["baseColorFactor"] = [1.0] * 4
         return self.append(
             "materials", {"name": name, "doubleSided": True, "pbrMetallicRoughness": rough}
         )

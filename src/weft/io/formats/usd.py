@@ -107,7 +107,7 @@ def _write(path: Path, animation: Animation, folder: Path) -> None:
         shapes[0] = save_tiles(folder, shapes[0], animation.convention.meters)
     names = distinct([s.name for s in shapes])
     tracks = [
-        _Track(define_mesh(stage, f"/{ROOT}/{name}", shape), velocities=k == 0)
+        Track(define_mesh(stage, f"/{ROOT}/{name}", shape), velocities=k == 0)
         for k, (name, shape) in enumerate(zip(names, shapes))
     ]
     materials = Materials(f"/{ROOT}/{distinct([*names, 'materials'])[-1]}", folder)
@@ -176,10 +176,10 @@ def _add_fields(
         primvar.Set(array.FromNumpy(np.ascontiguousarray(values)), number)
 
 
-class _Track:
+class Track:
     """The time samples of one mesh, in float32; a mesh that never moves has a single sample."""
 
-    def __init__(self, mesh: "UsdGeom.Mesh", *, velocities: bool) -> None:
+    def __init__(self, mesh: "UsdGeom.Mesh", *, velocities: bool = False) -> None:
         self.mesh = mesh
         self.points, self.extent = mesh.CreatePointsAttr(), mesh.CreateExtentAttr()
         self.velocities = mesh.CreateVelocitiesAttr() if velocities else None
@@ -192,20 +192,21 @@ class _Track:
 
         x = np.asarray(moment.positions[k], dtype=np.float32)
         if self.velocities is not None:
-            self._sample(number, x)
+            self.sample(number, x)
             v = np.asarray(moment.velocities, dtype=np.float32)
             self.velocities.Set(Vt.Vec3fArray.FromNumpy(v), number)
             return
         if self.before is None:
-            self._sample(None, x)
+            self.sample(None, x)
         elif not np.array_equal(x, self.before):
             if self.sampled != number - 1:  # at rest until then: end the constant part
-                self._sample(number - 1, self.before)
-            self._sample(number, x)
+                self.sample(number - 1, self.before)
+            self.sample(number, x)
             self.sampled = number
         self.before = x
 
-    def _sample(self, number: int | None, x: AnyArray) -> None:
+    def sample(self, number: int | None, x: AnyArray) -> None:
+        """Write positions x (n,3) and their extent at frame ``number``; None: at all times."""
         from pxr import Usd, Vt
 
         at = Usd.TimeCode.Default() if number is None else Usd.TimeCode(number)
