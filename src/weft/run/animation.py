@@ -250,12 +250,14 @@ def _regions_from_manifest(run: Run, count: int) -> dict[str, list[tuple[str, In
     """Return the regions with their faces, by the name of their cloth, as the manifest of a run
     with ``count`` faces lists them.
     """
-    label = run.folder.mesh().get("region")
+    told = run.manifest.get("scene", {}).get("parts", [])
+    stored = any(part.get("regions") for part in told)
+    label = run.folder.mesh().get("region") if stored else None
     if label is None or len(label) != count:  # another density: labels do not fit these faces
         return {}
     found: dict[str, list[tuple[str, Ints]]] = {}
     number = 0
-    for part in run.manifest["scene"].get("parts", []):
+    for part in told:
         for region in part.get("regions", []):
             faces = np.flatnonzero(label == number).astype(np.int32)
             found.setdefault(str(part["name"]), []).append((str(region["name"]), faces))
