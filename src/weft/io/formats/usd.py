@@ -107,7 +107,7 @@ def _write(path: Path, animation: Animation, folder: Path) -> None:
         shapes[0] = save_tiles(folder, shapes[0], animation.convention.meters)
     names = distinct([s.name for s in shapes])
     tracks = [
-        Track(define_mesh(stage, f"/{ROOT}/{name}", shape), velocities=k == 0)
+        MeshTrack(define_mesh(stage, f"/{ROOT}/{name}", shape), velocities=k == 0)
         for k, (name, shape) in enumerate(zip(names, shapes))
     ]
     materials = Materials(f"/{ROOT}/{distinct([*names, 'materials'])[-1]}", folder)
@@ -176,7 +176,7 @@ def _add_fields(
         primvar.Set(array.FromNumpy(np.ascontiguousarray(values)), number)
 
 
-class Track:
+class MeshTrack:
     """The time samples of one mesh, in float32; a mesh that never moves has a single sample."""
 
     def __init__(self, mesh: "UsdGeom.Mesh", *, velocities: bool = False) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.io.animation import Convention, SkinnedMotion, SurfaceTopology
-from weft.io.formats.usd import ROOT, Track, define_mesh, new_stage, save_stage
+from weft.io.formats.usd import ROOT, MeshTrack, define_mesh, new_stage, save_stage
 
 
 def write_skinned(path: Path, motion: SkinnedMotion) -> None:
@@ -47,7 +47,7 @@ def _write(path: Path, motion: SkinnedMotion) -> None:
     ):
         create([Gf.Matrix4d(1).SetTranslate(Gf.Vec3d(*p.tolist())) for p in places])
     mesh = define_mesh(stage, f"/{ROOT}/body", SurfaceTopology("body", motion.faces))
-    Track(mesh).sample(None, motion.vertices.astype(np.float32))
+    MeshTrack(mesh).sample(None, motion.vertices.astype(np.float32))
     skin, width = UsdSkel.BindingAPI.Apply(mesh.GetPrim()), motion.skin.shape[1]
     skin.CreateSkeletonRel().SetTargets([skeleton.GetPath()])
     skin.CreateGeomBindTransformAttr(Gf.Matrix4d(1))
