@@ -9,7 +9,7 @@ from weft.base.errors import MeshError
 from weft.cli.options import Set, end_check, new_table, say, say_problems
 
 if TYPE_CHECKING:
-    from weft.base.arrays import Ints
+    from weft.base.arrays import Angles, Ints
     from weft.discretization.mesh import TriangleMesh
 
 
@@ -44,6 +44,13 @@ def check(
         bool,
         typer.Option("--body", help="The mesh is a person: find landmarks and girths, draw them."),
     ] = False,
+    rotation: Annotated[
+        str | None,
+        typer.Option(
+            help="Angles in degrees by which a person is turned: -90,0,0 if z is up.",
+            metavar="X,Y,Z",
+        ),
+    ] = None,
     picture: Annotated[
         Path | None,
         typer.Option(help="Where to draw a pattern, or faces that have a problem.", metavar="PNG"),
@@ -61,13 +68,14 @@ def check(
         check_pattern(path, set_ or [], picture)
         return
     if body:
-        _check_body(path, scale, prim, picture or path.with_suffix(".check.png"))
+        target = picture or path.with_suffix(".check.png")
+        _check_body(path, scale, prim, _three(rotation, "--rotation"), target)
         return
     from weft.scene.check import check as look_at
 
     unit = None if scale is None else _meters(scale, "--scale")
     uv_unit = None if uv_scale is None else _meters(uv_scale, "--uv-scale")
-    direction = _direction(warp)
+    direction = _three(warp, "--warp")
     found = look_at(path, set_ or [], scale=unit, uv_scale=uv_unit, warp=direction, prim=prim)
     for fact in found.facts:
         say(f"         {fact}")
@@ -87,7 +95,9 @@ def check(
     end_check(len(found.warnings), found.errors)
 
 
-def _check_body(path: Path, scale: str | None, prim: str | None, target: Path) -> None:
+def _check_body(
+    path: Path, scale: str | None, prim: str | None, rotation: "Angles | None", target: Path
+) -> None:
     """Print landmarks and girths of the person that a mesh is, and draw them."""
     from weft.base.errors import WeftError
     from weft.base.terminal import new_console
@@ -97,6 +107,7 @@ def _check_body(path: Path, scale: str | None, prim: str | None, target: Path) -
     try:
         unit = None if scale is None else _meters(scale, "--scale")
         person = load_body(path, unit, path.stem, prim)
+        person = person.move((0.0, 0.0, 0.0), rotation=rotation or (0.0, 0.0, 0.0))
         marks = person.find_landmarks()
     except WeftError as error:
         say_problems((), [error])
@@ -147,11 +158,11 @@ def _meters(text: str, option: str) -> float:
         return to_si(text, "m", option)
 
 
-def _direction(text: str | None) -> tuple[float, float, float] | None:
+def _three(text: str | None, option: str) -> "Angles | None":
     if text is None:
         return None
     try:
         x, y, z = (float(w) for w in text.split(","))
     except ValueError:
-        raise MeshError("--warp", got=repr(text), expected="three numbers, like 0,1,0") from None
+        raise MeshError(option, got=repr(text), expected="three numbers, like 0,1,0") from None
     return x, y, z
