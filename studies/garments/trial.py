@@ -31,13 +31,7 @@ from weft.show.picture.style import Style
 BODIES: dict[str, dict[str, str]] = {
     "woman": {"figure": "woman"},
     "man": {"figure": "man"},
-    "child": {
-        "figure": "woman",
-        "height": "140 cm",
-        "chest": "70 cm",
-        "waist": "61 cm",
-        "hips": "75 cm",
-    },
+    "child": {"figure": "child"},
     "size-48": {"figure": "woman", "chest": "110 cm", "waist": "94 cm", "hips": "116 cm"},
 }
 CELLS, COARSE = "3 cm", "4 cm"  # of a trial, of a quick one

@@ -11,11 +11,13 @@ from studies.garments.catalog import GARMENTS
 from studies.garments.draft import between, toward
 from studies.garments.intersection_count import count_intersections
 from studies.garments.trial import BODIES, try_garment
+from weft.bodies.body import Body
 from weft.contact.exact.intersections import intersections
 from weft.garment.check import check_pattern
 from weft.garment.cutting import cut
 from weft.garment.formats import read_pattern
 from weft.garment.placement import place_points
+from weft.garment.start_positions import Figure, caught_seams, fit_start
 from weft.mannequin.figure import Mannequin
 
 FOLDER = Path("examples/garments/garmentcode")
@@ -55,6 +57,16 @@ def test_other_bodies_have_drafts_without_errors(body, tmp_path):
         path.write_text(garment(measures(body)).text(), encoding="utf-8")
         report = check_pattern(read_pattern(path))
         assert not report.errors, (name, report.errors)
+
+
+@pytest.mark.parametrize("name", ["tee", "trousers"])
+def test_drafts_of_a_child_start_on_it(name, tmp_path):
+    """Its panels stand at its own heights, and not at those of the mean adult."""
+    made = Mannequin.of("child")
+    path = tmp_path / f"{name}_specification.json"
+    path.write_text(GARMENTS[name](measures("child")).text(), encoding="utf-8")
+    figure = Figure.of(Body(made.vertices, made.faces))
+    assert not caught_seams(fit_start(read_pattern(path), figure)[1], figure)
 
 
 def test_files_are_those_of_the_default_woman():

@@ -194,10 +194,7 @@ def _fit_height(
     points = {name: place_points(p, outline_polygon(p)[0]) for name, p in panels.items()}
     heights = np.concatenate([x[:, 1] for x in points.values()])
     low, top = float(heights.min()), float(heights.max())
-    usual = {"height": MEAN_HEIGHT} if pattern.flat_start else {}
-    drafted = levels_of({**usual, **pattern.body})
-    scale = figure.landmarks.height / drafted["top"] if drafted else 1.0
-    crotch = figure.crotch
+    crotch, tall = figure.crotch, figure.landmarks.height
     whole = {t: [points[n] for n in panels if tubes[n] == t] for t in set(tubes.values())}
     inner = {name: _inner_x(whole[t]) for name, t in tubes.items() if _is_aside(whole[t], figure)}
     central = [
@@ -209,6 +206,13 @@ def _fit_height(
             and w.panels[0] not in inner
         )
     ]
+    drafted = levels_of(pattern.body)
+    if pattern.flat_start and not drafted:  # for the mean body, or for a small body that wears it
+        drafted, own = (levels_of({"height": h}) for h in (MEAN_HEIGHT, tall))
+        over = [w.middle[1] for w in central if w.is_over]
+        if over and abs(tall - MEAN_HEIGHT) > HIGHEST_MOVE:
+            drafted = min(drafted, own, key=lambda at: abs(at["shoulder"] - np.mean(over)))
+    scale = tall / drafted["top"] if drafted else 1.0
     about = figure.landmarks.move_height(top, drafted) - top if drafted else 0.0
     if low < 0 and top + about < crotch:  # not the floor, but the pelvis is the file's origin
         about = float(figure.landmarks.points["waist"][1])
