@@ -116,6 +116,18 @@ def test_a_godet_of_two_degrees_is_graded():
     assert np.degrees(minimum_angles(garment.mesh.corner_uv).min()) > 1.0
 
 
+def test_a_narrow_band_has_two_rows_of_cells():
+    """A band of one row folds down along its seam; an elastic holds it."""
+    band = panel("band", rectangle(0.4, 0.04))
+    held = [Elastic("elastic", [SeamSide("band", 0)], 0.9, 30.0)]
+    rows = []
+    for pattern in (Pattern("bands", [band]), Pattern("held", [band], elastics=held)):
+        y = cut(pattern, 0.04).flat[:, 1]
+        rows.append(((y > y.min() + 0.01) & (y < y.max() - 0.01)).sum())
+    assert rows[0] > 10 > 2 > rows[1]
+    cut(Pattern("narrow", [panel("cord", rectangle(0.4, 0.002))]), 0.04)  # FINEST is the limit
+
+
 def test_gathers_follow_the_longer_side():
     """A ruffle twice as long as its edge: as many vertices, at equal fractions."""
     ruffle = panel("ruffle", rectangle(1.0, 0.1), "lower end upper start")

@@ -49,7 +49,7 @@ fps: 20
 def ruffled(fullness, **fields):
     """A strip of 30 cm sewn to a panel, with an upper edge so many times as long."""
     skirt = panel("skirt", rectangle(0.3 * fullness, 0.4), "hem right top left", **fields)
-    band = panel("band", rectangle(0.3, 0.05), "lower end upper start")
+    band = panel("band", rectangle(0.3, 0.12), "lower end upper start")
     return Pattern("ruffled", [skirt, band], [seam("gather", ("skirt", 2), ("band", 0))])
 
 
@@ -62,7 +62,7 @@ def banded(ratio):
 def test_a_fold_is_the_longer_the_stiffer_and_the_lighter_the_cloth():
     """4 pi sqrt(B/T), with the weight of all panels for the tension."""
     made = fabric("cotton")
-    area, width = 0.3 * 1.5 * 0.4 + 0.3 * 0.05, 0.3 * 1.5
+    area, width = 0.3 * 1.5 * 0.4 + 0.3 * 0.12, 0.3 * 1.5
     fold = 4 * np.pi * np.sqrt(made.bending_warp * width / (9.81 * made.density * area))
     found = find_gathers(check_pattern(ruffled(1.5)), 0.05)
     assert found.sizes == {("skirt", 2): pytest.approx(fold / EDGES, rel=1e-6)}

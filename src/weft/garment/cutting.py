@@ -27,7 +27,7 @@ from weft.garment.inner_lines import InnerLine, inner_lines, meeting_fractions
 from weft.garment.panel_mesh import PanelMesh, panel_mesh
 from weft.garment.pattern import Closing, Panel, Pattern
 from weft.garment.placement import place_points
-from weft.garment.sampling import EdgeId, Part, minimum_edge_counts, sample_edges
+from weft.garment.sampling import EdgeId, Part, band_lengths, minimum_edge_counts, sample_edges
 
 MOST_VERTICES = 4_000_000
 UV_GAP = 0.02  # [m] distance between panels in material coordinates
@@ -67,7 +67,9 @@ def cut(
     breaks = _line_breaks(panels, lines)
     ready = {name: _with_lines(p, lines[name]) for name, p in panels.items()}
     gathers = find_gathers(report, size, fabric)
-    fractions, index, parts = sample_edges(ready, report.seams, size, breaks, least, gathers.sizes)
+    sizes = band_lengths(pattern, size)
+    sizes |= {edge: min(own, sizes.get(edge, size)) for edge, own in gathers.sizes.items()}
+    fractions, index, parts = sample_edges(ready, report.seams, size, breaks, least, sizes)
     meshes = {}
     for name, panel in panels.items():
         own = {e: f for (of, e), f in fractions.items() if of == name}

@@ -11,10 +11,10 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError
-from weft.discretization.polygon import GROWTH, LEAST_CORNER, SHARP, turn_angles
-from weft.garment.curves import EdgeCurve, edge_curve
+from weft.discretization.polygon import GROWTH, LEAST_CORNER, SHARP, signed_area, turn_angles
+from weft.garment.curves import EdgeCurve, edge_curve, outline_polygon
 from weft.garment.edge_chains import Corner, EdgeChain, Match, SewnCorners
-from weft.garment.pattern import Closing, Panel
+from weft.garment.pattern import Closing, Panel, Pattern
 
 TURN = 0.5  # [rad] largest turn of a curve along one edge of the mesh
 FINEST = 1 / 8  # least edge length on curves, as a part of the wanted length
@@ -22,6 +22,7 @@ FEWEST = 6  # mesh edges along a strongly curved edge, even if the wanted length
 SNAP = 0.1  # breaks closer together than this part of the wanted length become one
 ROUNDS = 50  # limit of the iteration that carries breaks across seams
 RING, PAIR = 3, 2  # least mesh edges along an edge that closes on itself, or shares both its ends
+LONG = 4.0  # length of a band over its width
 _TABLE = np.linspace(0, 1, 257)
 
 EdgeId = tuple[str, int]  # panel, edge
@@ -89,6 +90,34 @@ def sample_edges(
     wanted = _TargetLengths(panels, curves, size, sizes)
     fractions, index = _divide_parts(cuts, pairs, wanted, least)
     return fractions, index, pairs
+
+
+def band_lengths(pattern: Pattern, size: float) -> dict[EdgeId, float]:
+    """Return the wanted lengths [m] of mesh edges along bands, which get two rows of cells.
+
+    A band is a panel that is narrower than two cells, ``LONG`` times as long as it is wide,
+    and has no sharp corner: cells are graded towards these. Bands of one row fold along their
+    seam, unless an elastic pulls them to the body.
+
+    Args:
+        pattern: without errors.
+        size: [m] wanted edge length elsewhere.
+    """
+    found: dict[EdgeId, float] = {}
+    pulled = {side.panel for elastic in pattern.elastics for side in elastic.chain}
+    for panel in pattern.panels:
+        if panel.name in pulled:
+            continue
+        outline = outline_polygon(panel)[0]
+        around = float(np.linalg.norm(outline - np.roll(outline, 1, axis=0), axis=1).sum())
+        # width and length of the rectangle of this area and perimeter
+        square = (around / 4) ** 2 - abs(signed_area(outline))
+        width = around / 4 - np.sqrt(max(square, 0.0))
+        half = max(width / 2, FINEST * size)
+        slim = half < (1 - SNAP) * size and around / 2 - width > LONG * width
+        if slim and corner_angles(panel).min() > SHARP:
+            found |= {(panel.name, e): half for e in range(len(panel.corners))}
+    return found
 
 
 def sewn_edges(seams: Iterable[Match]) -> list[EdgeId]:
