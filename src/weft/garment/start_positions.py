@@ -278,8 +278,8 @@ def _clear_bent_panels(pattern: Pattern, body: BodyDepth) -> Pattern:
     moved = []
     for panel in pattern.panels:
         x = _panel_points(panel, body.cell)
-        inside = body.contains(x) if panel.placement.wrap else np.zeros(0, dtype=bool)
-        if inside.any():
+        inside = body.contains(x)
+        if panel.placement.wrap and inside.any():
             z, at = x[inside, 2], body.cells(x[inside, :2])
             ahead = x[:, 2].mean() > (body.front[at] + body.back[at]).mean() / 2
             depth = float((body.front[at] - z if ahead else z - body.back[at]).max()) + MARGIN

@@ -35,6 +35,9 @@ class Simulated(Protocol):
         """Return the integrator."""
 
 
+SEWN_EARLIER = "sewn_earlier"  # entry of a description: seams that were open in a first try
+
+
 class SceneLike(Simulated, Protocol):
     """The interface of a scene that the simulation loop uses."""
 
@@ -69,6 +72,11 @@ class SceneLike(Simulated, Protocol):
     @property
     def resolved(self) -> object | None:
         """The changes, as text, that removed intersections at the start; None: none were needed."""
+
+    def sew_earlier(self, seams: Sequence[str]) -> "SceneLike | None":
+        """Return the scene with seams that begin to close with the first ones, listed as
+        ``SEWN_EARLIER`` in its description; None if they do already.
+        """
 
     def identity(self) -> YamlMapping:
         """Return a tree of plain values that is equal for two scenes only if their results are."""

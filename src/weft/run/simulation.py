@@ -9,8 +9,8 @@ import dataclasses
 import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from typing import NoReturn
 
 import numpy as np
@@ -37,7 +37,7 @@ from weft.run.plausibility import (
 )
 from weft.run.recovery import RunCondition, open_run
 from weft.run.run_folder import CHECKPOINT, RunFolder, frame_name
-from weft.run.scene_interface import SceneLike
+from weft.run.scene_interface import SEWN_EARLIER, SceneLike
 from weft.run.step_record import (
     RunState,
     Stretch,
@@ -63,18 +63,6 @@ class Progress:
     wrote: str = ""  # name of the file written after this step; empty: none
 
 
-class SewAgain(Exception):
-    """Seams are open when sewing ends, and the scene can be sewn in another order.
-
-    Args:
-        scene: in the other order.
-    """
-
-    def __init__(self, scene: SceneLike) -> None:
-        super().__init__("seams are open")
-        self.scene = scene
-
-
 def run_scene(
     scene: SceneLike,
     folder: RunFolder,
@@ -84,9 +72,10 @@ def run_scene(
     resume: bool = False,
     from_frame: int | None = None,
     on_progress: Callable[[Progress], None] | None = None,
-    sew_earlier: Callable[[SceneLike, Sequence[str]], SceneLike | None] | None = None,
 ) -> None:
     """Simulate ``frames`` frames into a run folder, as the only writer of this folder.
+
+    If seams are open when sewing ends, the run starts again once, with these seams sewn earlier.
 
     Args:
         scene: the scene to simulate.
@@ -97,8 +86,6 @@ def run_scene(
             computed again from the nearest good frame.
         from_frame: continue after this frame and drop the later ones; the scene may have changed.
         on_progress: called after every step.
-        sew_earlier: returns the scene with some seams, by name, sewn earlier, or None: the run
-            starts again with it, once, if these are open when sewing ends.
 
     Raises:
         RunError: the folder holds another scene, another process writes into it, or it cannot be
@@ -116,19 +103,21 @@ def run_scene(
         raise SceneError("step", got=f"{scene.step:g} s", expected=expected)
     if from_frame is not None and not folder.exists():
         raise RunError("run to continue", got=str(folder.path), expected="a run folder")
-    loop = Loop(scene, folder, fps)
-    if sew_earlier is not None:
-        loop.sew_earlier = partial(sew_earlier, scene)
+    earlier: Sequence[str] = ()
+    if resume or from_frame is not None:
+        with suppress(RunError):  # no run, or a manifest that is repaired below
+            earlier = folder.manifest()["description"].get(SEWN_EARLIER, ())
+    loop = Loop(scene.sew_earlier(earlier) or scene, folder, fps)
+    loop.sews_again = not earlier
     for pin in loop.model.pins:
         pin.check_until(frames / fps)
     _warn(scene_warnings(scene, loop.integrator))
     if frames == 0:
         _warn(["0 frames: only the start is written"])
     with folder.lock:
-        try:
-            loop.run(frames, resume, from_frame, on_progress)
-        except SewAgain as again:
-            Loop(again.scene, folder, fps).run(frames, False, 0, on_progress)
+        loop.run(frames, resume, from_frame, on_progress)
+        if loop.sewn_earlier is not None:
+            Loop(loop.sewn_earlier, folder, fps).run(frames, False, 0, on_progress)
 
 
 def _warn(texts: Iterable[str]) -> None:
@@ -152,8 +141,8 @@ class Loop:
         self.asked = False  # True once a warning about the stretch was given
         self.trajectory = ""  # identifier of the scene, frame rate and steps
         self.digest = ""  # of the last complete frame
-        # returns the scene with some seams sewn earlier; None: it does not start again
-        self.sew_earlier: Callable[[Sequence[str]], SceneLike | None] | None = None
+        self.sews_again = False  # True: the run starts again if seams are open when sewing ends
+        self.sewn_earlier: SceneLike | None = None  # the scene with which it starts again
 
     def run(
         self,
@@ -162,14 +151,14 @@ class Loop:
         from_frame: int | None,
         on_progress: Callable[[Progress], None] | None,
     ) -> None:
-        """Take all steps until frame ``frames``; the arguments are those of ``run_scene``.
-
-        Raises:
-            SewAgain: seams are open when sewing ends, and the scene can be sewn in another order.
+        """Take all steps until frame ``frames``, or until the scene has to be sewn earlier; the
+        arguments are those of ``run_scene``.
         """
         place = self.begin(frames, resume, from_frame)
         self.check_room(place, frames)
         for now in self.advance(place, frames):
+            if self.sewn_earlier is not None:
+                return
             if on_progress is not None:
                 on_progress(now)
 
@@ -281,22 +270,16 @@ class Loop:
             high, at = self.stretch.largest(x), self.model.vertices(x)
             _warn(about_garment(cloth, at, high, t, self.scene.bodies))
             open_seams = [name for name, _, gap in sewn_gaps(cloth, at) if gap.max() > CAUGHT]
-            if self.sew_earlier is not None and open_seams:
-                self._sew_again(open_seams, self.sew_earlier(open_seams))
+            if self.sews_again and open_seams:
+                self._sew_again(open_seams)
 
-    def _sew_again(self, seams: Sequence[str], scene: SceneLike | None) -> None:
-        """Start again with a scene in which open seams are sewn earlier; None: say that there is
-        none.
-
-        Raises:
-            SewAgain: there is one.
-        """
-        names = f"seams {abbreviate(seams)}"
-        if scene is None:
+    def _sew_again(self, seams: Sequence[str]) -> None:
+        """Start again with open seams sewn earlier, if they can be; say what is done."""
+        self.sewn_earlier, names = self.scene.sew_earlier(seams), f"seams {abbreviate(seams)}"
+        if self.sewn_earlier is None:
             _warn([f"{names} begin to close with the first ones: the run does not start again"])
-            return
-        _warn([f"the run starts again: {names} now begin to close with the first ones"])
-        raise SewAgain(scene)
+        else:
+            _warn([f"the run starts again: {names} now begin to close with the first ones"])
 
     def _start(self) -> RunState:
         """Write frame 0 and return the state at the start."""

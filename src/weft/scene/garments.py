@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
-
 from weft.base.arrays import Floats
 from weft.base.errors import MeshError
 from weft.bodies.body import Body
@@ -17,9 +15,7 @@ from weft.contact.contact import SelfContact
 from weft.discretization.quadrature import Rule
 from weft.discretization.spline_surface import Bending
 from weft.energies.base import Energy
-from weft.energies.embedded import EmbeddedEnergy
 from weft.energies.seams.sewing import Sewing
-from weft.energies.springs.bonds import Bonds
 from weft.fabric.fabric import Fabric, fabric
 from weft.garment.body_depth import BodyDepth
 from weft.garment.cutting import cut
@@ -29,12 +25,8 @@ from weft.garment.pattern import Pattern
 from weft.garment.sewing_order import order_seams
 from weft.garment.spline_panels import FEWEST, SplineGarment, fit_patches
 from weft.garment.start_positions import Figure, caught_seams, crosses_body, fit_start
-from weft.run.scene_interface import SceneLike
 from weft.scene.outfit import Outfit
-from weft.scene.scene import Scene
 from weft.scene.schema import ClothBlock, SceneFile
-
-SEWN_EARLIER = "sewn_earlier"  # entry of a scene's description: seams that were open in a first try
 
 
 @dataclass(frozen=True)
@@ -135,28 +127,6 @@ def garment_of(
     size, kinds = block.spline.span_size, (Rule(block.spline.rule), Bending(block.spline.bending))
     assert size is not None
     return fit_patches(garment, size, *kinds)
-
-
-def sew_earlier(scene: SceneLike, seams: Sequence[str]) -> Scene | None:
-    """Return a scene in which some seams begin to close with the first ones, and are named in its
-    description; None if they do already.
-    """
-    if not isinstance(scene, Scene):
-        return None
-    pairs = [p for name, p in scene.cloth.seams if name in seams]
-    energies = list(scene.energies)
-    for k, energy in enumerate(energies):
-        bonds = energy.source if isinstance(energy, EmbeddedEnergy) else energy
-        earlier = bonds.close_earlier(np.concatenate(pairs)) if isinstance(bonds, Bonds) else None
-        if earlier is None:
-            continue
-        if isinstance(energy, EmbeddedEnergy):
-            energies[k] = dataclasses.replace(energy, source=earlier)
-        else:
-            energies[k] = earlier
-        description = {**scene.description, SEWN_EARLIER: list(seams)}
-        return scene.with_(energies=energies, description=description)
-    return None
 
 
 def build_worn(outfit: Outfit, file: SceneFile) -> Worn:

@@ -39,6 +39,7 @@ from weft.integrators.base import Stepper, StepSettings
 from weft.integrators.feasible_start import FeasibleStart, feasible_start
 from weft.integrators.model import Model
 from weft.laws.base import Law
+from weft.run.scene_interface import SEWN_EARLIER
 from weft.scene.build_energies import build_elastic, build_loads
 from weft.scene.changing_scene import (
     ChangingScene,
@@ -54,6 +55,7 @@ from weft.scene.keyframed_numbers import (
     scene_at,
 )
 from weft.scene.law import law_of_fabric
+from weft.scene.outfit import close_earlier
 from weft.scene.regions import laws_of, pieces_of
 from weft.scene.spline_pins import ANCHOR, PinnedPoints, pin_points
 from weft.scene.summary import summary
@@ -469,6 +471,16 @@ class Scene:
     def identity(self) -> YamlMapping:
         """Return a plain tree that two scenes share only if they simulate the same."""
         return identity(self)
+
+    def sew_earlier(self, seams: Sequence[str]) -> "Scene | None":
+        """Return the scene with seams that begin to close with the first ones, named in its
+        description; None if they do already.
+        """
+        pairs = [own for name, own in self.cloth.seams if name in seams]
+        energies = close_earlier(self.energies, pairs)
+        description = {**self.description, SEWN_EARLIER: list(seams)}
+        changed = {"energies": energies, "description": description}
+        return None if energies is None else self.with_(**changed)
 
     def with_(self, **changes: Any) -> "Scene":
         """Return a copy with some fields changed; the model is shared if it does not depend on

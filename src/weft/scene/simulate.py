@@ -1,7 +1,7 @@
 """``weft.simulate``: simulate a scene, or a scene file, into a run folder."""
 
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext, suppress
+from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +17,6 @@ from weft.run.run_folder import RunFolder
 from weft.run.scene_interface import SceneLike
 from weft.run.simulation import Progress, run_scene
 from weft.scene.build import load_scene
-from weft.scene.garments import SEWN_EARLIER, sew_earlier
 
 FPS = 30.0  # [1/s] default of scenes in Python
 
@@ -76,18 +75,7 @@ def simulate(
         folder = out
     else:
         folder = RunFolder(new_folder(Path("runs")) if out is None else out, fsync=fsync)
-    found = _sewn_earlier(folder) if resume or from_frame is not None else ()
-    if found:  # this run has been started again already
-        scene = sew_earlier(scene, found) or scene
-    again = None if found else sew_earlier
-    go = partial(run_scene, scene, folder, frames=last, fps=rate, sew_earlier=again)
+    go = partial(run_scene, scene, folder, frames=last, fps=rate)
     with progress_bar(last) if progress is True else nullcontext(progress or None) as update:
         go(resume=resume, from_frame=from_frame, on_progress=update)
     return Run(folder.path)
-
-
-def _sewn_earlier(folder: RunFolder) -> Sequence[str]:
-    """Return the seams for which the run in a folder was started again; none without a run."""
-    with suppress(RunError):
-        return list(folder.manifest()["description"].get(SEWN_EARLIER, ()))
-    return ()
