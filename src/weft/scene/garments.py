@@ -21,6 +21,7 @@ from weft.garment.body_depth import BodyDepth
 from weft.garment.cutting import cut
 from weft.garment.formats import read_pattern
 from weft.garment.garment import Garment
+from weft.garment.missing_seams import find_missing_seams
 from weft.garment.pattern import Pattern
 from weft.garment.sewing_order import order_seams
 from weft.garment.spline_panels import FEWEST, SplineGarment, fit_patches
@@ -112,7 +113,7 @@ def garment_of(
         doubts = [f"{where}: {reason}" for reason in wearer.reasons]
     if figure is not None:
         pattern, ways = fit_start(pattern, figure)
-        doubts += caught_seams(ways, figure)
+        doubts += [*caught_seams(ways, figure), *find_missing_seams(pattern, ways, figure)]
         pattern = order_seams(pattern, ways, figure.crotch)
     made = cut(pattern, g.size, seed=g.seed, fewest=fewest, fabric=worn)
     for warning in (*made.warnings, *doubts):

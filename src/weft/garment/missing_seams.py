@@ -1,0 +1,71 @@
+"""Seams that a pattern seems to lack: open edges that would close cloth around nothing.
+
+An opening has a part of the body in it: neck, trunk, arm or leg. Two open edges of equal length
+that lie opposite each other, with nothing of the body between them, are likely to belong together,
+also where the pattern lacks the seams of both sides, which its symmetry does not show.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from weft.garment.edge_chains import Match
+from weft.garment.pattern import Pattern, Seam, SeamSide
+from weft.garment.seam_ways import CENTER, SeamWays
+from weft.garment.start_positions import Figure
+
+LIKE = 0.02  # difference of the lengths of edges that belong together, over their length
+SHORTEST = 0.06  # [m] of an edge
+FREE = 0.02  # mean obstruction of ways, over the height of the body, up to which they are free
+HEM = 0.5  # cosine of the angle between down and outward from which an edge may be a hem
+
+
+def find_missing_seams(pattern: Pattern, ways: Sequence[SeamWays], figure: Figure) -> Iterator[str]:
+    """Yield warnings about open edges that seem to belong together.
+
+    Args:
+        pattern: placed beside the body.
+        ways: of its seams.
+        figure: the body.
+    """
+    panels = {p.name: p for p in pattern.panels}
+    chains = (chain for w in ways for chain in (w.match.first, w.match.second))
+    sewn = {(side.panel, side.edge) for chain in chains for side in chain.sides}
+    loose = [
+        SeamSide(name, i)
+        for name, panel in panels.items()
+        for i in range(len(panel.edges))
+        if (name, i) not in sewn
+    ]
+    pairs = list[tuple[float, SeamSide, SeamSide, SeamWays]]()
+    for one, two in combinations(loose, 2):
+        match = Match.of(Seam("", [one], [two]), panels)
+        alike = abs(match.ratio - 1) < LIKE and match.first.length > SHORTEST
+        if alike and one.panel != two.panel:
+            way = SeamWays.of(match)
+            pairs.append((way.longest, one, two, way))
+    taken: set[SeamSide] = set()
+    for _, one, two, way in sorted(pairs, key=lambda pair: pair[0]):
+        if one in taken or two in taken or not _is_closed_around_nothing(way, figure):
+            continue
+        taken |= {one, two}
+        names = (f"{panels[s.panel].edge_name(s.edge)} of panel {s.panel}" for s in (one, two))
+        yield (
+            f"{' and '.join(names)} are open, as long as each other "
+            f"({100 * way.match.first.length:.0f} cm), and no part of the body is between them: "
+            "was a seam left out? (a slit is meant to be open)"
+        )
+
+
+def _is_closed_around_nothing(way: SeamWays, figure: Figure) -> bool:
+    """Return whether two edges would close a seam, at a side or behind, with no body between."""
+    if way.is_central and np.einsum("ki,ki->k", way.first_out, way.second_out).mean() < 0:
+        aside = max(abs(x[:, 0].mean()) for x in (way.first, way.second))
+        return bool(aside < CENTER and way.middle[2] < 0)  # many garments are open in front
+    if not way.encloses or way.outward.mean(axis=0)[1] < -HEM:
+        return False
+    if way.is_inseam(figure.crotch):
+        return True
+    stopped = figure.depth.obstruction(way.first, way.second, way.outward)
+    return bool(stopped.mean() <= FREE * figure.landmarks.height)
