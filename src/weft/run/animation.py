@@ -294,18 +294,16 @@ def bodies_of(run: Run) -> list[tuple[SurfaceTopology, slice]]:
 
 def _list_bodies(run: Run, faces: Faces) -> list[tuple[SurfaceTopology, slice]]:
     """Return the bodies that the manifest distinguishes, each with the slice of its vertices."""
-    told = run.manifest.get("bodies") or [{"name": "bodies", "vertices": 0, "faces": len(faces)}]
-    if sum(int(b["faces"]) for b in told) != len(faces):
-        told = [{"name": "bodies", "faces": len(faces)}]
-    if len(told) == 1:
-        return [(SurfaceTopology(str(told[0]["name"]), faces), slice(None))]
-    found, vertex, face = [], 0, 0
-    for body in told:
-        n, m = int(body["vertices"]), int(body["faces"])
-        shape = SurfaceTopology(str(body["name"]), faces[face : face + m] - vertex)
-        found.append((shape, slice(vertex, vertex + n)))
-        vertex, face = vertex + n, face + m
-    return found
+    told = run.manifest.get("bodies", [])
+    sizes = np.array([(0, 0), *((int(b["vertices"]), int(b["faces"])) for b in told)])
+    ends = np.cumsum(sizes, axis=0).tolist()
+    if len(told) < 2 or ends[-1][1] != len(faces):
+        name = str(told[0]["name"]) if ends[-1][1] == len(faces) else "bodies"
+        return [(SurfaceTopology(name, faces), slice(None))]
+    return [
+        (SurfaceTopology(str(body["name"]), faces[f:g] - v), slice(v, w))
+        for body, (v, f), (w, g) in zip(told, ends, ends[1:])
+    ]
 
 
 def check_finite(run: Run, frame: int, x: Positions) -> None:
