@@ -66,7 +66,11 @@ def test_drafts_of_a_child_start_on_it(name, tmp_path):
     path = tmp_path / f"{name}_specification.json"
     path.write_text(GARMENTS[name](measures("child")).text(), encoding="utf-8")
     figure = Figure.of(Body(made.vertices, made.faces))
-    assert not caught_seams(fit_start(read_pattern(path), figure)[1], figure)
+    fitted, ways = fit_start(read_pattern(path), figure)
+    assert not caught_seams(ways, figure)
+    top = max(place_points(p, p.corners)[:, 1].max() for p in fitted.panels)
+    level = {"tee": "neck_back", "trousers": "waist"}[name]
+    assert abs(top - figure.landmarks.points[level][1]) < 0.06
 
 
 def test_files_are_those_of_the_default_woman():

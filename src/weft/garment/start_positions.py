@@ -210,8 +210,9 @@ def _fit_height(
     if pattern.flat_start and not drafted:  # for the mean body, or for a small body that wears it
         drafted, own = (levels_of({"height": h}) for h in (MEAN_HEIGHT, tall))
         over = [w.middle[1] for w in central if w.is_over]
-        if over and abs(tall - MEAN_HEIGHT) > HIGHEST_MOVE:
-            drafted = min(drafted, own, key=lambda at: abs(at["shoulder"] - np.mean(over)))
+        name, height = ("shoulder", np.mean(over)) if over else ("waist", top)
+        if abs(tall - MEAN_HEIGHT) > HIGHEST_MOVE:
+            drafted = min(drafted, own, key=lambda at: abs(at[name] - height))
     scale = tall / drafted["top"] if drafted else 1.0
     about = figure.landmarks.move_height(top, drafted) - top if drafted else 0.0
     if low < 0 and top + about < crotch:  # not the floor, but the pelvis is the file's origin
