@@ -1,5 +1,7 @@
 """The mannequin as a UsdSkel file: a skeleton, its motion and a skin."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from weft.io import FORMATS, read_moving
 from weft.mannequin import MotionSettings
 from weft.mannequin.joints import NAMES
 from weft.mannequin.smpl import SmplModel
+from weft.scene.build import load_scene
 
 pytest.importorskip("pxr.Usd")
 
@@ -76,3 +79,22 @@ def test_every_kind_of_usd_file(woman, tmp_path, suffix):
     FORMATS[suffix].skinned(tmp_path / f"a{suffix}", still)
     x = read_moving(tmp_path / f"a{suffix}")[1]
     np.testing.assert_allclose(x[0], woman.vertices, atol=2e-6)
+
+
+def test_a_character_with_other_names_of_joints_is_a_body(woman, tmp_path):
+    """Names of joints mean nothing: it moves, and its landmarks are found on its skin."""
+    names = tuple(f"mixamorig_{n.title().replace('_', '')}" for n in NAMES)
+    moved = replace(woman.animate_skeleton(SETTINGS, fps=10), joints=names)
+    FORMATS[".usdc"].skinned(tmp_path / "character.usdc", moved)
+    (tmp_path / "scene.yaml").write_text("""
+cloth: {sheet: {nx: 3, ny: 3, width: 0.2, height: 0.2}, translation: [0, 2, 0]}
+bodies: [{name: anna, mesh: {file: character.usdc}}]
+contact: {}
+seconds: 0.1
+""")
+    (body,) = load_scene(tmp_path / "scene.yaml").scene.bodies
+    own = woman.animate(SETTINGS, fps=10)
+    np.testing.assert_allclose(body.at(0.8), own.positions[8], atol=2e-6)
+    assert body.find_landmarks().girths["waist"] == pytest.approx(
+        woman.measurements.waist, abs=0.01
+    )
