@@ -24,9 +24,9 @@ PERCENTILES = (1, 5, 50, 95, 99)
 STILL = 0.01  # [m/s] of the 99th percentile of speeds, below which a garment is at rest
 SLIPPED = 0.10  # [m] median distance along the body from which a garment has slipped off
 SHEARED, STRAINED = 30.0, 10.0  # [degrees] and [%] from which cloth counts as sheared or strained
-# Fractions of a panel's area that is sheared: of a warning, and of a garment that is worn badly.
-# Flared panels that hang on the bias have up to a tenth.
-SHEAR_WARNING, SHEAR_BAD = 0.03, 0.15
+# Fraction of a panel's area that is sheared, from which it is warned of. Flared panels on the bias
+# and sleeves of lowered arms that are worn well have more: it does not count in the verdict.
+SHEAR_WARNING = 0.03
 CAUGHT = 0.01  # [m] gap of a seam from which a garment is not worn
 VERDICTS, UNJUDGED = ("worn", "worn badly", "not worn"), "not judged"
 
@@ -166,18 +166,17 @@ class Quality:
         for name, gap in found.get("seams", {}).items():
             grade = sum(gap["sewn"] and gap["max"] > 1e3 * limit for limit in (OPEN, CAUGHT))
             grades.append((grade, f"seam {name} open by {gap['max']:.0f} mm"))
-        for name, part in found["parts"].items():
-            bad = part["sheared"] > SHEAR_BAD
-            grades.append((int(bad), f"{part['sheared']:.0%} of {name} sheared by over 30 degrees"))
+        for name in found["parts"]:
             if found["body"][name].get("slipped_off"):
                 grades.append((2, f"{name} slid by {100 * found['body'][name]['slip']:.0f} cm"))
         if found["intersections"]:
             grades.append((1, f"{found['intersections']} pairs of faces intersect"))
         grades.sort(key=lambda one: -one[0])
-        reasons, verdict = [r for g, r in grades if g], VERDICTS[grades[0][0]]
+        worst = grades[0][0] if grades else 0
+        reasons, verdict = [r for g, r in grades if g], VERDICTS[worst]
         if not stands:
             reasons.append("no body stands: places of seams, edges and hems are not judged")
-            verdict = verdict if grades[0][0] else UNJUDGED
+            verdict = verdict if worst else UNJUDGED
         return {"verdict": verdict, "reasons": reasons, "lines": lines}
 
     def crossings(self, frame: int) -> int:
