@@ -3,7 +3,8 @@
 Twenty garments (``studies/garments``) are drafted for a woman, a man, a child and a woman of size
 48. Panels start where that program places them; each garment is sewn on its body, settles and walks
 two cycles, at cells of 3 cm; ``--coarse`` takes 4 cm, and ``--quick`` also ends before the walk.
-Every frame's intersections are counted by code that is not weft's.
+Every frame's intersections are counted by code that is not weft's. How it is worn is the verdict of
+``weft quality`` on the last frame, and the result of a trial has its reasons.
 """
 
 from collections.abc import Sequence
@@ -27,11 +28,7 @@ COLUMNS = (
     "processor [s]",
     "frames with intersections",
     "widest seam [mm]",
-    "shoulder [cm]",
-    "waist [cm]",
-    "sleeve [cm]",
-    "top [cm]",
-    "slid [cm]",
+    "verdict",
     "problem",
 )
 
@@ -73,9 +70,9 @@ def study(
 
 
 def _row(r: TrialResult) -> list[float | str]:
-    places = (r.shoulder, r.waist, r.off_arm, r.top, r.slid)
-    numbers = [f"{v:.1f}" if np.isfinite(v) else "" for v in (r.open_seam, *places)]
-    return [r.body, r.garment, r.vertices, round(r.seconds), r.crossing, *numbers, r.problem]
+    gap = f"{r.open_seam:.2f}" if np.isfinite(r.open_seam) else ""
+    numbers = (r.vertices, round(r.seconds), r.crossing)
+    return [r.body, r.garment, *numbers, gap, r.verdict, r.problem]
 
 
 def _findings(results: Sequence[TrialResult]) -> list[str]:
