@@ -296,3 +296,16 @@ def test_files_that_are_none(tmp_path):
 def test_damaged_files_never_end_in_anything_but_a_named_error(tmp_path):
     """Some damage is harmless, most is not."""
     assert 10 < count_readable(tmp_path / "damaged.json", FILE.read_bytes(), 300) < 290
+
+
+def test_a_stated_direction_is_not_doubted_where_panels_start_far_apart(tmp_path):
+    square = {"vertices": [[0, 0], [40, 0], [40, 60], [0, 60]]}
+    square["edges"] = [{"endpoints": [i, (i + 1) % 4]} for i in range(4)]
+    panels = {"a": square | {"translation": [0, 0, 20]}, "b": square | {"translation": [900, 0, 0]}}
+    stitches = [[{"panel": "a", "edge": 1}, {"panel": "b", "edge": 1}]]
+    data = {
+        "pattern": {"panels": panels, "stitches": stitches},
+        "properties": {"units_in_meter": 100},
+    }
+    report = check_pattern(read(tmp_path, data))
+    assert not [w for w in report.warnings if "further apart" in w]

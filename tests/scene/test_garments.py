@@ -16,6 +16,7 @@ from weft.cli.commands import app
 from weft.run.garment_quality import Quality
 from weft.run.plausibility import about_haste, about_jumps, sewn_at
 from weft.scene.build import load_scene
+from weft.scene.check import check
 
 SKIRT = Path("examples/garments/garmentcode/pencil_skirt_specification.json").absolute()
 PATTERN = """
@@ -328,3 +329,11 @@ def test_a_body_that_does_not_stand_is_named_where_a_garment_should_start_on_it(
     path.write_text(f"cloth: {{garment: {{pattern: {SKIRT}, size: 6 cm}}}}\nbodies: [{body}]\n")
     with pytest.warns(UserWarning, match="no body stands: .*in cm: `scale: 1 cm`.*`rotation:"):
         load_scene(path)
+
+
+def test_panels_that_are_bent_around_an_arm_are_not_called_strained(tmp_path):
+    path = tmp_path / "scene.yaml"
+    pattern = SKIRT.with_name("tee_specification.json")
+    block = f"cloth: {{garment: {{pattern: {pattern}, size: 6 cm}}}}"
+    path.write_text(f"{block}\nbodies: [{{mannequin: {{figure: woman}}}}]\n")
+    assert not [w for w in check(path).warnings if "strained at the start" in str(w)]
