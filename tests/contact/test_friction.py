@@ -87,6 +87,28 @@ def test_derivatives(rng, KINETIC, held):
         assert (Hd * d).sum() >= (difference * d).sum() - 1e-12  # less what falls
 
 
+@pytest.mark.parametrize("KINETIC", [MU, 0.4 * MU], ids=["one coefficient", "falling"])
+@pytest.mark.parametrize("size", [1e-4, 1e-3, 1e-2], ids=["sticks", "turns around", "slides"])
+def test_bound_is_nowhere_below_the_energy(rng, KINETIC, size):
+    """Newton's model, for each pair: below it, the line search refuses directions."""
+    x, X, faces = SCENES["crumpled"]
+    slip = rng.uniform(-0.5, 0.5, x.shape)
+    friction = FrictionSet.of(
+        contacts(x, X, faces), x, x, uniform_friction(MU, KINETIC), SMOOTH, slip
+    )
+    y, d = x + 1e-3 * rng.normal(size=x.shape), size * rng.normal(size=x.shape)
+
+    def energies(p):
+        return np.array(kernel.numpy(friction.energies(kernel.points(p))))
+
+    local, at = d[friction.stencil], kernel.points(y)
+    slope = (np.array(kernel.numpy(friction.gradient(at))) * local).sum((1, 2))
+    f = np.array(kernel.numpy(friction.factors(at, bound=True)))
+    curve = (np.einsum("mrai,mai->mr", f, local) ** 2).sum(1)
+    before, after = energies(y), energies(y + d)
+    assert (after <= before + slope + 0.5 * curve + 1e-9 * after.max()).all()
+
+
 def test_slip_is_kept(rng):
     """One point on a face, by hand: a force without motion, the plane's part of what it moves,
     length 1 at most, nothing where nothing presses; and shared where both sides have a slip.

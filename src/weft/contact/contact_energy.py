@@ -238,14 +238,14 @@ class ContactEnergy(Bound):
                 local = contacts.exact(y)
             else:
                 local = contacts.factors(y, psd, self._factors.take(len(contacts)))
-            lumps = self.step.lumps and psd is not Psd.EXACT
-            late = self._latecomers.among(y, contacts) if lumps else None
+            early = self.step.may_end_early and psd is not Psd.EXACT
+            late = self._latecomers.among(y, contacts) if early else None
             blocks = [PairBlocks(contacts, local, late)]
             if self.friction:
                 f = self.friction
-                local = f.hessians(y) if psd is Psd.EXACT else f.factors(y)
+                local = f.hessians(y) if psd is Psd.EXACT else f.factors(y, bound=early)
                 blocks.append(PairBlocks(f, local))
-            every = lumps and self._latecomers.matters
+            every = early and self._latecomers.matters
             return self.embedded.add_hessian(A.finish(), blocks, lambda: self.search.soon(y, every))
 
     def add_mean_hessian(self, x: WarpArray, A: BlockCsr) -> BlockCsr:

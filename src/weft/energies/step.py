@@ -39,7 +39,7 @@ class Step:
     slip: float | None = None  # [m] elastic slip of friction in an equilibrium; None: no friction
     # Whether the contact matrix may keep blocks of earlier steps that have no pair now.
     same_pattern: bool = False
-    lumps: bool = False  # whether a search may end early, so that a few pairs may be lumped
+    may_end_early: bool = False  # whether a search may end before it has converged
 
     @property
     def t(self) -> float:

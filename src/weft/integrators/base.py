@@ -404,8 +404,10 @@ class Integrator(ABC):
     ) -> Step:
         """Return the step of ``plan`` with the fields that come from memory and settings."""
         plan = self.plan(model, state, memory, dt)
-        lumps = self.settings.iteration_limit > 0
-        return dataclasses.replace(plan, kept=memory, same_pattern=same_pattern, lumps=lumps)
+        early = self.settings.iteration_limit > 0
+        return dataclasses.replace(
+            plan, kept=memory, same_pattern=same_pattern, may_end_early=early
+        )
 
     def pull_back_init(self, start: StateDerivatives) -> StateDerivatives:
         """Return derivatives by the first state; those by memory are none without ``init``'s."""

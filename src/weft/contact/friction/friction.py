@@ -11,6 +11,12 @@ to 2 e the coefficient falls from the static mu_s to the kinetic mu_k, as a cubi
 and is constant beyond. The Hessian in the plane is f'' along u, clamped at 0 where friction falls,
 and f'/|u| across u.
 
+Steps that may end early have f'/|u| along u as well. Where a pair slides, f'' is 0: a model with it
+does not know that friction turns around where the pair comes to rest, so that directions go far
+beyond that place and the line search takes an eighth of them. f'/|u| never grows with |u|, so the
+quadratic function with f'/|u| is nowhere below E, and its minimum is where the pair rests. Steps
+that have to converge keep f'': with f'/|u| what begins to slide takes many small increments.
+
 The displacement before the step is saved from step to step, in units of e, so that a load is held
 without any motion (a spring that slides when it is stretched by e, as the tangential contact of
 Cundall & Strack 1979). Because pairs come and go, it is saved at the vertices: q_v is the slip of
@@ -125,10 +131,13 @@ class FrictionSet(PairSet):
         kernel.launch(update_slips, slip.shape[0], *arrays)
         return out
 
-    def factors(self, x: WarpArray) -> WarpArray:
-        """Return the factors f_r of the projected Hessian at x, (m,3,4) vec3."""
+    def factors(self, x: WarpArray, *, bound: bool = False) -> WarpArray:
+        """Return the factors f_r of the projected Hessian at x, (m,3,4) vec3.
+
+        With ``bound`` they are those of a quadratic model that is nowhere below the energy.
+        """
         out = kernel.empty((len(self), 3, 4), vec3)
-        return self.evaluate(friction_factors, x, out, (self.origin,))
+        return self.evaluate(friction_factors, x, out, (self.origin,), (int(bound),))
 
     def hessians(self, x: WarpArray) -> WarpArray:
         """Return the exact Hessian of every pair at x, (m,4,4) mat33 [N/m]."""

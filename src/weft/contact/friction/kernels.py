@@ -253,14 +253,19 @@ def friction_factors(
     origin: Vec3Array,
     stencil: IntArray2d,
     slide: SlidingArray,
+    bound: int,
     out: Vec3Array3d,
 ):
-    """Write the projected Hessian of every pair as two outer products, along u and across it."""
+    """Write the projected Hessian of every pair as two outer products, along u and across it; with
+    ``bound`` both have the curvature f'/|u|.
+    """
     i = o + wp.tid()
     zero = Scalar(0.0)
     s = slide[i]
     u0, u1 = sliding(i, x, origin, stencil, s)
     along, across, over, second = slip_axes(u0, u1, s)
+    if bound != 0:
+        second = over
     along = wp.sqrt(s.load * wp.max(second, zero)) * along
     across = wp.sqrt(s.load * over) * across
     for j in range(4):
