@@ -47,3 +47,15 @@ def test_a_seam_that_lacks_on_both_sides_is_named(name, without, panels, figure)
     said = missing(path, figure, [f"stitch {k}" for k in without])
     assert len(said) == len(without)
     assert any(all(panel in text for panel in panels.split()) for text in said)
+
+
+def test_a_slit_is_no_missing_seam(figure):
+    """A side seam in two parts, of which the lower ones are open."""
+    pattern = read_pattern(FOLDER / "garmentcode/pencil_skirt_specification.json")
+    ways = [w for w in fit_start(pattern, figure)[1] if w.encloses]
+    low = [w for w in ways if w.middle[1] < max(v.middle[1] for v in ways) - 0.05]
+    names = [w.match.seam.name for w in low]
+    assert len(names) == 2 and len(ways) == 4
+    path = FOLDER / "garmentcode/pencil_skirt_specification.json"
+    assert missing(path, figure, names) == []
+    assert len(missing(path, figure, [w.match.seam.name for w in ways])) == 4

@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
-from weft.garment.edge_chains import Match
+from weft.garment.edge_chains import EdgeChain, Match
 from weft.garment.pattern import Pattern, Seam, SeamSide
 from weft.garment.seam_ways import CENTER, SeamWays
 from weft.garment.start_positions import Figure
@@ -18,11 +18,12 @@ from weft.garment.start_positions import Figure
 LIKE = 0.02  # difference of the lengths of edges that belong together, over their length
 SHORTEST = 0.06  # [m] of an edge
 FREE = 0.02  # mean obstruction of ways, over the height of the body, up to which they are free
-HEM = 0.5  # cosine of the angle between down and outward from which an edge may be a hem
+# Cosines of the angle between outward and down from which an edge may be a hem, and up, a waist.
+HEM, WAIST = 0.5, 0.75
 
 
 def find_missing_seams(pattern: Pattern, ways: Sequence[SeamWays], figure: Figure) -> Iterator[str]:
-    """Yield warnings about open edges that seem to belong together.
+    """Yield warnings about open edges that seem to belong together, and are no slit of a seam.
 
     Args:
         pattern: placed beside the body.
@@ -42,7 +43,7 @@ def find_missing_seams(pattern: Pattern, ways: Sequence[SeamWays], figure: Figur
     for one, two in combinations(loose, 2):
         match = Match.of(Seam("", [one], [two]), panels)
         alike = abs(match.ratio - 1) < LIKE and match.first.length > SHORTEST
-        if alike and one.panel != two.panel:
+        if alike and one.panel != two.panel and not _is_slit(one, two, ways):
             way = SeamWays.of(match)
             pairs.append((way.longest, one, two, way))
     taken: set[SeamSide] = set()
@@ -54,8 +55,21 @@ def find_missing_seams(pattern: Pattern, ways: Sequence[SeamWays], figure: Figur
         yield (
             f"{' and '.join(names)} are open, as long as each other "
             f"({100 * way.match.first.length:.0f} cm), and no part of the body is between them: "
-            "was a seam left out? (a slit is meant to be open)"
+            "was a seam left out?"
         )
+
+
+def _is_slit(one: SeamSide, two: SeamSide, ways: Sequence[SeamWays]) -> bool:
+    """Return whether a seam between the panels of two edges ends where both edges begin."""
+
+    def is_beside(chain: EdgeChain, side: SeamSide) -> bool:
+        count = len(chain.panels[side.panel].edges)
+        apart = ((s.edge - side.edge) % count for s in chain.sides if s.panel == side.panel)
+        return any(k in (1, count - 1) for k in apart)
+
+    chains = [(w.match.first, w.match.second) for w in ways]
+    chains += [pair[::-1] for pair in chains]
+    return any(is_beside(a, one) and is_beside(b, two) for a, b in chains)
 
 
 def _is_closed_around_nothing(way: SeamWays, figure: Figure) -> bool:
@@ -63,7 +77,10 @@ def _is_closed_around_nothing(way: SeamWays, figure: Figure) -> bool:
     if way.is_central and np.einsum("ki,ki->k", way.first_out, way.second_out).mean() < 0:
         aside = max(abs(x[:, 0].mean()) for x in (way.first, way.second))
         return bool(aside < CENTER and way.middle[2] < 0)  # many garments are open in front
-    if not way.encloses or way.outward.mean(axis=0)[1] < -HEM:
+    up = way.outward.mean(axis=0)[1]
+    if not way.encloses or up < -HEM:
+        return False
+    if up > WAIST and way.middle[1] < figure.landmarks.points["armpit_left"][1]:
         return False
     if way.is_inseam(figure.crotch):
         return True
