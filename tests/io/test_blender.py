@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from weft.scene.build import load_scene
 needs_blender = pytest.mark.skipif(blender() is None, reason="no Blender on this machine")
 needs_bpy = pytest.mark.skipif(find_spec("bpy") is None, reason="no bpy")
 
+CONVERT = Path(weft.__file__).parents[2] / "blender" / "convert_character.py"
 MAKE = """
 import bpy, sys
 bpy.ops.wm.read_factory_settings(use_empty=True)
@@ -96,6 +98,8 @@ for frame, angle in ((1, 0.0), (9, 1.2)):
 path = sys.argv[-2]
 if path.endswith("glb"):
     bpy.ops.export_scene.gltf(filepath=path)
+elif path.endswith("fbx"):
+    bpy.ops.export_scene.fbx(filepath=path, add_leaf_bones=False)
 else:
     bpy.ops.wm.usd_export(filepath=path, export_animation=True, export_armatures=True)
 with open(sys.argv[-1], "wb") as out:
@@ -171,6 +175,27 @@ def test_a_skin_that_blender_poses(tmp_path, suffix):
     assert x.shape == seen.shape
     order = cKDTree(x[0]).query(seen[0])[1]  # glTF may number vertices anew
     assert len(set(order)) == seen.shape[1]
+    np.testing.assert_allclose(x[:, order], seen, atol=2e-5)
+    assert np.abs(seen[8] - seen[0]).max() > 0.3
+
+
+@pytest.mark.blender
+@needs_bpy
+@pytest.mark.parametrize("suffix", [".fbx", ".glb"])
+def test_a_converted_character(tmp_path, suffix):
+    """The script for Blender reads its skin and writes points that move as Blender shows them."""
+    from scipy.spatial import cKDTree
+
+    pytest.importorskip("pxr.Usd")
+    path, found = tmp_path / f"a{suffix}", tmp_path / "a.usdc"
+    in_bpy(ARM, path, tmp_path / "seen")
+    seen = np.fromfile(tmp_path / "seen", "<f4").reshape(9, -1, 3)
+    seen = np.stack([seen[..., 0], seen[..., 2], -seen[..., 1]], -1)
+    done = subprocess.run([sys.executable, CONVERT, "--", path, found], capture_output=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    times, x, _ = read_moving(found)
+    np.testing.assert_allclose(times, np.arange(9) / 24, atol=1e-6)
+    order = cKDTree(x[0]).query(seen[0])[1]
     np.testing.assert_allclose(x[:, order], seen, atol=2e-5)
     assert np.abs(seen[8] - seen[0]).max() > 0.3
 
