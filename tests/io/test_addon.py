@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import weft
+from weft.fabric.fabric import preset_names
 from weft.scene.build import load_scene
 
 ROOT = Path(__file__).parents[2]
@@ -122,7 +123,7 @@ class TestInBlender:
         assert scene.contact is not None and scene.contact.friction.static == 0.3
 
     def test_fabrics_are_those_of_weft(self, found):
-        assert found["fabrics"] == list(weft.fabric.preset_names())
+        assert found["fabrics"] == list(preset_names())
 
     def test_problems_are_named(self, found):
         assert "select a mesh" in found["nothing"]
