@@ -108,6 +108,17 @@ def test_derivatives_of_bonds(length, rng):
     assert np.linalg.eigvalsh(H).min() > -1e-10 * np.abs(H).max()
 
 
+def test_a_seam_closes_from_below():
+    """Its lowest pair closes in the first part of the window, its highest in the last one."""
+    heights = np.array([1.0, 1.2, 1.5])
+    seam = SeamRows(np.array([[0, 1], [2, 3], [4, 5]]), window=(0.5, 1.0), upward=True)
+    found = seam.windows(heights)
+    np.testing.assert_allclose(found[:, 0], 0.5 + 0.3 * np.array([0.0, 0.4, 1.0]))
+    np.testing.assert_allclose(found[:, 1] - found[:, 0], 0.2)
+    at_once = dataclasses.replace(seam, upward=False).windows(heights)
+    np.testing.assert_array_equal(at_once, [[0.5, 1.0]] * 3)
+
+
 def test_bonds_only_pull():
     x = np.array([[0.0, 0, 0], [0.09, 0, 0]])
     assert two_points().value(x).sum() == 0

@@ -191,10 +191,25 @@ def test_a_panel_inside_the_body_is_seen(figure):
     assert crosses_body(replace(fitted, panels=[inside, *fitted.panels[1:]]), figure.depth)
 
 
-def windows_of(pattern, figure):
+def seams_of(pattern, figure):
     fitted, _ = fit_start(pattern, figure)
-    ordered = order_seams(fitted, find_ways(fitted), figure.crotch)
-    return {seam.name: seam.window for seam in ordered.seams}
+    armpit = figure.landmarks.points["armpit_left"][1]
+    ordered = order_seams(fitted, find_ways(fitted), figure.crotch, armpit)
+    return {seam.name: seam for seam in ordered.seams}
+
+
+def windows_of(pattern, figure):
+    return {name: seam.window for name, seam in seams_of(pattern, figure).items()}
+
+
+def test_seams_of_trunk_and_sleeves_close_from_below(figure):
+    """What is sewn below draws the upper ends in under the arm; shoulders, skirts close at once."""
+    pattern = pattern_of("tee")
+    ways = {w.match.seam.name: w for w in find_ways(fit_start(pattern, figure)[0])}
+    around = {n for n, w in ways.items() if w.encloses and not w.is_over}
+    assert len(around) == 6  # two side seams, and an upper and a lower one of each sleeve
+    assert {n for n, seam in seams_of(pattern, figure).items() if seam.upward} == around
+    assert not any(s.upward for s in seams_of(pattern_of("pencil_skirt"), figure).values())
 
 
 def test_seams_close_one_rank_after_the_other(figure):

@@ -235,6 +235,7 @@ class Seam:
             None: never opened, and closed from the start.
         window: begin and end of the seam's closing, as fractions of the time in which the garment
             is sewn. For example, inseams close before the side seams pull the legs apart.
+        upward: whether the seam closes from its lower end up, else all along it at once.
         notched: edges of the two chains are paired one by one: where one edge ends on the first
             side, one ends on the second. Each pair is eased separately, and both chains have the
             same number of edges.
@@ -253,6 +254,7 @@ class Seam:
     open_at: float | None = None
     close_at: float | None = None
     window: tuple[float, float] = (0.0, 1.0)
+    upward: bool = False
     notched: bool = False
     topstitch: float | None = None
 

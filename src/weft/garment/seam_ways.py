@@ -87,6 +87,11 @@ class SeamWays:
         """Return whether the seam joins a left panel to a right one in the middle."""
         return self._sides[0] * self._sides[1] < 0 and abs(self.middle[0]) < CENTER
 
+    @property
+    def highest(self) -> float:
+        """Return the height [m] of the highest of the ways' ends."""
+        return float(max(self.first[:, 1].max(), self.second[:, 1].max()))
+
     @cached_property
     def encloses(self) -> bool:
         """Return whether the seam closes cloth around something."""

@@ -9,6 +9,10 @@ Seams have ranks; each rank begins when the one before has closed:
 2. seams between tubes: armholes, waists, collars, cuffs; with them the seams of sleeves, which turn
    around the arm if they close before they are set in;
 3. seams between tubes that gather.
+
+Seams of trunk and sleeves that reach the armpits close from below. Fronts, backs and sleeves are
+wider than what they enclose, so the upper ends of their seams start on both sides of an arm, often
+above it; what is sewn below draws them in under the arm.
 """
 
 from collections.abc import Sequence
@@ -20,6 +24,7 @@ from weft.garment.pattern import Pattern, Seam
 from weft.garment.seam_ways import CENTER, UPWARD, SeamWays, find_tubes
 
 GATHERED = 1.2  # ratio of the lengths of both sides from which a seam gathers
+REACH = 0.1  # [m] below the armpits, where arms still are between front and back
 LEAST_SHARE = 0.5  # of the sewing time for one rank, over the mean
 
 
@@ -51,7 +56,9 @@ def rank_seams(ways: Sequence[SeamWays], pattern: Pattern, crotch: float) -> lis
     return ranks
 
 
-def order_seams(pattern: Pattern, ways: Sequence[SeamWays], crotch: float) -> Pattern:
+def order_seams(
+    pattern: Pattern, ways: Sequence[SeamWays], crotch: float, armpit: float
+) -> Pattern:
     """Return a pattern whose seams close rank by rank; a seam that has a window keeps it.
 
     A rank takes a part of the sewing time in proportion to the longest way of its seams.
@@ -59,17 +66,18 @@ def order_seams(pattern: Pattern, ways: Sequence[SeamWays], crotch: float) -> Pa
     Args:
         pattern: the pattern.
         ways: of its seams, from where its panels start.
-        crotch: [m] height of the crotch.
+        crotch, armpit: [m] heights of these places of the body.
     """
     ranks = rank_seams(ways, pattern, crotch)
     used = sorted(set(ranks))
     longest = np.array([max(w.longest for w, r in zip(ways, ranks) if r == k) for k in used])
     share = np.maximum(longest, LEAST_SHARE * longest.mean())
     ends = np.concatenate([[0.0], np.cumsum(share) / share.sum()])
-    windows = {
-        w.match.seam.name: (float(ends[used.index(r)]), float(ends[used.index(r) + 1]))
-        for w, r in zip(ways, ranks)
-        if w.match.seam.window == Seam.window
-    }
-    seams = [replace(s, window=windows.get(s.name, s.window)) for s in pattern.seams]
-    return replace(pattern, seams=seams)
+    ordered = {}
+    for w, r in zip(ways, ranks):
+        seam, k = w.match.seam, used.index(r)
+        if seam.window == Seam.window:
+            upward = r > 0 and w.encloses and w.highest > armpit - REACH
+            window = float(ends[k]), float(ends[k + 1])
+            ordered[seam.name] = replace(seam, window=window, upward=upward)
+    return replace(pattern, seams=[ordered.get(s.name, s) for s in pattern.seams])

@@ -21,6 +21,8 @@ from weft.energies.elastic.hinge_weights import HingeGeometry
 from weft.energies.seams.seam_hinges import SeamHinges
 from weft.energies.springs.bonds import Bonds
 
+PACE = 0.4  # part of its seam's window in which a pair of a seam closes that closes upward
+
 TIMES = "a time itself; zips and buttons have close_at and open_at, in the pattern"
 
 
@@ -80,6 +82,7 @@ class SeamRows:
         life: (2,) [s] from when, and until when it holds.
         apart: [m] distance up to which its points are free: 0, or what zips leave.
         window: begin and end of its closing, as parts of the time that sewing takes.
+        upward: whether its lowest pair closes first and its highest last; else all close at once.
         share: [m] of the seam that each point holds; None: half of the segments to both sides.
     """
 
@@ -92,6 +95,7 @@ class SeamRows:
     life: tuple[float, float] = (0.0, np.inf)
     apart: float = 0.0
     window: tuple[float, float] = (0.0, 1.0)
+    upward: bool = False
     share: float | None = None
 
     @property
@@ -100,6 +104,18 @@ class SeamRows:
         if self.segments is not None:
             return self.segments
         return np.arange(len(self.pairs) - 1)[:, None] + [0, 1]
+
+    def windows(self, height: Floats) -> Floats:
+        """Return begin and end of the closing of pairs, (k,2), as parts of the time of sewing.
+
+        Args:
+            height: (k,) [m] of the pairs at the start.
+        """
+        first, last = self.window
+        if not self.upward or len(height) == 0:
+            return np.tile([first, last], (len(height), 1))
+        late = (1 - PACE) * (height - height.min()) / max(float(np.ptp(height)), 1e-300)
+        return np.asarray(first + (last - first) * (late[:, None] + [0.0, PACE]))
 
     @property
     def edges(self) -> tuple[Ints, Ints]:
@@ -147,14 +163,13 @@ class SeamPanels:
         pairs, reach = pairs[two], reach[two]
         gap = np.linalg.norm(x[pairs[:, 1]] - x[pairs[:, 0]], axis=1)
         held = np.minimum(*self.stretch[pairs].T) * sewing.stiffness
-        begin, (first, last) = joint.life[0], joint.window
         return Bonds(
             pairs,
             held,
             self.mesh.n_vertices,
             first=np.maximum(gap, joint.apart),
             last=joint.apart,
-            closing=(begin + first * sewing.closing, begin + last * sewing.closing),
+            closing=joint.life[0] + sewing.closing * joint.windows(x[pairs].mean(1)[:, 1]),
             life=joint.life,
             strength=np.where(reach > 0, joint.strength * np.maximum(reach, 1e-300), np.inf),
             name=joint.name or "seam",
