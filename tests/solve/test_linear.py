@@ -10,6 +10,7 @@ from tests.refusals import refused
 from weft import kernel
 from weft.base.errors import SolverError
 from weft.kernel import mat33, vec3
+from weft.solve.linear import direct
 from weft.solve.linear.direct import have_pardiso
 from weft.solve.linear.select import linear_solver
 from weft.solve.linear.solver import Outcome
@@ -182,3 +183,33 @@ def test_mkl_is_found_without_a_walk_through_what_is_installed():
     if done.stdout.strip() == "None":
         pytest.skip("MKL was not installed by pip")
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(not have_pardiso(), reason="no pypardiso")
+def test_an_engine_released_within_a_call_leaves_its_number_of_threads(rng, monkeypatch):
+    """Garbage collection may release an engine of one thread while another one's call begins.
+    PARDISO crashed if a numeric phase then had one thread after a symbolic one of two.
+    """
+    A, _ = spd(12, rng)
+    engine, other = (direct._PardisoEngine(A.pattern) for _ in range(2))
+    engine._threads = 2
+    values = kernel.numpy(A.values).reshape(-1)
+    assert engine.factorize(values) and other.factorize(values)
+    mkl, told = engine._solver.libmkl, []
+    run, pointer, garbage = engine._solver._mkl_pardiso, direct._pointer, [other]
+    del other
+
+    def record(*arguments):
+        told.append(mkl.MKL_Get_Max_Threads())
+        run(*arguments)
+
+    def collect(array):
+        garbage.clear()
+        return pointer(array)
+
+    monkeypatch.setattr(engine._solver, "_mkl_pardiso", record)
+    engine.factorize(values)
+    monkeypatch.setattr(direct, "_pointer", collect)
+    engine.factorize(values)
+    assert told[0] == told[1]
+    assert mkl.MKL_Set_Num_Threads_Local(0) == 0  # outside of calls, MKL's own number

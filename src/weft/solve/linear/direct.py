@@ -164,25 +164,32 @@ class _PardisoEngine:
         """Run one phase; return 0, or PARDISO's -4 if a pivot is not positive."""
         ps, one, error = self._solver, ctypes.c_int32(1), ctypes.c_int32(0)
         nothing = np.zeros(1)
-        self._solver.libmkl.MKL_Set_Num_Threads_Local(self._threads)
-        ps._mkl_pardiso(
-            ps.pt.ctypes.data_as(ctypes.POINTER(ps._pt_type[0])),
-            ctypes.byref(one),
-            ctypes.byref(one),
-            ctypes.byref(ctypes.c_int32(self._kind)),
-            ctypes.byref(ctypes.c_int32(phase)),
-            ctypes.byref(ctypes.c_int32(self._size)),
-            _pointer(self._values),
-            _pointer(self._start),
-            _pointer(self._column),
-            _pointer(ps.perm),
-            ctypes.byref(one),
-            _pointer(ps.iparm),
-            ctypes.byref(ctypes.c_int32(0)),
-            _pointer(nothing if b is None else b),
-            _pointer(nothing if x is None else x),
-            ctypes.byref(error),
-        )
+        # Garbage collection may release another engine at any time, from within this call too. So
+        # each call restores the number of threads: PARDISO crashes if a phase has fewer than the
+        # symbolic one.
+        set_threads = ps.libmkl.MKL_Set_Num_Threads_Local
+        before = set_threads(self._threads)
+        try:
+            ps._mkl_pardiso(
+                ps.pt.ctypes.data_as(ctypes.POINTER(ps._pt_type[0])),
+                ctypes.byref(one),
+                ctypes.byref(one),
+                ctypes.byref(ctypes.c_int32(self._kind)),
+                ctypes.byref(ctypes.c_int32(phase)),
+                ctypes.byref(ctypes.c_int32(self._size)),
+                _pointer(self._values),
+                _pointer(self._start),
+                _pointer(self._column),
+                _pointer(ps.perm),
+                ctypes.byref(one),
+                _pointer(ps.iparm),
+                ctypes.byref(ctypes.c_int32(0)),
+                _pointer(nothing if b is None else b),
+                _pointer(nothing if x is None else x),
+                ctypes.byref(error),
+            )
+        finally:
+            set_threads(before)
         if error.value not in (0, _NOT_POSITIVE):
             raise SolverError(
                 "PARDISO",
