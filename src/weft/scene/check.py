@@ -102,14 +102,14 @@ def _check_scene(path: Path, overrides: Sequence[str], found: Findings) -> Trian
     source = read_source(path, overrides)
     file = validate(source)
     found.facts.append(str(needs_of(source, file)))
-    builder = Builder(source, file)
-    try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        builder = Builder(source, file)
+        try:
             loaded = builder.build()
-    finally:
-        # a garment and a body suffice; the scene need not be one that can be built
-        add_ease(builder.garments, builder.wearer, found)
+        finally:
+            # a garment and a body suffice; the scene need not be one that can be built
+            add_ease(builder.garments, builder.wearer, found)
     scene, cloth = loaded.scene, loaded.scene.cloth
     messages = {str(w.message) for w in caught}
     found.warnings += [*scene_warnings(scene, scene.stepper()), *about_folds(scene)]
