@@ -98,13 +98,12 @@ def _check_scene(path: Path, overrides: Sequence[str], found: Findings) -> Trian
     Raises:
         SceneProblems: all problems of the file.
     """
-
     source = read_source(path, overrides)
     file = validate(source)
-    found.facts.append(str(needs_of(source, file)))
+    builder = Builder(source, file)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        builder = Builder(source, file)
+        found.facts.append(str(needs_of(source, file)))
         try:
             loaded = builder.build()
         finally:
