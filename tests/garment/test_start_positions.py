@@ -193,8 +193,7 @@ def test_a_panel_inside_the_body_is_seen(figure):
 
 def seams_of(pattern, figure):
     fitted, _ = fit_start(pattern, figure)
-    armpit = figure.landmarks.points["armpit_left"][1]
-    ordered = order_seams(fitted, find_ways(fitted), figure.crotch, armpit)
+    ordered = order_seams(fitted, find_ways(fitted), figure.crotch, figure.armpit)
     return {seam.name: seam for seam in ordered.seams}
 
 

@@ -80,7 +80,7 @@ def _is_closed_around_nothing(way: SeamWays, figure: Figure) -> bool:
     up = way.outward.mean(axis=0)[1]
     if not way.encloses or up < -HEM:
         return False
-    if up > WAIST and way.middle[1] < figure.landmarks.points["armpit_left"][1]:
+    if up > WAIST and way.middle[1] < figure.armpit:
         return False
     if way.is_inseam(figure.crotch):
         return True

@@ -6,7 +6,7 @@ seams lie beside each other, as at an armhole. Panels that enclosing seams join 
 sleeve, leg, band. A panel whose own two edges a seam joins around something is a tube, too.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -178,6 +178,11 @@ def _place_chain(chain: EdgeChain, at: Floats) -> tuple[Positions, Positions]:
     return points, directions
 
 
+def closed_panels(ways: Iterable[SeamWays]) -> set[str]:
+    """Return the panels that a seam closes to a tube by themselves."""
+    return {w.panels[0] for w in ways if w.closes_panel}
+
+
 def find_tubes(ways: Sequence[SeamWays], panels: Mapping[str, Panel]) -> dict[str, int]:
     """Return the number of the tube to which each panel belongs.
 
@@ -191,7 +196,7 @@ def find_tubes(ways: Sequence[SeamWays], panels: Mapping[str, Panel]) -> dict[st
         tube.update({name: two for name, t in tube.items() if t == one})
 
     longest_first = sorted(ways, key=lambda w: -w.match.first.length)
-    joined = {w.panels[0] for w in ways if w.closes_panel}
+    joined = closed_panels(ways)
     for w in longest_first:
         one, two = (tube[name] for name in w.panels)
         between = [v for v in ways if {tube[name] for name in v.panels} == {one, two}]

@@ -32,7 +32,7 @@ from weft.garment.check import check_pattern
 from weft.garment.curves import outline_polygon
 from weft.garment.pattern import Panel, Pattern
 from weft.garment.placement import LAYER_GAP, place_points
-from weft.garment.seam_ways import UPWARD, SeamWays, find_tubes
+from weft.garment.seam_ways import UPWARD, SeamWays, closed_panels, find_tubes
 
 MARGIN = 0.01  # [m] distance from the body that ways and panels keep
 MEAN_HEIGHT = 1.72  # [m] of GarmentCode's mean body, for which its panels are placed
@@ -69,6 +69,11 @@ class Figure:
     def crotch(self) -> float:
         """Return the height [m] of the crotch."""
         return float(self.landmarks.points["crotch"][1])
+
+    @property
+    def armpit(self) -> float:
+        """Return the height [m] of the lower armpit."""
+        return float(min(self.landmarks.points[f"armpit_{s}"][1] for s in ("left", "right")))
 
     @cached_property
     def kept_clear(self) -> BodyDepth:
@@ -110,11 +115,7 @@ def fit_start(pattern: Pattern, figure: Figure) -> tuple[Pattern, list[SeamWays]
     fitted = _clear_bent_panels(fitted, figure.depth)
     ways = _move_ways(ways, fitted)
     fitted = _fit_sleeves(fitted, ways, tubes, figure)
-    whole = {
-        p.name
-        for p in fitted.panels
-        if p.placement.wrap and any(w.closes_panel and w.panels[0] == p.name for w in ways)
-    }
+    whole = {p.name for p in fitted.panels if p.placement.wrap} & closed_panels(ways)
     flat = [p.name for p in pattern.panels if not (p.placement.wrap or p.placement.fixed)]
     loose = [name for name in flat if name not in whole]
     fitted = _bend_wide_panels(fitted, _move_ways(ways, fitted), figure)
@@ -315,8 +316,8 @@ def _fit_sleeves(
                 continue
             moved = _move(panels[name], turn, shift)
             edges = [e for w in lengthwise for e in w.edges(name)]
-            whole = any(w.closes_panel and w.panels[0] == name for w in lengthwise)
             if edges:
+                whole = name in closed_panels(lengthwise)
                 moved = bend_around(moved, elbow, wrist - elbow, edges, whole=whole)
             panels[name] = moved
     return replace(pattern, panels=list(panels.values()))

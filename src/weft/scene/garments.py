@@ -114,8 +114,7 @@ def garment_of(
     if figure is not None:
         pattern, ways = fit_start(pattern, figure)
         doubts += [*caught_seams(ways, figure), *find_missing_seams(pattern, ways, figure)]
-        armpit = min(figure.landmarks.points[f"armpit_{s}"][1] for s in ("left", "right"))
-        pattern = order_seams(pattern, ways, figure.crotch, float(armpit))
+        pattern = order_seams(pattern, ways, figure.crotch, figure.armpit)
     made = cut(pattern, g.size, seed=g.seed, fewest=fewest, fabric=worn)
     for warning in (*made.warnings, *doubts):
         warnings.warn(f"{g.pattern}: {warning}", stacklevel=2)
