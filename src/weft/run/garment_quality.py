@@ -17,7 +17,7 @@ from weft.bodies.nearest_points import NearestPoints
 from weft.cloth.fields import face_strain, gradients
 from weft.contact.exact.intersections import apart_from_seams, intersections
 from weft.run.garment_lines import GarmentLine, MovingLandmarks, find_lines, judge_line
-from weft.run.plausibility import OPEN
+from weft.run.plausibility import CAUGHT, OPEN
 from weft.run.run import Run
 
 PERCENTILES = (1, 5, 50, 95, 99)
@@ -27,7 +27,6 @@ SHEARED, STRAINED = 30.0, 10.0  # [degrees] and [%] from which cloth counts as s
 # Fraction of a panel's area that is sheared, from which it is warned of. Flared panels on the bias
 # and sleeves of lowered arms that are worn well have more: it does not count in the verdict.
 SHEAR_WARNING = 0.03
-CAUGHT = 0.01  # [m] gap of a seam from which a garment is not worn
 VERDICTS, UNJUDGED = ("worn", "worn badly", "not worn"), "not judged"
 
 DRAG = "weft.energies.loads.settling_drag.Drag"  # in manifests: it ends when garments are at rest

@@ -32,7 +32,8 @@ JUMP = 0.3  # change of the largest stretch in one step that does not occur in c
 LEAP, FAST = 8.0, 5.0
 STRIDE = 0.15  # fraction of a body's size that is too far for one step
 OPEN = 2e-3  # [m] gap from which a sewn seam counts as open
-CAUGHT = 1e-2  # [m] gap from which the run starts again with the seam sewn earlier
+# [m] gap from which a run starts again with the seam sewn earlier, and a garment is not worn
+CAUGHT = 1e-2
 TIGHT = 0.25  # strain from which a panel is too small, at the 95th percentile
 LARGE = 2.0  # stretch that no cloth survives
 STRAINED = 0.03  # largest strain between mesh and rest shape at the start
@@ -44,7 +45,6 @@ def scene_warnings(scene: SceneLike, stepper: Stepper) -> Iterator[str]:
     """Yield warnings about a scene: implausible fabrics, bodies and joints, visible tolerances,
     forces that the integrator leaves out.
     """
-    yield from (str(p) for p in start_problems(scene) if p.outlook is not Outlook.RESOLVES)
     yield from about_bodies(scene.bodies)
     yield from about_joints(scene.bodies)
     yield from about_jumps(scene.bodies, scene.step)

@@ -16,7 +16,14 @@ from typing import NoReturn
 import numpy as np
 
 from weft.base.arrays import AnyArray, Arrays
-from weft.base.errors import RunError, SceneError, SimulationError, abbreviate, point_text
+from weft.base.errors import (
+    Outlook,
+    RunError,
+    SceneError,
+    SimulationError,
+    abbreviate,
+    point_text,
+)
 from weft.base.trees import Json
 from weft.cloth.attachments.drawing import strands
 from weft.cloth.fields import Recorder
@@ -34,6 +41,7 @@ from weft.run.plausibility import (
     scene_warnings,
     sewn_at,
     sewn_gaps,
+    start_problems,
 )
 from weft.run.recovery import RunCondition, open_run
 from weft.run.run_folder import CHECKPOINT, RunFolder, frame_name
@@ -111,6 +119,7 @@ def run_scene(
     loop.sews_again = not earlier
     for pin in loop.model.pins:
         pin.check_until(frames / fps)
+    _warn(str(p) for p in start_problems(scene) if p.outlook is not Outlook.RESOLVES)
     _warn(scene_warnings(scene, loop.integrator))
     if frames == 0:
         _warn(["0 frames: only the start is written"])

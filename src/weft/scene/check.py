@@ -111,6 +111,8 @@ def _check_scene(path: Path, overrides: Sequence[str], found: Findings) -> Trian
             add_ease(builder.garments, builder.wearer, found)
     scene, cloth = loaded.scene, loaded.scene.cloth
     messages = {str(w.message) for w in caught}
+    problems = [(p.outlook is Outlook.RESOLVES, str(p)) for p in start_problems(scene)]
+    found.warnings += [text for resolves, text in problems if not resolves]
     found.warnings += [*scene_warnings(scene, scene.stepper()), *about_folds(scene)]
     mesh = cloth.mesh
     if len(mesh.non_manifold_edges):
@@ -130,7 +132,7 @@ def _check_scene(path: Path, overrides: Sequence[str], found: Findings) -> Trian
         found.facts.append(str(scene.resolved))
     found.facts += [f"{p.name}: {s.facts()}" for p, s in cloth.pieces if s.facts()]
     found.facts += _region_facts(cloth)
-    found.facts += [str(p) for p in start_problems(scene) if p.outlook is Outlook.RESOLVES]
+    found.facts += [text for resolves, text in problems if resolves]
     found.facts.append(
         f"{loaded.frames} frames at {loaded.fps:g} fps, fabric {cloth.fabric_names}, "
         f"{cloth.mass.sum():.4g} kg, {len(held)} vertices pinned"
