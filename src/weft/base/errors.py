@@ -87,7 +87,7 @@ class SceneError(WeftError):
 
 
 class Outlook(Enum):
-    """What becomes of a problem of the start when the scene is simulated."""
+    """The fate of a problem of a scene's start once the scene is simulated."""
 
     RESOLVES = "resolves by itself"
     MAY = "may resolve"

@@ -26,8 +26,6 @@ Polyline = Sequence[tuple[float, float]]
 DASH, GAP = 0.004, 0.0025  # [m] of a stitch as drawn, and between two stitches
 STITCH = 0.0009  # [m] width of a stitch as drawn
 THIN = 0.0002  # [m] drawn thickness of parts without one
-
-
 PANELS = ("4f86b0", "d98b5f", "6fa573", "b9789f", "c9b458", "7c7fb5", "5fb0ad", "b56b6b")
 CLOTH, GRAY = PANELS[0], "b8b8b8"  # colors of cloth without a surface, and of bodies
 

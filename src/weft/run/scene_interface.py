@@ -17,6 +17,8 @@ from weft.energies.state import State
 from weft.integrators.base import Stepper
 from weft.integrators.model import Model
 
+SEWN_EARLIER = "sewn_earlier"  # entry of a description: seams that were open in a first try
+
 
 class Simulated(Protocol):
     """The part of a scene that its steps follow from."""
@@ -33,9 +35,6 @@ class Simulated(Protocol):
 
     def stepper(self) -> Stepper:
         """Return the integrator."""
-
-
-SEWN_EARLIER = "sewn_earlier"  # entry of a description: seams that were open in a first try
 
 
 class SceneLike(Simulated, Protocol):
