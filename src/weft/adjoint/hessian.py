@@ -99,10 +99,10 @@ class Hessian:
         def whole(v: Floats) -> Floats:
             v = np.where(self.phi.free[:, None], v.reshape(-1, 3), 0.0)
             out = np.where(self.phi.free[:, None], self.times(v) + lagged(v), v)
-            return np.asarray(out.reshape(-1))
+            return out.reshape(-1)
 
         def inner(v: Floats) -> Floats:
-            return np.asarray(self.solve(v.reshape(-1, 3)).reshape(-1))
+            return self.solve(v.reshape(-1, 3)).reshape(-1)
 
         size = b.size
         H, P = LinearOperator((size, size), whole), LinearOperator((size, size), inner)
@@ -172,7 +172,7 @@ class Hessian:
         self._symmetric = found
 
     def _product(self, x: Floats) -> Floats:
-        return np.asarray(self.A @ x + sum(update.times(x) for update in self._updates))
+        return self.A @ x + sum(update.times(x) for update in self._updates)
 
     def _off(self, x: Floats, b: Floats) -> float:
         return float(np.linalg.norm(self._product(x) - b) / max(float(np.linalg.norm(b)), 1e-300))
@@ -191,7 +191,7 @@ class Hessian:
         A = BlockCsr.zeros(self.phi._matrix.pattern).begin()
         for term in self._left_out:
             A = term.add_hessian(self.x, Psd.EXACT, A)
-        return np.asarray(out - A.finish() @ v)
+        return out - A.finish() @ v
 
 
 @dataclass(frozen=True, eq=False)

@@ -157,7 +157,7 @@ class Outline:
     @property
     def points(self) -> Floats:
         """Border points (b,2) [m]."""
-        return np.asarray(self._points[self.ids])
+        return self._points[self.ids]
 
     def move_border(self, shift: Floats) -> Cloth:
         """Return the cloth with moved border points; its vertices in space stay where they are.
@@ -236,4 +236,4 @@ class Outline:
 def _doubled_areas(corners: Floats) -> Floats:
     """Return (m,) twice the areas of triangles (m,3,2), negative if they are turned over."""
     a, b = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
-    return np.asarray(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0])
+    return a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]

@@ -112,7 +112,7 @@ class TriangleRest(RestShape):
     def hinge_corners(self, hinges: Ints) -> Floats:
         """Return the material corners (h,2,3,2) [m] of edge start, end and tip of both faces."""
         faces, place = self._places(hinges)
-        return np.asarray(self.mesh.corner_uv[faces[:, :, None], place])
+        return self.mesh.corner_uv[faces[:, :, None], place]
 
     def rigidity_of_pairs(self, pairs: Ints) -> tuple[Ints, Floats]:
         """Return the hinges (m,4) of all pairs of a mesh of one fabric, and its rigidity (2,)."""

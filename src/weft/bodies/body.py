@@ -120,7 +120,7 @@ class Body:
             volume = (a * np.cross(b, c)).sum(1)
             others = (a * b).sum(1) * r + (b * c).sum(1) * p + (c * a).sum(1) * q
             turns[k] = np.arctan2(volume, p * q * r + others).sum() / (2 * np.pi)
-        return np.asarray(np.abs(turns) > 0.5)
+        return np.abs(turns) > 0.5
 
     def find_landmarks(self) -> Landmarks:
         """Return the landmarks of the person that the body is, at the start; they are found once.

@@ -220,7 +220,7 @@ def _find_axes(x: Floats, faces: Faces, height: float, crotch: Floats) -> Floats
         part = (middle[:, 1] > low * height) & (middle[:, 1] < high * height)
         if not part.any():
             raise MeshError("body: feet", got="not found", expected="feet at the lowest points")
-        return np.asarray(np.average(middle[part], axis=0, weights=area[part]))
+        return np.average(middle[part], axis=0, weights=area[part])
 
     if (center(0.0, 0.02) - center(0.06, 0.12)) @ ahead < 0:
         ahead = -ahead

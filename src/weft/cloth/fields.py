@@ -245,7 +245,7 @@ def _vertex_tensors(mesh: TriangleMesh, of_face: Floats, whole: Bools) -> Floats
         np.add.at(count, corner, known[mesh.faces].sum(axis=1))
     near = np.where((count > 0)[:, None, None], sums, every)
     near = near / np.where(count > 0, count, np.maximum(size, TINY))[:, None, None]
-    return np.asarray(np.where(known[:, None, None], mean, near))
+    return np.where(known[:, None, None], mean, near)
 
 
 def _sum_tensors(mesh: TriangleMesh, of_face: Floats, chosen: Bools) -> tuple[Floats, Floats]:
@@ -290,7 +290,7 @@ def vertex_mean(mesh: TriangleMesh, values: Floats) -> Floats:
     """Return (n,) the area-weighted mean at the vertices of values (m,) on the faces."""
     ids, w = mesh.faces.reshape(-1), np.repeat(mesh.rest_area, 3)
     total = np.bincount(ids, w * np.repeat(values, 3), mesh.n_vertices)
-    return np.asarray(total / np.maximum(np.bincount(ids, w, mesh.n_vertices), 1e-300))
+    return total / np.maximum(np.bincount(ids, w, mesh.n_vertices), 1e-300)
 
 
 def largest_strain(mesh: TriangleMesh, x: Positions) -> Floats:

@@ -104,9 +104,9 @@ class CollisionGroups:
         """Return the thickness [m] that pairs keep, (m,); (1,) if it is the same for all."""
         T = self.thickness
         if len(T) == 0 or (T[0] == T).all():
-            return np.asarray(T[:1] if len(T) else np.zeros(1))
+            return T[:1] if len(T) else np.zeros(1)
         a, b = self.of_pairs(stencil, kind)
-        return np.asarray((T[a] + T[b]) / 2)
+        return (T[a] + T[b]) / 2
 
     @property
     def has_friction(self) -> bool:

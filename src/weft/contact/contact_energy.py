@@ -332,7 +332,7 @@ class ContactEnergy(Bound):
         x, way = carrying.x, goal - carrying.x
         part = carrying.reachable(way)
         if part == 1.0 or not carrying.prescribes(way):
-            return np.asarray(x + part * way)
+            return x + part * way
         with self.phases("carry"):
             found = carrying.carry_points(way)
             if self.contact.settings.pinch == "thin":

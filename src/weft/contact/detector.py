@@ -8,7 +8,6 @@ stay near.
 
 from collections.abc import Callable
 
-import numpy as np
 import warp as wp
 
 from weft import kernel
@@ -188,7 +187,7 @@ class ContactDetector:
         candidates = self.along(y, self._end)
         with self.phases("ccd"):
             meets = step_lengths(y, dy, candidates, self._separation(self.gap)) < 1.0
-        return np.asarray(candidates.pairs[meets])
+        return candidates.pairs[meets]
 
     def parts(self, y: WarpArray, dy: WarpArray, bound: WarpArray | None = None) -> WarpArray:
         """Return a part of dy for each vertex, such that no pair comes closer than its thickness,

@@ -148,7 +148,7 @@ def _moves(y: Positions, found: Crossing, mobile: Bools) -> Floats:
     total, count = np.zeros_like(y), np.zeros(len(y))
     np.add.at(total, ids.reshape(-1), shift.reshape(-1, 3))
     np.add.at(count, ids.reshape(-1), (weights != 0).reshape(-1).astype(np.float64))
-    return np.asarray(total / np.maximum(count, 1.0)[:, None])
+    return total / np.maximum(count, 1.0)[:, None]
 
 
 def _faces_of_edges(faces: Faces) -> Ints:
@@ -157,4 +157,4 @@ def _faces_of_edges(faces: Faces) -> Ints:
     """
     sides = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2).astype(np.int64), axis=1)
     table = np.column_stack([sides, np.repeat(np.arange(len(faces)), 3)])
-    return np.asarray(table[np.lexsort((table[:, 2], table[:, 1], table[:, 0]))])
+    return table[np.lexsort((table[:, 2], table[:, 1], table[:, 0]))]

@@ -37,7 +37,7 @@ def greville(n: int) -> Floats:
     Control points at these parameters make the map from parameters to positions affine.
     """
     t = knots(n)
-    return np.asarray(0.5 * (t[1 : n + 1] + t[2 : n + 2]))
+    return 0.5 * (t[1 : n + 1] + t[2 : n + 2])
 
 
 @dataclass(frozen=True, eq=False)

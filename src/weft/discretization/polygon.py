@@ -67,7 +67,7 @@ def orient_loop(p: Floats) -> Floats:
 
 def cross(a: Floats, b: Floats) -> Floats:
     """Return the cross products (...) of vectors (...,2) in a plane."""
-    return np.asarray(a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0])
+    return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
 
 
 def turn_angles(a: Floats, b: Floats) -> Floats:

@@ -294,7 +294,7 @@ def grid_faces(n1: int, n2: int) -> Faces:
     grid = np.arange(n1 * n2, dtype=np.int32).reshape(n1, n2)
     a, b, c, d = grid[:-1, :-1], grid[1:, :-1], grid[1:, 1:], grid[:-1, 1:]
     pairs = np.stack([np.stack([a, b, c], axis=2), np.stack([a, c, d], axis=2)], axis=2)
-    return np.asarray(pairs.reshape(-1, 3))
+    return pairs.reshape(-1, 3)
 
 
 def side_of(ids: Ints, side: str) -> Ints:
@@ -350,7 +350,7 @@ def jump(surface: SplineSurface, joint: SharedSide, warp: float, weft: float) ->
 
 def _numbers(ids: Ints, d: MaterialDerivatives) -> Ints:
     """Return the control point indices of the stencils in the whole surface, (q,9)."""
-    return np.asarray(ids.reshape(-1)[d.functions.stencil])
+    return ids.reshape(-1)[d.functions.stencil]
 
 
 def _group_samples(stencil: Ints, weight: Floats) -> tuple[Ints, Ints]:

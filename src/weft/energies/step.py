@@ -63,7 +63,7 @@ class Step:
 
     def velocity(self, x: Positions) -> Velocities:
         """Return the velocities (n,3) [m/s] that belong to the new positions x (n,3)."""
-        return np.asarray((x - self.origin) / self.span)
+        return (x - self.origin) / self.span
 
     @cached_property
     def start(self) -> Floats:

@@ -57,7 +57,7 @@ class Noise:
         It is 0 for a value of 0 with a relative error.
         """
         if self.relative:
-            return np.asarray(self.size * np.abs(values))
+            return self.size * np.abs(values)
         return np.full_like(values, max(self.size, LEAST * float(np.abs(values).max(initial=0.0))))
 
     def mean(self, values: Floats) -> tuple[float, float]:

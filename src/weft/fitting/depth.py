@@ -142,7 +142,7 @@ def seen_points(
     d = depth[rows, columns]
     across = (columns + 0.5 - center[0]) / focal[0] * d
     down = (rows + 0.5 - center[1]) / focal[1] * d
-    return np.asarray(eye + np.stack([across, -down, -d], axis=1) @ axes)
+    return eye + np.stack([across, -down, -d], axis=1) @ axes
 
 
 def _read_arrays(path: Path) -> dict[str, Floats]:

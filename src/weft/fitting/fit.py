@@ -183,7 +183,7 @@ class Fit:
     def correlation(self) -> Floats:
         """Return the (n,n) correlation matrix of the logarithms of the fields."""
         size = np.sqrt(np.diag(self.covariance))
-        return np.asarray(self.covariance / np.multiply.outer(size, size))
+        return self.covariance / np.multiply.outer(size, size)
 
     def shares(self, field: str) -> dict[str, float]:
         """Return the share of each measurement in the information on a field, all other fields
@@ -353,7 +353,7 @@ class _LeastSquares:
     def information(self, measurements: Sequence[Measurement]) -> Floats:
         """Return the (n,n) Gauss-Newton Hessian J^T J."""
         J = self.derivative(measurements, self.fabric)
-        return np.asarray(J.T @ J)
+        return J.T @ J
 
     def largest_change(self, measurements: Sequence[Measurement], before: Floats) -> float:
         """Return the largest change of a field since ``before``, in its standard deviations."""

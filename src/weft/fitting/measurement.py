@@ -152,4 +152,4 @@ def directional_derivative(numbers: Callable[[Floats], Floats], rate: Floats) ->
     """
     size = float(np.abs(rate).max())
     step = MOVED / size if size > 0 else 1.0
-    return np.asarray((numbers(step * rate) - numbers(-step * rate)) / (2 * step))
+    return (numbers(step * rate) - numbers(-step * rate)) / (2 * step)

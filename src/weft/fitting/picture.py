@@ -204,7 +204,7 @@ def largest_piece(mask: Bools, where: str) -> Bools:
 def _linear(srgb: Floats) -> Floats:
     """Return linear light from the sRGB values of a file (IEC 61966-2-1)."""
     high = ((srgb + 0.055) / 1.055) ** 2.4
-    return np.asarray(np.where(srgb <= 0.04045, srgb / 12.92, high))
+    return np.where(srgb <= 0.04045, srgb / 12.92, high)
 
 
 def _segment_by_color(color: Floats, where: str) -> ClothPicture:

@@ -60,7 +60,7 @@ class SceneRun:
     @property
     def faces(self) -> Faces:
         """Return the faces of the cloth, (m,3)."""
-        return np.asarray(self.scene.cloth.faces)
+        return self.scene.cloth.faces
 
     def at(self, frames: Floats, times: Floats) -> Floats:
         """Return positions or rates (f,n,3) at times (k,) [s], linear between frames, (k,n,3)."""

@@ -173,7 +173,7 @@ class SlopeTest:
 
 def per_stiffness(angle: Floats) -> Floats:
     """Return force per width over shear stiffness at angles [rad]."""
-    return np.asarray(np.sin(angle) * np.cos(angle))
+    return np.sin(angle) * np.cos(angle)
 
 
 def modulus_ratio() -> float:

@@ -80,7 +80,7 @@ class BodyDepth:
     def contains(self, points: Positions) -> Bools:
         """Return whether points (...,3) [m] are inside the body."""
         at = self.cells(points[..., :2])
-        return np.asarray((self.back[at] < points[..., 2]) & (points[..., 2] < self.front[at]))
+        return (self.back[at] < points[..., 2]) & (points[..., 2] < self.front[at])
 
     def obstruction(self, first: Positions, second: Positions, outward: Positions) -> Floats:
         """Return the distance (k,) [m] by which straight ways have to move to miss the body.

@@ -126,7 +126,7 @@ class HoleBlock(Block):
         """Return the hole as a polygon (h,2) [m]."""
         angle = np.linspace(0, 2 * np.pi, _CIRCLE, endpoint=False)[:, None]
         circle = np.concatenate([np.cos(angle), np.sin(angle)], axis=1)
-        return np.asarray(np.array(self.center) + self.radius * circle)
+        return np.array(self.center) + self.radius * circle
 
 
 Corner = Annotated[Point | CornerBlock, ListOrBlock()]

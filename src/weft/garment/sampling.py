@@ -221,7 +221,7 @@ class _TargetLengths:
             s: (k,) fractions of the part.
         """
         h = np.interp(a + s * (b - a), _TABLE, self.table(edge))
-        return np.asarray((b - a) * self.curves[edge].length / h)
+        return (b - a) * self.curves[edge].length / h
 
 
 def _divide_parts(

@@ -469,7 +469,7 @@ def _turn_about_x(angle: float) -> Floats:
 def _widen(points: Floats, by: float) -> Floats:
     """Return points (n,2) and their eight neighbors at the distance ``by``, (9n,2)."""
     around = np.array([(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1)]) * by
-    return np.asarray((points[:, None] + around).reshape(-1, 2))
+    return (points[:, None] + around).reshape(-1, 2)
 
 
 def _panel_points(panel: Panel, spacing: float, *, border: bool = True) -> Positions:

@@ -335,7 +335,7 @@ class _Filling:
         np.add.at(total, faces.ravel(), np.repeat(weight, 3))
         np.add.at(moved, faces.ravel(), np.repeat(weight[:, None] * center, 3, axis=0))
         first = len(self.border)
-        return np.asarray(moved[first:] / np.maximum(total[first:, None], 1e-300))
+        return moved[first:] / np.maximum(total[first:, None], 1e-300)
 
     def _missing(self, inner: Floats) -> Floats:
         """Return circumcenters of triangles that are too large, the largest of each
@@ -359,7 +359,7 @@ class _Filling:
             if free[i]:
                 chosen.append(i)
                 free[tree.query_ball_point(center[i], 0.9 * h[i])] = False
-        return np.asarray(center[chosen])
+        return center[chosen]
 
 
 def circumcircles(corners: Floats) -> tuple[Floats, Floats]:

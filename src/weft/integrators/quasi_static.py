@@ -199,7 +199,7 @@ class QuasiStatic:
 
     def perturb(self, model: Model, x: Positions) -> Positions:
         """Return x (n,3) [m] with random bumps; equal seeds give equal bumps."""
-        return np.asarray(x + self._bumps(model, x))
+        return x + self._bumps(model, x)
 
     def _bumps(self, model: Model, x: Positions) -> Positions:
         """Return random displacements (n,3) [m], up to ``imperfection`` times the mean edge."""

@@ -210,11 +210,11 @@ def _corner_uv(
         if bad:
             raise ValueError(f"texcoord of face {bad[0]} has not two numbers a corner")
         flat = np.concatenate([np.zeros(0), *lists], dtype=np.float64)
-        return np.asarray(flat.reshape(-1, 2)[triangles.corners])
+        return flat.reshape(-1, 2)[triangles.corners]
     for u, v in _UV:
         if u in vertex and v in vertex:
             uv = np.stack([vertex[u], vertex[v]], axis=1).astype(np.float64)
-            return np.asarray(uv[triangles.faces])
+            return uv[triangles.faces]
     return None
 
 

@@ -97,7 +97,7 @@ def _union(rows: Ints, low: Floats, high: Floats) -> float:
 
 def ray_angles(rays: int = RAYS) -> Floats:
     """Return equally spaced angles from 0, (rays,) [rad]."""
-    return np.asarray(2 * np.pi * np.arange(rays) / rays)
+    return 2 * np.pi * np.arange(rays) / rays
 
 
 def unit_vectors(angle: Floats) -> Floats:

@@ -183,7 +183,7 @@ def _neighbor_mean(x: Positions, faces: Faces, by_length: bool = False) -> Posit
     weight = np.linalg.norm(ahead - x[ids], axis=1) if by_length else np.ones(len(ids))
     count = np.maximum(np.bincount(ids, weight, n), 1e-12)
     total = np.stack([np.bincount(ids, weight * ahead[:, i], n) for i in range(3)], axis=1)
-    return np.asarray(total / count[:, None])
+    return total / count[:, None]
 
 
 def flip_edges(x: Positions, faces: Faces) -> Faces:

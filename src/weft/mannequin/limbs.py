@@ -147,7 +147,7 @@ def _arm(m: Measures, shoulder: Floats, wrist: Floats, side: float, size: float)
 def hand_tip(m: Measures, wrist: Floats, elbow: Floats) -> Floats:
     """Return the end (3,) [m] of a hand."""
     axis = (wrist - elbow) / np.linalg.norm(wrist - elbow)
-    return np.asarray(wrist + HAND_OVER_HEIGHT * m.height * axis)
+    return wrist + HAND_OVER_HEIGHT * m.height * axis
 
 
 def toe_tip(m: Measures, ankle: Floats, side: float) -> Floats:
@@ -163,7 +163,7 @@ def heel(m: Measures, ankle: Floats, side: float) -> Floats:
 def _sole(m: Measures, ankle: Floats, side: float, ahead: float) -> Floats:
     """Return the point (3,) [m] of the floor ahead of an ankle by a part of the foot's length."""
     long = FOOT_OVER_HEIGHT / INSEAM_OVER_HEIGHT * m.inseam * m.foot_growth * ahead
-    return np.asarray(ankle * (1, 0, 1) + long * _foot_direction(side))
+    return ankle * (1, 0, 1) + long * _foot_direction(side)
 
 
 def _foot_direction(side: float) -> Floats:

@@ -170,19 +170,19 @@ class Motion:
         s = self.settings
         up = s.blend * smoothstep_integral((t - s.hold) / s.blend)
         down = s.blend * smoothstep_integral((t - (self.duration - s.blend)) / s.blend)
-        return np.asarray(up - down)
+        return up - down
 
 
 def smoothstep(s: Floats) -> Floats:
     """Return the polynomial from 0 to 1 for s from 0 to 1, with two continuous derivatives."""
     s = np.clip(s, 0, 1)
-    return np.asarray(s**3 * (10 - 15 * s + 6 * s**2))
+    return s**3 * (10 - 15 * s + 6 * s**2)
 
 
 def smoothstep_integral(s: Floats) -> Floats:
     """Return the integral of ``smoothstep`` from 0 to s."""
     inside = np.clip(s, 0, 1)
-    return np.asarray(inside**4 * (2.5 - 3 * inside + inside**2) + np.maximum(s - 1, 0.0))
+    return inside**4 * (2.5 - 3 * inside + inside**2) + np.maximum(s - 1, 0.0)
 
 
 def arms_down(body: FigureBody) -> Stance:

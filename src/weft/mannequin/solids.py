@@ -275,4 +275,4 @@ def smooth_minimum(a: Floats, b: Floats, k: float) -> Floats:
     if k <= 0:
         return np.minimum(a, b)
     over = np.maximum(k - np.abs(a - b), 0.0)
-    return np.asarray(np.minimum(a, b) - over**2 / (4 * k))
+    return np.minimum(a, b) - over**2 / (4 * k)

@@ -95,7 +95,7 @@ class MovingLandmarks:
 
     def turn(self, x: Positions) -> Positions:
         """Return positions (n,3) [m] from the crotch, in the body's axes: left, up, ahead."""
-        return np.asarray((x - self.landmarks.points["crotch"]) @ self.landmarks.axes.T)
+        return (x - self.landmarks.points["crotch"]) @ self.landmarks.axes.T
 
 
 @dataclass(frozen=True, eq=False)

@@ -177,7 +177,7 @@ def _every(x: Positions, ids: Ints, block: AttachmentBlock) -> Ints:
     rail = np.asarray(block.along or [], dtype=np.float64)
     if len(rail) > 1 and np.linalg.norm(np.diff(rail, axis=0), axis=1).min() > 0:
         ids = ids[np.argsort(feet_on(x[ids], rail, lengths_along(rail)).s, kind="stable")]
-    return np.asarray(ids[:: block.every])
+    return ids[:: block.every]
 
 
 def _pair(x: Positions, ids: Ints, to: Ints, name: str) -> Ints:

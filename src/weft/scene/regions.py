@@ -75,7 +75,7 @@ def _mean(made: Sequence[Any], rows: Ints, left: Ints, right: Ints) -> Any:
 
     def mean(values: Sequence[Floats]) -> Floats:
         table = np.stack(values)
-        return np.asarray((table[left, rows] + table[right, rows]) / 2)
+        return (table[left, rows] + table[right, rows]) / 2
 
     one = made[0]
     if isinstance(one, QuadraticBending):

@@ -108,7 +108,7 @@ class Design:
         """Return the positions of the samples in the unit box of the fields, (n,d) in [0, 1)."""
         n, d = self.samples or 0, len(self.fields)
         if self.name == "random":
-            return np.asarray(np.random.default_rng(self.seed).random((n, d)))
+            return np.random.default_rng(self.seed).random((n, d))
         if self.name == "latin_hypercube":
             return _latin_hypercube(list(rounds) or [n], d, self.seed)
         return (_sobol if self.name == "sobol" else _saltelli)(n, d, self.seed)

@@ -64,7 +64,7 @@ class Beam:
         end = amplitude @ shapes(np.ones(1))[0]
 
         def deflection(s: Floats) -> Floats:
-            return np.asarray(amplitude @ shapes(s)[0] / end)
+            return amplitude @ shapes(s)[0] / end
 
         return complex(rates[most]), deflection
 

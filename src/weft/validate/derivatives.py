@@ -222,7 +222,7 @@ def _condition(
 
     def slope(h: float, at: Positions = corners) -> Floats:
         """Return (m,k,3) dC/dx."""
-        return np.asarray((quotients(c, at, axes)(h) / size).T.reshape(corners.shape))
+        return (quotients(c, at, axes)(h) / size).T.reshape(corners.shape)
 
     def bend(h: float) -> Floats:
         """Return (m,k,3) d2C/dx2 w, by second differences."""

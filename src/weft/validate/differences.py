@@ -179,7 +179,7 @@ def _of_law(law: Law, F: Gradients, seed: int) -> list[Difference]:
     stress, hessian = law.stress(F), law.hessian(F, Psd.EXACT)
 
     def vec(A: Gradients) -> Floats:
-        return np.asarray(np.swapaxes(A, 1, 2).reshape(len(A), 6))
+        return np.swapaxes(A, 1, 2).reshape(len(A), 6)
 
     def stresses(G: Gradients) -> Floats:
         return vec(law.stress(G))

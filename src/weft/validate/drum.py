@@ -78,4 +78,4 @@ def frequencies(
     law = BaraffWitkin(stiffness, SHEAR)
     model = membrane_model(mesh, law, DENSITY, [Pin(mesh.boundary)])
     squares, _ = normal_modes(model, mesh.vertices, 0.0, MODES)
-    return np.asarray(np.sqrt(squares))
+    return np.sqrt(squares)

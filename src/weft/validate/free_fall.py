@@ -42,4 +42,4 @@ def fall(beta: float) -> Floats:
     model = strip_model(mesh, MATERIAL, [], damping=beta)
     integrator = BackwardEuler(StepSettings(tolerance=SETTLED))
     state = last_state(model, State.at_rest(mesh.vertices), integrator, [STEP] * STEPS)
-    return np.asarray(state.x - mesh.vertices)
+    return state.x - mesh.vertices

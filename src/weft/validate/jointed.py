@@ -292,7 +292,7 @@ def _run_up(t: Floats, speed: float, rate: float, most: float) -> Floats:
     until = rate * max(speed / most - 1.0, 0.0)  # [s] time during which the torque is at its limit
     left = min(speed, most)
     slow = speed - left * np.exp(-(t - until) / rate)
-    return np.asarray(np.where(t < until, most * t / rate, slow))
+    return np.where(t < until, most * t / rate, slow)
 
 
 def _spring() -> Rows:

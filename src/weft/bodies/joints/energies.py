@@ -78,7 +78,7 @@ class BoundJoint:
     def axis(self) -> Floats:
         """(3,) unit vector of the joint's axis."""
         axis = np.asarray(self.joint.axis, dtype=np.float64)
-        return np.asarray(axis / np.linalg.norm(axis))
+        return axis / np.linalg.norm(axis)
 
     @property
     def kind(self) -> JointKind | None:
@@ -145,7 +145,7 @@ class BoundJoint:
     def _center(self) -> Floats:
         """(3,) [m] center of the other body."""
         if self.other is not None:
-            return np.asarray(self.other.solid.center)
+            return self.other.solid.center
         assert self.moved is not None
         return np.asarray(self.moved.at(0.0).mean(0))
 

@@ -78,18 +78,18 @@ class AffineBody:
     @property
     def points(self) -> Positions:
         """(4,3) [m] positions of the four points at the start."""
-        return np.asarray(self.solid.center + CORNERS @ self._roots[0])
+        return self.solid.center + CORNERS @ self._roots[0]
 
     @property
     def gradients(self) -> Floats:
         """(4,3) [1/m] vectors g_a, with which A = sum_a p_a g_a^T."""
-        return np.asarray(CORNERS @ self._roots[1] / 4)
+        return CORNERS @ self._roots[1] / 4
 
     def weights(self, places: Positions) -> Floats:
         """Return the weights (k,4) of the points that give places (k,3) [m] of the body at its
         start.
         """
-        return np.asarray(0.25 + (places - self.solid.center) @ self.gradients.T)
+        return 0.25 + (places - self.solid.center) @ self.gradients.T
 
     def embedding(self, n_points: int) -> Embedding:
         """Return the body's vertices as linear combinations of all points of a simulation."""

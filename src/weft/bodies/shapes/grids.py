@@ -95,7 +95,7 @@ def read_heights(path: str | Path, low: Length, high: Length, name: str = "body"
             where=str(path),
             expected="an image, or rows of numbers in a .npy, .csv or .txt",
         ) from error
-    return np.asarray(down + (up - down) * numbers)
+    return down + (up - down) * numbers
 
 
 def _numbers(path: Path) -> Floats:

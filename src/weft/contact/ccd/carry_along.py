@@ -86,7 +86,7 @@ class CarryAlong:
             dy, device_dy = self.displacements(way)
             pairs = self.search.meeting(self.start, device_dy)
             if len(pairs) == 0:
-                return np.asarray(self.x + way)
+                return self.x + way
             self.blocked = self.y[pairs[0]].mean(0)
             leading: Bools
             still: Bools

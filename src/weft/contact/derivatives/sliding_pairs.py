@@ -35,7 +35,7 @@ class Slips(NamedTuple):
         """
         along = (self.unit * dq).sum(1, keepdims=True)
         cut = (dq - self.unit * along) / np.maximum(self.length, 1.0)
-        return np.asarray(np.where(self.pressed, np.where(self.length > 1, cut, dq), 0.0))
+        return np.where(self.pressed, np.where(self.length > 1, cut, dq), 0.0)
 
 
 class SlidingPairs:

@@ -276,4 +276,4 @@ def _control_positions(surface: SplineSurface, pieces: list[FlatPiece]) -> Posit
         x = lift(patch.rest.reshape(-1, 2), m.corner_uv, m.vertices[m.faces])
         np.add.at(total, ids.reshape(-1), x)
         np.add.at(count, ids.reshape(-1), 1.0)
-    return np.asarray(total / count[:, None])
+    return total / count[:, None]

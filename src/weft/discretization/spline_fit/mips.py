@@ -210,7 +210,7 @@ class Mips:
     def find_inversions(self, net: Floats) -> Floats:
         """Return the Gauss points [m] at which the net is inverted, (k,2)."""
         _, det = self.jacobians(net)
-        return np.asarray(self.at.of(net.reshape(-1, 2))[det <= 0])
+        return self.at.of(net.reshape(-1, 2))[det <= 0]
 
 
 def soften(det: Floats, soft: float) -> tuple[Floats, Floats, Floats]:

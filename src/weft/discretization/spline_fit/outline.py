@@ -190,7 +190,7 @@ def along_warp(outline: BoundaryPolygon, corners: Ints) -> Ints:
     corners = np.sort(corners)
     side = outline.places[np.roll(corners, -1)] - outline.places[corners]
     along = side[:, 0] / np.maximum(np.linalg.norm(side, axis=1), 1e-300)
-    return np.asarray(np.roll(corners, -int(np.argmax(along))))
+    return np.roll(corners, -int(np.argmax(along)))
 
 
 def sides_of(outline: BoundaryPolygon, corners: Ints) -> list[Ints]:

@@ -143,7 +143,7 @@ class Waves:
 def energy_spectrum(k: Floats, sigma: float, length: float) -> Floats:
     """Return E(k) [m^3/s^2] at wave numbers k [1/m]; its integral is 3/2 sigma^2."""
     s = (KARMAN * length * np.asarray(k)) ** 2
-    return np.asarray(55 / (9 * np.pi) * sigma**2 * length * s**2 / (1 + s) ** (17 / 6))
+    return 55 / (9 * np.pi) * sigma**2 * length * s**2 / (1 + s) ** (17 / 6)
 
 
 def band_energy(low: float, high: float, sigma: float, length: float) -> float:

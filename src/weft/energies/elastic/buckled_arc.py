@@ -88,7 +88,7 @@ def arcs(o: int, r: ScalarArray, out: ScalarArray2d):
 
 def inverse_sinc(r: Floats) -> Floats:
     """Return the angle u in [0, pi] with sin(u)/u = r, for r (n,) in [0, 1]."""
-    return np.asarray(np.sqrt(arc_energy(r)[:, 0] / 2))
+    return np.sqrt(arc_energy(r)[:, 0] / 2)
 
 
 def arc_energy(r: Floats) -> Floats:

@@ -247,7 +247,7 @@ class BucklingBending(ElementEnergy):
         It is 0 where a pair is not compressed.
         """
         d = np.linalg.norm(x[self.pairs[:, 1]] - x[self.pairs[:, 0]], axis=1)
-        return np.asarray(2 / self.length * inverse_sinc(np.minimum(d / self.length, 1.0)))
+        return 2 / self.length * inverse_sinc(np.minimum(d / self.length, 1.0))
 
 
 def arc_starts(stiffness: Floats, compression: Floats, length: Floats) -> Floats:
@@ -265,4 +265,4 @@ def arc_starts(stiffness: Floats, compression: Floats, length: Floats) -> Floats
         weaker = ratio * (1 - r) < -arc_energy(r)[:, 1]
         low, high = np.where(weaker, low, r), np.where(weaker, r, high)
     start = np.where(high < 1e-12, 0.0, high)
-    return np.asarray(np.where(bounded, start, 1.0))
+    return np.where(bounded, start, 1.0)

@@ -55,7 +55,7 @@ class HingeGeometry:
     def along(self, mesh: TriangleMesh) -> Floats:
         """Return the edges in the material coordinates of their faces, (h,2,2) [m]."""
         uv = mesh.corner_uv[self.faces[:, :, None], self.corners(mesh)]
-        return np.asarray(uv[:, :, 1] - uv[:, :, 0])
+        return uv[:, :, 1] - uv[:, :, 0]
 
     def lengths(self, mesh: TriangleMesh) -> Floats:
         """Return the length of each edge, the mean of both sides, (h,) [m]."""
@@ -70,7 +70,7 @@ class HingeGeometry:
         area = mesh.rest_area[self.faces].sum(1)
         bent = STRIP * (D * length_sq).mean(1) / area
         seam = np.where(own, self.own, 0.0) * self.lengths(mesh)
-        return np.asarray(np.where(own, seam, bent))
+        return np.where(own, seam, bent)
 
     def by_corner(self, mesh: TriangleMesh, by: Floats) -> Floats:
         """Return derivatives by the material coordinates of every face's corners, (m,3,2).
@@ -92,7 +92,7 @@ class HingeGeometry:
             np.add.at(out, (self.faces, place[:, :, end]), sign * by_edge)
         by_area = np.zeros(len(mesh.faces))
         np.add.at(by_area, self.faces, (-free * self.weights(mesh) / area)[:, None])
-        return np.asarray(out + by_areas(mesh, by_area))
+        return out + by_areas(mesh, by_area)
 
 
 def by_areas(mesh: TriangleMesh, by: Floats) -> Floats:
@@ -106,4 +106,4 @@ def by_areas(mesh: TriangleMesh, by: Floats) -> Floats:
     opposite = np.roll(uv, -2, axis=1) - np.roll(uv, -1, axis=1)  # the edge after each corner
     turned = np.stack([-opposite[..., 1], opposite[..., 0]], axis=-1)
     side = np.sign(mesh.signed_material_area) * by / 2
-    return np.asarray(side[:, None, None] * turned)
+    return side[:, None, None] * turned

@@ -163,7 +163,7 @@ class Membrane(ContractedEnergy):
 
     def value(self, x: Positions) -> Floats:
         """Return the energy of each sample, (q,) [J], at positions x (n,3) [m]."""
-        return np.asarray(self._local(x, "psi", Scalar) * self.samples.weight)
+        return self._local(x, "psi", Scalar) * self.samples.weight
 
     def gradient(self, x: Positions) -> Floats:
         """Return the gradient of each sample's energy, (q,k,3) [N]."""

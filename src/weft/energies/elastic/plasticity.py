@@ -58,7 +58,7 @@ class Plasticity:
     @staticmethod
     def plastic_strain(kept: Floats) -> Floats:
         """Return the plastic strain p, (n,), of a memory (n,4)."""
-        return np.asarray(kept[:, 0] + kept[:, 1])
+        return kept[:, 0] + kept[:, 1]
 
     def after(self, strain: Floats, kept: Floats, limit: Floats | float, dt: float) -> Floats:
         """Return the memory after a step, (n,4).

@@ -5,8 +5,6 @@ They take in a seam, or let it out.
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from weft.base.arrays import Floats, Ints
 from weft.base.keyframes import Keys
 
@@ -31,8 +29,8 @@ class ElasticBand:
 
     def lengths(self, t: float) -> Floats:
         """Return the rest lengths, (r,) [m], at the time t [s]."""
-        return np.asarray(self.ratio.at(t - self.begin) * self.full)
+        return self.ratio.at(t - self.begin) * self.full
 
     def stiffnesses(self, t: float) -> Floats:
         """Return the stiffness of the bonds, (r,) [N/m], at the time t [s]."""
-        return np.asarray(self.stiffness.at(t - self.begin) / self.lengths(t))
+        return self.stiffness.at(t - self.begin) / self.lengths(t)

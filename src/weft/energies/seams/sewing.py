@@ -187,7 +187,7 @@ class SeamPanels:
     def along(self, edges: Ints) -> Floats:
         """Return edges (s,2) as vectors in material coordinates, (s,2) [m]."""
         uv = self._corner_uv
-        return np.asarray(uv[edges[:, 1]] - uv[edges[:, 0]])
+        return uv[edges[:, 1]] - uv[edges[:, 0]]
 
     def lengths(self, edges: Ints) -> Floats:
         """Return the lengths of edges (s,2) in material coordinates, (s,) [m]."""

@@ -145,7 +145,7 @@ class PointSprings(SpringEnergy):
         last = np.broadcast_to(np.asarray(self.length, dtype=np.float64), (len(self),))
         if self.first is None or t >= self.closing:
             return last
-        return np.asarray(self.first + (last - self.first) * self.closed_part(t))
+        return self.first + (last - self.first) * self.closed_part(t)
 
     def closed_part(self, t: float) -> float:
         """Return the part of the way to the last length, at the time t [s]."""

@@ -168,7 +168,7 @@ def _split(shape: SurfaceTopology) -> tuple[Faces, Ints, Floats | None]:
 
 def _drawn_normals(normals: Floats) -> Floats:
     """Return unit normals (n,3), with (0, 1, 0) in place of zeros."""
-    return np.asarray(np.where(normals.any(axis=1, keepdims=True), normals, (0.0, 1.0, 0.0)))
+    return np.where(normals.any(axis=1, keepdims=True), normals, (0.0, 1.0, 0.0))
 
 
 def _face_normals(x: Positions, faces: Faces) -> Floats:

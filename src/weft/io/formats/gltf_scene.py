@@ -347,7 +347,7 @@ def _pose_piece(document: Document, piece: _Piece, pose: ScenePose) -> Positions
         x = x + np.einsum("t,tni->ni", weights, piece.targets)
     if piece.joints.shape[1] == 0:
         M = pose.world[piece.node]
-        return np.asarray(x @ M[:3, :3].T + M[:3, 3])
+        return x @ M[:3, :3].T + M[:3, 3]
     skin = document.things("skins")[node["skin"]]
     bones = np.array([pose.world[j] for j in skin["joints"]])
     if "inverseBindMatrices" in skin:

@@ -331,9 +331,9 @@ class UsdMesh:
         kind = primvar.GetInterpolation()
         at_vertices = kind in (UsdGeom.Tokens.vertex, UsdGeom.Tokens.varying)
         if at_vertices and len(uv) >= self.least:
-            return np.asarray(uv[triangles.faces])
+            return uv[triangles.faces]
         if kind == UsdGeom.Tokens.faceVarying and len(uv) == len(self.corners):
-            return np.asarray(uv[self.corners[triangles.corners]])
+            return uv[self.corners[triangles.corners]]
         raise MeshError(
             f"primvar {names[0]}",
             got=f"{len(uv)} values, {kind}",

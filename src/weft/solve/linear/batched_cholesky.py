@@ -191,7 +191,7 @@ class BatchedFactors:
     @property
     def definite(self) -> Bools:
         """Return a mask (count,) of the matrices that are positive definite."""
-        return np.asarray(kernel.numpy(self._pivot).reshape(-1)[: self.count] > 0.0)
+        return kernel.numpy(self._pivot).reshape(-1)[: self.count] > 0.0
 
     def solve(self, b: WarpArray, active: Sequence[int], out: WarpArray) -> None:
         """Write A^-1 b into ``out`` for some of the matrices.

@@ -103,7 +103,7 @@ class Constraint:
 def _orthonormal(rows: Floats) -> Floats:
     """Return orthonormal rows with the same span; the first row keeps its direction."""
     q, r = np.linalg.qr(rows.T)
-    return np.asarray((q * np.sign(np.diag(r))).T)
+    return (q * np.sign(np.diag(r))).T
 
 
 @dataclass(frozen=True, eq=False)
