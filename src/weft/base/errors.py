@@ -17,7 +17,7 @@ class WeftError(Exception):
         what: the thing that is wrong, e.g. ``"fabric.bending_stiffness"``.
         got: the value that was found.
         expected: a description of right values.
-        where: file and line, or the path of the field.
+        where: file and line, or the path of the field; kept as text.
         hint: the next step for the user.
     """
 
@@ -27,11 +27,12 @@ class WeftError(Exception):
         *,
         got: object = None,
         expected: str | None = None,
-        where: str | None = None,
+        where: object = None,
         hint: str | None = None,
     ) -> None:
         super().__init__(what)
-        self.what, self.got, self.expected, self.where, self.hint = what, got, expected, where, hint
+        self.what, self.got, self.expected, self.hint = what, got, expected, hint
+        self.where = None if where is None else str(where)
 
     def __str__(self) -> str:
         text = to_one_line(self.what)
@@ -174,6 +175,11 @@ def to_one_line(value: object, most: int = 300) -> str:
 def abbreviate(values: Sequence[object], most: int = 5) -> str:
     """Return the first entries of a list as text: ``1, 2, 3, ...``."""
     return ", ".join(map(str, values[:most])) + (", ..." if len(values) > most else "")
+
+
+def error_text(error: BaseException) -> str:
+    """Return the reason that an error has: of one of the system, without its number and file."""
+    return getattr(error, "strerror", None) or str(error)
 
 
 def point_text(point: Iterable[float]) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import yaml
 
-from weft.base.errors import WeftError, to_one_line
+from weft.base.errors import WeftError, error_text, to_one_line
 from weft.base.input_file import YAML_VALUES, open_input
 from weft.base.trees import Yaml, YamlMapping
 
@@ -78,9 +78,9 @@ def read_yaml(path: Path, what: str, error: type[WeftError], hint: str | None = 
             raise ValueError(f"more than {MOST_BYTES >> 20} MiB")
         text = data.decode("utf-8-sig")
     except (OSError, ValueError) as problem:  # ValueError: a NUL in the name, or not UTF-8
-        reason = getattr(problem, "strerror", None) or str(problem)
+        reason = error_text(problem)
         raise error(
-            what, got=reason, where=str(path), expected="a readable YAML file", hint=hint
+            what, got=reason, where=path, expected="a readable YAML file", hint=hint
         ) from problem
     return parse_yaml(text, path.name, error)
 

@@ -42,8 +42,7 @@ def check_pattern(path: Path, overrides: Sequence[str], picture: Path | None) ->
 
     told: list[str] = []
     try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with warnings.catch_warnings(record=True, action="always") as caught:
             pattern = _read(path, overrides)
         told = list(dict.fromkeys(str(w.message) for w in caught))
     except PatternProblems as problems:

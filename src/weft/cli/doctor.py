@@ -85,7 +85,7 @@ def _repair(folder: "RunFolder", path: Path | None, condition: "RunCondition") -
             "manifest.json",
             got="damaged: it does not say which scene this is",
             expected="--scene SCENE.yaml",
-            where=str(folder.path),
+            where=folder.path,
         )
     last = max([condition.end, *folder.numbers(), 0])
     simulate(loaded.scene, frames=last, fps=loaded.fps, out=folder, resume=True)

@@ -189,8 +189,7 @@ def _export_pattern(path: Path, out: Path) -> None:
         raise RunError("export", got=str(path), expected="the folder of a run, or a pattern file")
     if out.suffix.lower() != ".svg":
         raise RunError("export name", got=out.name, expected=".svg of a pattern")
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         pattern = read_pattern(path)
         check_pattern(pattern)
         written = write_svg(out, pattern)

@@ -70,8 +70,7 @@ def grade(
     sweep = write_size_sweep(pattern, chosen, folder, wear)
     pages = write_nest_pdf(folder / "nest.pdf", nest, paper)
     say(f"wrote    {folder / 'nest.pdf'} ({count(pages, 'page')} of {paper}: print at 100 %)")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # folds are lines in drawings
+    with warnings.catch_warnings(action="ignore"):  # folds are lines in drawings
         for path in (*write_nest_svg(folder / "nest.svg", nest), folder / "nest.dxf"):
             say(f"wrote    {path}")
         write_nest_dxf(folder / "nest.dxf", nest)
@@ -135,8 +134,7 @@ def _read(path: Path, size: str) -> "Pattern":
 
     if path.is_file() and not is_pattern(path):
         raise PatternError("pattern", got=str(path), expected="a pattern file")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # `weft check` tells them
+    with warnings.catch_warnings(action="ignore"):  # `weft check` tells them
         pattern = read_pattern(path, {"size": size})
         found = examine_pattern(pattern).errors
     if found:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from weft.base.errors import WeftError, did_you_mean
+from weft.base.errors import WeftError, did_you_mean, error_text
 from weft.base.settings import documented, setting
 from weft.io.images import open_image
 from weft.io.part_appearance import CLOTH, PartAppearance, Polyline, rgb
@@ -137,7 +137,7 @@ def _reason(error: Exception) -> str:
     """Return why an image cannot be read."""
     if type(error).__name__ == "UnidentifiedImageError":
         return "no image"
-    return getattr(error, "strerror", None) or str(error)
+    return error_text(error)
 
 
 def _hexadecimal(what: str, value: str) -> str:

@@ -101,7 +101,7 @@ def _segment(image: Floats, path: Path, mask: Path | None) -> ClothPicture:
         given, _ = load_picture(mask)
         if given.shape != image.shape:
             expected = f"{_size(image)}, as the picture"
-            raise PictureError("mask", got=_size(given), expected=expected, where=str(mask))
+            raise PictureError("mask", got=_size(given), expected=expected, where=mask)
         return _segment_by_mask(given[..., :3].mean(2) * given[..., 3], color, str(mask))
     if image[..., 3].min() < 0.5:
         return _segment_by_mask(image[..., 3], color, str(path))

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from weft.base.arrays import Floats
-from weft.base.errors import FabricError, UnitError, WeftError, did_you_mean
+from weft.base.errors import FabricError, UnitError, WeftError, did_you_mean, error_text
 from weft.base.input_file import open_input
 from weft.base.schema.document import dotted_path
 from weft.base.settings import setting
@@ -139,7 +139,7 @@ def read_table(path: Path, error: type[WeftError], most_rows: int = 2_000_000) -
     except UnicodeDecodeError as problem:
         raise wrong("text that is no UTF-8", hint="save it as 'CSV UTF-8'") from problem
     except (OSError, ValueError, csv.Error) as problem:
-        raise wrong(getattr(problem, "strerror", None) or str(problem)) from problem
+        raise wrong(error_text(problem)) from problem
     if not 2 <= len(rows) <= most_rows + 1:
         raise wrong(f"{len(rows)} lines", f"a head, and 1 to {most_rows} rows")
     heads = tuple((m[1].lower(), m[2] or "") for m in map(_HEAD.match, rows[0][1]) if m)

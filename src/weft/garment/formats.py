@@ -45,6 +45,6 @@ def read_pattern(path: str | Path, measures: Mapping[str, str | float] | None = 
         expected = "none: only weft's own patterns are drafted from measures"
         hint = "docs/garments.md: a pattern of measures, which may have sizes"
         raise PatternError(
-            "measures", got=", ".join(measures), expected=expected, where=str(path), hint=hint
+            "measures", got=", ".join(measures), expected=expected, where=path, hint=hint
         )
     return read_yaml_pattern(path, measures) if measures else read(path)

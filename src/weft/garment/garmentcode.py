@@ -301,8 +301,8 @@ def _arc(circle: _Circle, ends: Floats, units: _Properties) -> Floats:
 
 def _angles(rotation: "Rotation") -> tuple[float, float, float]:
     """Return the angles [degrees] about fixed x, y and z in turn."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # gimbal lock: the angles are not unique, any are right
+    # Gimbal lock is warned of: the angles are not unique then, and any are right.
+    with warnings.catch_warnings(action="ignore"):
         x, y, z = rotation.as_euler("xyz", degrees=True).tolist()
     return x, y, z
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from weft.base.errors import PatternError
+from weft.base.errors import PatternError, error_text
 from weft.base.input_file import open_input
 
 MOST_BYTES = 32 << 20  # largest file; patterns of hundreds of pieces have 1 MiB
@@ -21,9 +21,9 @@ def read_bytes(path: Path) -> bytes:
         if len(data) > MOST_BYTES:
             raise OSError(f"more than {MOST_BYTES >> 20} MiB")
     except (OSError, ValueError) as problem:  # ValueError: a NUL in the name
-        got = getattr(problem, "strerror", None) or str(problem)
+        got = error_text(problem)
         raise PatternError(
-            "pattern file", got=got, where=str(path), expected="a readable file"
+            "pattern file", got=got, where=path, expected="a readable file"
         ) from problem
     return data
 

@@ -56,7 +56,7 @@ def _alone(read: Callable[[Path], Contents]) -> Callable[..., Contents]:
     def read_one(path: Path, prim: str | None, *, one: bool) -> Contents:
         if prim is not None:
             raise MeshError(
-                "prim", got=repr(prim), where=str(path), expected="none: the file holds one mesh"
+                "prim", got=repr(prim), where=path, expected="none: the file holds one mesh"
             )
         return read(path)
 
@@ -144,7 +144,7 @@ def read_surface(
     """
     found = _contents(path, prim, one=False)
     if len(found.faces) == 0:
-        raise MeshError("faces", got=0, expected="at least one triangle", where=str(path))
+        raise MeshError("faces", got=0, expected="at least one triangle", where=path)
     return (found.meters if scale is None else scale) * found.x, found.faces
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from weft.base.arrays import AnyArray
-from weft.base.errors import WeftError
+from weft.base.errors import WeftError, error_text
 from weft.base.input_file import open_input
 from weft.base.machine import gib, memory
 
@@ -77,9 +77,9 @@ def read_npz(
         with open_input(path) as file:
             return arrays_of(file, names)
     except Broken as found:
-        said = getattr(found, "strerror", None) or str(found)
+        said = error_text(found)
         raise error(
-            what, got=f"{type(found).__name__}: {said}", expected=expected, where=str(path)
+            what, got=f"{type(found).__name__}: {said}", expected=expected, where=path
         ) from found
 
 

@@ -16,7 +16,7 @@ from itertools import count
 from pathlib import Path
 from typing import IO
 
-from weft.base.errors import RunError, WeftError
+from weft.base.errors import RunError, WeftError, error_text
 from weft.base.machine import disk, gib, process_start
 
 LONGEST_STEM = 60  # [bytes] of the file's name in the temporary name; names have 255 bytes at most
@@ -84,8 +84,8 @@ def replacement(path: Path, *, fsync: bool = False) -> Iterator[Path]:
             raise
         raise RunError(
             f"cannot write {path.name}",
-            got=error.strerror or str(error),
-            where=str(path.parent),
+            got=error_text(error),
+            where=path.parent,
             hint=INTACT,
         ) from error
     if fsync and hasattr(os, "O_DIRECTORY"):
@@ -144,8 +144,8 @@ def make_folder(path: Path) -> None:
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         raise RunError(
             "cannot make folder",
-            got=getattr(error, "strerror", None) or str(error),
-            where=str(path),
+            got=error_text(error),
+            where=path,
             hint="choose another place",
         ) from error
 
@@ -166,7 +166,7 @@ def check_room(folder: Path, size: float, what: str, hint: str, error: type[Weft
             what,
             got=f"{gib(size)} on disk",
             expected=f"at most the {gib(free)} that are free",
-            where=str(folder),
+            where=folder,
             hint=hint,
         )
 

@@ -13,7 +13,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from weft.base.errors import RunError
+from weft.base.errors import RunError, error_text
 from weft.base.machine import process_start
 from weft.base.trees import Json
 from weft.io.safe_folder import SafeFolder
@@ -94,11 +94,11 @@ class FolderLock:
             kind, got = FolderInUseError, f"in use: {who} writes into it"
             hint = "wait for it, stop it, or choose another"
         except OSError as error:
-            kind, got, hint = RunError, error.strerror or str(error), "choose another"
+            kind, got, hint = RunError, error_text(error), "choose another"
         raise kind(
             "run folder",
             got=got,
-            where=str(self._folder.path),
+            where=self._folder.path,
             expected="one writer",
             hint=f"{hint} folder with --out",
         )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from weft.base.arrays import Floats
-from weft.base.errors import RunError
+from weft.base.errors import RunError, error_text
 from weft.base.trees import Json
 from weft.io.images import open_image
 
@@ -82,8 +82,8 @@ class PartAppearance:
         except (OSError, ValueError) as error:
             raise RunError(
                 "image of a surface",
-                got=getattr(error, "strerror", None) or str(error),
-                where=str(self.image),
+                got=error_text(error),
+                where=self.image,
                 expected="the PNG or JPEG file that the cloth was given",
                 hint="put it there again, or correct `surface` and `weft run ... --resume`",
             ) from error

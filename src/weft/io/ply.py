@@ -144,7 +144,7 @@ def ply_contents(path: Path) -> Contents:
         raise MeshError(
             "PLY file",
             got=str(error),
-            where=str(path),
+            where=path,
             expected="an ASCII or binary PLY with vertex (x y z) and face (vertex_indices)",
         ) from error
     weights = _weights(elements["vertex"], vertex)

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from weft.base.errors import RunError
+from weft.base.errors import RunError, error_text
 from weft.base.input_file import open_ordinary
 from weft.io.files import INTACT, replacement
 
@@ -169,8 +169,8 @@ class SafeFolder:
         try:
             yield
         except OSError as error:
-            got = error.strerror or str(error)
-            raise RunError(what, got=got, where=str(self.path), hint=hint) from error
+            got = error_text(error)
+            raise RunError(what, got=got, where=self.path, hint=hint) from error
 
 
 def _is_link(path: Path) -> bool:

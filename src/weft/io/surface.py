@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from weft.base.arrays import AnyArray, CornerUv, Faces, Floats, Ints, Positions
-from weft.base.errors import MeshError
+from weft.base.errors import MeshError, error_text
 from weft.base.input_file import open_input
 from weft.base.machine import gib, memory
 from weft.discretization.mesh import TriangleMesh
@@ -164,8 +164,8 @@ def check_file(path: Path) -> None:
         if size * SPACE > memory():
             raise OSError(f"{gib(size)}: to read it may take {gib(SPACE * size)}")
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        got = getattr(error, "strerror", None) or str(error)
-        raise MeshError("mesh file", got=got, where=str(path), expected="a file") from error
+        got = error_text(error)
+        raise MeshError("mesh file", got=got, where=path, expected="a file") from error
 
 
 def read_bytes(path: Path) -> bytes:
@@ -178,8 +178,8 @@ def read_bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        got = error.strerror or str(error)
-        raise MeshError("mesh file", got=got, where=str(path), expected="a file") from error
+        got = error_text(error)
+        raise MeshError("mesh file", got=got, where=path, expected="a file") from error
 
 
 def build_mesh(
@@ -209,7 +209,7 @@ def build_mesh(
     unit = found.meters if scale is None else scale
     for name, value in (("scale", unit), ("uv_scale", 1.0 if uv_scale is None else uv_scale)):
         if not (np.isfinite(value) and value > 0):
-            raise MeshError(name, got=value, where=str(source), expected="must be > 0 [m per unit]")
+            raise MeshError(name, got=value, where=source, expected="must be > 0 [m per unit]")
     faces, where = found.faces, str(source)
     if len(faces) == 0:
         raise MeshError("faces", got=0, expected="at least one triangle", where=where)

@@ -142,18 +142,18 @@ def read_smpl(path: Path) -> SmplModel:
             "smpl.file: kintree_table",
             got=above.tolist(),
             expected="joints in order, each below one that comes before it",
-            where=str(path),
+            where=path,
         )
     faces = a["f"]
     if len(faces) == 0 or faces.min() < 0 or faces.max() >= sizes["n"]:
         got = f"vertex {faces.max()}" if len(faces) else "no faces"
         expected = f"vertices 0 to {sizes['n'] - 1}"
-        raise MannequinError("smpl.file: f", got=got, expected=expected, where=str(path))
+        raise MannequinError("smpl.file: f", got=got, expected=expected, where=path)
     w = a["weights"].astype(np.float64)
     if w.min() < -1e-6 or np.abs(w.sum(1) - 1).max() > 1e-3:
         got = f"sums from {w.sum(1).min():.4g} to {w.sum(1).max():.4g}, least {w.min():.3g}"
         expected = ">= 0, with sums of 1"
-        raise MannequinError("smpl.file: weights", got=got, expected=expected, where=str(path))
+        raise MannequinError("smpl.file: weights", got=got, expected=expected, where=path)
     shapes, correctives = a["shapedirs"].astype(np.float64), a["posedirs"].astype(np.float64)
     mean, regressor = a["v_template"].astype(np.float64), a["J_regressor"].astype(np.float64)
     parents, triangles = above.tolist(), faces.astype(np.int32)
@@ -180,7 +180,7 @@ def read_motion(path: Path, n_joints: int) -> SmplMotion:
     if k == 0 or not (np.isfinite(fps) and fps > 0):
         got = f"{k} frames, a rate of {fps:g}"
         expected = "frames, and mocap_framerate > 0 [1/s]"
-        raise MannequinError(what, got=got, expected=expected, where=str(path))
+        raise MannequinError(what, got=got, expected=expected, where=path)
     other = n_joints in FAMILY and angles in [3 * j for j in FAMILY]
     if angles != 3 * n_joints and not other:
         expected = f"(frames, {3 * n_joints}), three angles for each joint of the model"
@@ -294,13 +294,13 @@ def _read(
     expected = f"an .npz with {', '.join(wanted)}" + (f" and {rates[0]}" if rates else "")
     if path.suffix.lower() != ".npz":
         got = path.suffix or "no suffix"
-        raise MannequinError(what, got=got, expected=expected, where=str(path), hint=HINT)
+        raise MannequinError(what, got=got, expected=expected, where=path, hint=HINT)
     found = read_npz(path, what=what, expected=expected, error=MannequinError, names=names)
     missing = [n for n in wanted if n not in found]
     missing += [] if not rates or any(n in found for n in rates) else [rates[0]]
     if missing:
         got = f"no {', '.join(missing)}"
-        raise MannequinError(what, got=got, expected=expected, where=str(path))
+        raise MannequinError(what, got=got, expected=expected, where=path)
     for name, values in found.items():
         if values.dtype.kind not in ("iu" if name in ("f", "kintree_table") else "iuf"):
             _refuse(what, name, found, "numbers", path)
@@ -326,7 +326,7 @@ def _check_shapes(
 
 def _refuse(what: str, name: str, a: Mapping[str, AnyArray], expected: str, path: Path) -> None:
     got = f"{a[name].dtype} {a[name].shape}"
-    raise MannequinError(f"{what}: {name}", got=got, expected=expected, where=str(path))
+    raise MannequinError(f"{what}: {name}", got=got, expected=expected, where=path)
 
 
 def _check_finite(what: str, values: AnyArray, path: Path | None) -> None:

@@ -115,7 +115,7 @@ def _frame_times(
         raise RunError(
             "--frames",
             got=f"frame {numbers[0]} of {run.fps:g} fps",
-            where=str(run.path),
+            where=run.path,
             expected=f"frames with whole numbers at {rate:g} fps, so that they keep their times",
             hint="begin at another frame, or number frames anew (--first)",
         )
@@ -317,7 +317,7 @@ def check_finite(run: Run, frame: int, x: Positions) -> None:
         raise RunError(
             f"frame {frame}",
             got=f"{bad} positions that are not finite",
-            where=str(run.path),
+            where=run.path,
             expected="numbers",
             hint="take earlier frames (--frames)",
         )
@@ -337,7 +337,7 @@ def save_frame(
     """Write a frame of a run as a mesh file; arguments and errors as of ``Run.save``."""
 
     def refuse(what: str, got: str, expected: str) -> NoReturn:
-        raise RunError(what, got=got, expected=expected, where=str(run.path))
+        raise RunError(what, got=got, expected=expected, where=run.path)
 
     chosen = format_to_write(path)
     if net and run.surfaces.embedding is None:

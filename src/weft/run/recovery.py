@@ -173,7 +173,7 @@ def open_run(
         raise RunError(
             "run folder",
             got=f"{', '.join(found)} of a run" + ("" if MANIFEST in found else f", no {MANIFEST}"),
-            where=str(folder.path),
+            where=folder.path,
             expected="a folder without a run",
             hint="--resume continues or repairs a run of this scene; or choose another with --out",
         )
@@ -235,7 +235,7 @@ def _refuse(folder: RunFolder, got: str, old: Json | None, new: Json) -> NoRetur
     raise RunError(
         "run folder",
         got=f"{got} (differs in: {abbreviate(changed)})",
-        where=str(folder.path),
+        where=folder.path,
         expected="a run of this scene",
         hint="choose another folder with --out, or branch off a frame with --from K",
     )

@@ -185,7 +185,7 @@ class Run:
         arrays = self._frame(frame)
         if "pressure" not in arrays:
             got, wanted = "a run without contact", "a scene with a contact block"
-            raise RunError("contacts", got=got, expected=wanted, where=str(self.path))
+            raise RunError("contacts", got=got, expected=wanted, where=self.path)
         return arrays["contact_points"], arrays["contact_forces"], arrays["pressure"]
 
     @property
@@ -269,7 +269,7 @@ class Run:
                 f"field {name}",
                 got=str(error),
                 expected="one that this run can give",
-                where=str(self.path),
+                where=self.path,
                 hint="`record` in the scene keeps it; `weft export --fields` takes laws and wind "
                 "from the run's scene file, Python as physics=scene.physics()",
             ) from None

@@ -34,7 +34,7 @@ from pathlib import Path
 from numpy.typing import ArrayLike
 
 from weft.base.arrays import Arrays
-from weft.base.errors import RunError
+from weft.base.errors import RunError, error_text
 from weft.base.trees import Json, Yaml
 from weft.io.files import list_abandoned
 from weft.io.folder_lock import FolderLock
@@ -132,13 +132,13 @@ class RunFolder:
                 _check_fields(manifest)
                 return manifest
         except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
-            got = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            got = error_text(error) or type(error).__name__
             raise self.files.damage_error(MANIFEST, got) from error
         raise FormatError(
             "run format",
             got=version,
             expected=str(FORMAT),
-            where=str(self.path),
+            where=self.path,
             hint="it is of another version of weft: use that one, or start again in a new folder",
         )
 
@@ -182,7 +182,7 @@ class RunFolder:
                 "frame",
                 got=number,
                 expected=f"0 to {last}",
-                where=str(self.path),
+                where=self.path,
                 hint="it is missing; `weft run ... --resume` computes it anew" if missing else None,
             )
         return self.read(frame_name(number))
@@ -247,7 +247,7 @@ class RunFolder:
             check_arrays(arrays, name)
         except (OSError, SealError) as error:
             self._check_format()
-            got = getattr(error, "strerror", None) or str(error)
+            got = error_text(error)
             raise self.files.damage_error(name, got) from error
         return arrays, seal
 

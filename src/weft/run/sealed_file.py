@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from weft.base.arrays import Arrays
+from weft.base.errors import error_text
 from weft.io.archive import Broken, arrays_of, write_npz
 
 KEY = "_seal"  # name of the seal among the arrays
@@ -74,7 +75,7 @@ def read_sealed(file: IO[bytes]) -> tuple[Arrays, Seal]:
             raise ValueError("no seal: not written by this version of weft")
         seal = Seal(**json.loads(arrays.pop(KEY).tobytes()))
     except (*Broken, RecursionError) as error:
-        text = getattr(error, "strerror", None) or str(error)
+        text = error_text(error)
         raise SealError(f"{type(error).__name__}: {text}") from error
     if seal != seal.over(arrays):
         raise SealError("its checksum is not that of its contents")

@@ -252,7 +252,7 @@ class Loop:
                 f"step {place.count} at t = {place.state.t:.6g} s",
                 got="no finite numbers",
                 expected="positions",
-                where=str(self.folder.path),
+                where=self.folder.path,
                 hint=f"frame {last} is the last good one; use a shorter step",
             )
         self._ask_about_garments(place)
@@ -409,7 +409,7 @@ class Loop:
             f"step {place.count + 1} at t = {state.t:.6g} s{near}",
             got=report.outcome.name,
             expected=f"a step that converges; tried down to dt = {report.dt:.3g} s",
-            where=str(path),
+            where=path,
             hint=f"{report.outcome.advice}. Frame {place.frame} is the last good one",
         )
 

@@ -101,8 +101,7 @@ def _check_scene(path: Path, overrides: Sequence[str], found: Findings) -> Trian
     source = read_source(path, overrides)
     file = validate(source)
     builder = Builder(source, file)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         found.facts.append(str(needs_of(source, file)))
         try:
             loaded = builder.build()

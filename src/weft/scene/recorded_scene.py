@@ -33,7 +33,7 @@ def load_described(manifest: Json, run: Path, folder: str | Path | None = None) 
         raise SceneError(
             "scene",
             got="a run that Python made",
-            where=str(run),
+            where=run,
             expected="a run of a scene file",
             hint="resume it where it was made",
         )
@@ -44,7 +44,7 @@ def load_described(manifest: Json, run: Path, folder: str | Path | None = None) 
         raise SceneError(
             "folder of the scene file",
             got=str(file.parent),
-            where=str(run),
+            where=run,
             expected="the folder that the files of the scene are relative to",
             hint="the run has been moved: weft.scene_of(run, folder=...) says where they are now",
         )

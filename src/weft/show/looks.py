@@ -207,7 +207,7 @@ def _fit(frame: ShownFrame) -> Floats:
     faces = run.body_faces
     if len(faces) == 0:
         got, wanted = "a run without bodies", "a scene with bodies"
-        raise RunError("look fit", got=got, expected=wanted, where=str(run.path))
+        raise RunError("look fit", got=got, expected=wanted, where=run.path)
     return 1e3 * NearestPoints.of(frame.x, run.body_positions(frame.frame), faces).distance
 
 

@@ -55,7 +55,7 @@ def find_done(sweep: SweepFolder) -> list[SampleStatus]:
         raise SweepError(
             "contact sheet",
             got="no sample",
-            where=str(sweep.path),
+            where=sweep.path,
             expected="at least one that is done",
         )
     return done

@@ -127,7 +127,7 @@ def write_dataset(
         raise SweepError(
             "data set",
             got="no sample",
-            where=str(sweep.path),
+            where=sweep.path,
             hint=str(left_out),
             expected="at least one that is done",
         )
@@ -209,7 +209,7 @@ class _Reader:
             raise RunError(
                 f"sample {f.sample.id}",
                 got="another last frame than it ended with",
-                where=str(run.path),
+                where=run.path,
                 expected="what weft wrote",
                 hint="remove its folder and run the sweep again",
             )

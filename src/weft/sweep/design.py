@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from weft.base.arrays import Floats
-from weft.base.errors import SweepError, check_known, to_one_line
+from weft.base.errors import SweepError, check_known, error_text, to_one_line
 from weft.base.input_file import is_file, open_input
 from weft.base.trees import Json
 from weft.base.yaml_lines import parse_yaml
@@ -169,7 +169,7 @@ def _read_csv(path: Path) -> Iterator[Values]:
             if not head or "" in head or len(set(head)) < len(head):
                 expected = "paths of fields, each once: cloth.fabric,step"
                 got = f"first line {','.join(head)!r}"
-                raise SweepError("csv", got=got, where=str(path), expected=expected)
+                raise SweepError("csv", got=got, where=path, expected=expected)
             for row in reader:
                 where = f"{path.name}:{reader.line_num}"
                 if not row:
@@ -187,8 +187,8 @@ def _read_csv(path: Path) -> Iterator[Values]:
                     if cell.strip()
                 }
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        got = getattr(error, "strerror", None) or str(error)
-        raise SweepError("csv", got=got, where=str(path), expected="a readable CSV file") from error
+        got = error_text(error)
+        raise SweepError("csv", got=got, where=path, expected="a readable CSV file") from error
 
 
 def _call_function(

@@ -17,7 +17,7 @@ class DiskFullError(SweepError):
         super().__init__(
             "disk",
             got="no space left",
-            where=str(folder),
+            where=folder,
             expected="room for the samples to come",
             hint="free some space and run the same command again: it goes on where it stopped",
         )

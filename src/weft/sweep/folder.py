@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from weft.base.errors import SweepError
+from weft.base.errors import SweepError, error_text
 from weft.base.machine import cores
 from weft.base.trees import Json, Yaml, YamlMapping
 from weft.io.folder_lock import FolderLock
@@ -94,7 +94,7 @@ class SweepFolder:
         matches = exact or matches
         if len(matches) != 1:
             expected = "the id of one (`weft sweep status --list` has them)"
-            raise SweepError("sample", got=name, where=str(self.path), expected=expected)
+            raise SweepError("sample", got=name, where=self.path, expected=expected)
         return matches[0]
 
     def place(self, sample: Sample) -> Path:
@@ -262,7 +262,7 @@ def _same_sweep(out: Path, old: Json, new: Json) -> None:
         raise SweepError(
             "sweep folder",
             got=f"a sweep of another scene (differs in: {', '.join(names)})",
-            where=str(out),
+            where=out,
             expected="what its samples were simulated with",
             hint="choose another folder with --out",
         )
@@ -282,7 +282,7 @@ def _read(inside: SafeFolder) -> Json:
         expected = "a folder that `weft sweep` made (with a sweep.json)"
         raise SweepError("sweep folder", got=str(inside.path), expected=expected) from error
     except (OSError, ValueError, RecursionError) as error:
-        got = getattr(error, "strerror", None) or str(error)
+        got = error_text(error)
         hint = f"remove it: {ANEW}, and finds the samples that are there"
         raise damage_error(inside, NAME, got, hint) from error
     return content

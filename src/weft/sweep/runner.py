@@ -102,7 +102,7 @@ def _run(folder: SweepFolder, executor: Executor, retry: bool, hooks: Hooks) -> 
             raise SweepError(
                 "samples",
                 got=f"{before} that do not end",
-                where=str(folder.path),
+                where=folder.path,
                 expected="samples that end, or fail with a reason",
             )
         todo, retry = to_do(samples, False), False

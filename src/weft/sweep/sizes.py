@@ -100,8 +100,7 @@ def _garments(file: SceneFile, scene: Path, pattern: Path) -> list[str]:
         own = (scene.parent / block.pattern).resolve()
         others += [] if own == pattern.resolve() else [block.pattern]
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with warnings.catch_warnings(action="ignore"):
                 read_pattern(own, {"size": "38"})
         except WeftError:
             if own == pattern.resolve():
@@ -113,7 +112,7 @@ def _garments(file: SceneFile, scene: Path, pattern: Path) -> list[str]:
         raise SweepError(
             "scene",
             got=f"no garment {pattern.name}",
-            where=str(scene),
+            where=scene,
             expected=f"a cloth with `garment: {{pattern: {pattern.name}}}`",
             hint=f"its garments are {', '.join(others)}" if others else None,
         )
@@ -127,7 +126,7 @@ def _mannequin(file: SceneFile, scene: Path) -> str:
             path = f"bodies.{i}.mannequin"
             _refuse_girths(scene, path, body.mannequin.model_fields_set)
             return path
-    raise SweepError("scene", got="no mannequin", where=str(scene), expected="a body of every size")
+    raise SweepError("scene", got="no mannequin", where=scene, expected="a body of every size")
 
 
 def _refuse_girths(scene: Path, path: str, names: Iterable[str]) -> None:
@@ -135,7 +134,7 @@ def _refuse_girths(scene: Path, path: str, names: Iterable[str]) -> None:
     for name in names:
         if name in BY_NAME and BY_NAME[name].name in GIRTHS:
             expected = "no girths: they are those of the sizes"
-            raise SweepError(f"{path}.{name}", got="a girth", where=str(scene), expected=expected)
+            raise SweepError(f"{path}.{name}", got="a girth", where=scene, expected=expected)
 
 
 def measure_sizes(sweep: SweepFolder, sizes: Sequence[ClothesSize]) -> list[Json]:

@@ -46,14 +46,14 @@ def _open(root: Path, marks: tuple[int, ...]) -> SweepFolder:
         raise SweepError(
             "scene",
             got=error.strerror,
-            where=str(sweep.scene),
+            where=sweep.scene,
             expected="the scene file of the sweep",
         ) from error
     if hashlib.sha256(data).hexdigest() != sweep.about["scene_digest"]:
         raise SweepError(
             "scene",
             got="changed since the sweep was planned",
-            where=str(sweep.scene),
+            where=sweep.scene,
             expected="the same file",
             hint="put it back, or start another sweep with --out",
         )

@@ -85,7 +85,7 @@ def load_cached(
         raise SceneError(
             f"{name}.motion",
             got=f"{n} vertices",
-            where=str(motion),
+            where=motion,
             expected=f"{len(body.vertices)}, as in {Path(path).name}",
             hint="export mesh and cache from the same object, without changing its topology",
         )

@@ -109,7 +109,7 @@ def load_frames(
         raise SceneError(
             f"{name}.fps",
             got="none",
-            where=str(path),
+            where=path,
             expected="frames a second: the file does not say its times",
         )
     times = own if fps is None else np.arange(len(positions)) / fps
@@ -129,16 +129,16 @@ def _array_file(path: Path, name: str) -> tuple[Floats, Faces, Floats | None]:
     expected = "an .npz with positions (k,b,3) and faces (m,3)"
     arrays = read_npz(path, what=f"{name}.frames", expected=expected, error=SceneError)
     if not {"positions", "faces"} <= arrays.keys():
-        raise SceneError(f"{name}.frames", got=sorted(arrays), expected=expected, where=str(path))
+        raise SceneError(f"{name}.frames", got=sorted(arrays), expected=expected, where=path)
     positions, faces = arrays["positions"], arrays["faces"]
     kinds = positions.dtype.kind in "fiu" and faces.dtype.kind in "iu"
     shapes = positions.ndim == 3 and faces.ndim == 2
     if not (kinds and shapes and positions.shape[2] == 3 and faces.shape[1] == 3):
         got = f"positions {positions.shape} and faces {faces.shape} of {faces.dtype}"
-        raise SceneError(f"{name}.frames", got=got, expected=expected, where=str(path))
+        raise SceneError(f"{name}.frames", got=got, expected=expected, where=path)
     if len(faces) and not 0 <= int(faces.min()) <= int(faces.max()) < positions.shape[1]:
         expected = f"faces with ids from 0 to {positions.shape[1] - 1}"
-        raise SceneError(f"{name}.frames", got=int(faces.max()), expected=expected, where=str(path))
+        raise SceneError(f"{name}.frames", got=int(faces.max()), expected=expected, where=path)
     own = None
     if "times" in arrays:
         own = np.asarray(arrays["times"])
@@ -148,7 +148,7 @@ def _array_file(path: Path, name: str) -> tuple[Floats, Faces, Floats | None]:
             raise SceneError(
                 f"{name}.frames",
                 got="times that do not increase",
-                where=str(path),
+                where=path,
                 expected="a later one for every frame",
             )
     return positions.astype(np.float64), faces.astype(np.int32), own
@@ -166,7 +166,7 @@ def _read_numbered_files(path: Path, name: str) -> tuple[Floats, Faces]:
         raise SceneError(
             f"{name}.frames",
             got=f"no numbered file {path.name}",
-            where=str(path.parent),
+            where=path.parent,
             expected="files such as walk_0001.obj, named as walk_*.obj",
         )
     numbers = [n for n, _ in numbered]
@@ -176,7 +176,7 @@ def _read_numbered_files(path: Path, name: str) -> tuple[Floats, Faces]:
         raise SceneError(
             f"{name}.frames",
             got=what,
-            where=str(path.parent),
+            where=path.parent,
             expected=f"every number from {numbers[0]} to {numbers[-1]} once",
         )
     positions: list[Positions] = []
@@ -189,7 +189,7 @@ def _read_numbered_files(path: Path, name: str) -> tuple[Floats, Faces]:
         if other or len(x) != len((positions or [x])[0]):
             raise SceneError(
                 f"{name}.frames",
-                where=str(file),
+                where=file,
                 got=f"{len(x)} vertices and {len(faces)} faces, not those of the first file",
                 expected="the same triangles in every frame",
                 hint="export without changing the topology",

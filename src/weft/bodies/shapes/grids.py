@@ -6,7 +6,7 @@ from typing import Annotated
 import numpy as np
 
 from weft.base.arrays import ArrayArgument, ArrayOf, Floats, Point
-from weft.base.errors import SceneError
+from weft.base.errors import SceneError, error_text
 from weft.base.input_file import open_input
 from weft.base.machine import gib, memory
 from weft.base.runtime_types import checked
@@ -88,11 +88,11 @@ def read_heights(path: str | Path, low: Length, high: Length, name: str = "body"
     try:
         numbers = _numbers(path)
     except Broken as error:
-        said = getattr(error, "strerror", None) or str(error)
+        said = error_text(error)
         raise SceneError(
             f"{name}.file",
             got=f"{type(error).__name__}: {said}",
-            where=str(path),
+            where=path,
             expected="an image, or rows of numbers in a .npy, .csv or .txt",
         ) from error
     return down + (up - down) * numbers
@@ -182,9 +182,9 @@ def read_distance_grid(path: str | Path, name: str = "body") -> Body:
     numeric = all(k in arrays and arrays[k].dtype.kind in "fiu" for k in wanted)
     if not numeric:
         got = f"{', '.join(sorted(arrays)) or 'nothing'}"
-        raise SceneError(f"{name}.file", got=got, expected=expected, where=str(path))
+        raise SceneError(f"{name}.file", got=got, expected=expected, where=path)
     if arrays["spacing"].size not in (1, 3):
         got = f"spacing {arrays['spacing'].shape}"
-        raise SceneError(f"{name}.file", got=got, expected=expected, where=str(path))
+        raise SceneError(f"{name}.file", got=got, expected=expected, where=path)
     spacing = arrays["spacing"].reshape(-1)
     return distance_grid(arrays["distance"], arrays["origin"], spacing, name)

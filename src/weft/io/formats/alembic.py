@@ -54,7 +54,7 @@ def write_alembic(path: Path, animation: Animation) -> Sequence[str]:
         task = {"out": str(new.absolute()), "shapes": shapes, **_rate(animation.fps)}
         job.run("write_alembic", {**task, "first": animation.first, "last": animation.last})
         if not new.exists():
-            raise RunError(WHAT, got="nothing written by Blender", where=str(path))
+            raise RunError(WHAT, got="nothing written by Blender", where=path)
     return ()
 
 
@@ -137,7 +137,7 @@ def _mesh(
         raise MeshError(
             WHAT,
             got=f"{about['name']}: vertices that come and go",
-            where=str(path),
+            where=path,
             expected="the same ones in all frames",
         )
     y = flat.reshape(frames, n, 3)

@@ -65,7 +65,7 @@ class Document:
     def error(self, error: BaseException) -> MeshError:
         """Return the error for a violation of the specification."""
         got = f"{type(error).__name__}: {error}"
-        return MeshError("glTF file", got=got, where=str(self.path), expected="a glTF 2.0 file")
+        return MeshError("glTF file", got=got, where=self.path, expected="a glTF 2.0 file")
 
     def things(self, kind: str) -> list[Json]:
         """Return the list ``meshes``, ``nodes``, ... of the tree; empty if it is missing."""

@@ -70,18 +70,18 @@ def read_pc2(path: Path, fps: float | None) -> tuple[Floats, Floats]:
     bad = np.flatnonzero(~np.isfinite(positions).all((1, 2)))
     if len(bad):
         raise MeshError(
-            f"point cache, frame {bad[0]}", got="positions that are not finite", where=str(path)
+            f"point cache, frame {bad[0]}", got="positions that are not finite", where=path
         )
     if fps is None:
         raise MeshError(
             "fps",
             got="none",
             expected="frames a second: a .pc2 file does not say it",
-            where=str(path),
+            where=path,
         )
     return np.arange(count) / fps, positions
 
 
 def _damage_error(path: Path, got: str) -> MeshError:
     """Return the error of a file that is not a whole PC2 file."""
-    return MeshError("point cache", got=got, where=str(path), expected="a whole .pc2 file")
+    return MeshError("point cache", got=got, where=path, expected="a whole .pc2 file")

@@ -95,7 +95,7 @@ def usd_moving(path: Path, fps: float | None, prim: str | None) -> MovingMesh:
         faces = [mesh.triangles(p[0], codes[0]).faces for mesh, p in zip(meshes, x)]
         rate = fps or stage.GetTimeCodesPerSecond()
         if not rate > 0:
-            raise MeshError("timeCodesPerSecond", got=rate, expected="must be > 0", where=str(path))
+            raise MeshError("timeCodesPerSecond", got=rate, expected="must be > 0", where=path)
         times = (np.array(codes) - codes[0]) / rate
         return join_moving(times, x, faces, _meters(stage, path))
 
@@ -134,7 +134,7 @@ def _open(path: Path) -> "Iterator[Usd.Stage]":
             got = said[2] or said[0]
         except (UnicodeDecodeError, IndexError):  # names in damaged files may be arbitrary bytes
             got = type(error).__name__
-        raise MeshError("USD file", got=got, where=str(path), expected="a whole one") from error
+        raise MeshError("USD file", got=got, where=path, expected="a whole one") from error
 
 
 def _try(path: Path) -> None:
@@ -164,7 +164,7 @@ def _try(path: Path) -> None:
     if status < 0:
         said = f"more than {seconds} s or {gib(MEMORY + SPACE * size)} to read, or USD crashes"
     if status:
-        raise MeshError("USD file", got=said, where=str(path), expected="a whole one")
+        raise MeshError("USD file", got=said, where=path, expected="a whole one")
 
 
 def _meters(stage: "Usd.Stage", path: Path) -> float:
@@ -172,7 +172,7 @@ def _meters(stage: "Usd.Stage", path: Path) -> float:
 
     meters = float(UsdGeom.GetStageMetersPerUnit(stage))
     if not (np.isfinite(meters) and meters > 0):
-        raise MeshError("metersPerUnit", got=meters, expected="must be > 0", where=str(path))
+        raise MeshError("metersPerUnit", got=meters, expected="must be > 0", where=path)
     return meters
 
 
@@ -192,7 +192,7 @@ def _select_meshes(stage: "Usd.Stage", path: Path, prim: str | None, one: bool) 
             raise MeshError(
                 "USD file",
                 got=f"no mesh that is drawn{f' below {prim}' if prim else ''}",
-                where=str(path),
+                where=path,
                 expected="one that is visible, of purpose default or render",
                 hint=f"a mesh that is not drawn can be said by its path: prim: {hidden[0]}",
             )

@@ -77,7 +77,7 @@ class Instancer:
                     "instances",
                     got=f"{len(found)} with places at time code {code:g}",
                     expected=f"{len(self.which)}, one for each of protoIndices",
-                    where=str(self.points.GetPath()),
+                    where=self.points.GetPath(),
                 )
             self._at = code, np.array(found, dtype=np.float64).reshape(-1, 4, 4)
         return self._at[1]
@@ -140,7 +140,7 @@ def list_drawn_meshes(stage: "Usd.Stage", path: Path) -> list[Placed]:
             "meshes of a USD file",
             got=f"{count:.6g}, {gib(need)} while they are read",
             expected=f"at most {MOST:,}, and the {gib(memory())} of this machine",
-            where=str(path),
+            where=path,
             hint="point instances count once each; read a part: prim",
         )
     return list(walk.meshes(stage.GetPseudoRoot(), None))

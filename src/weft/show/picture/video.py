@@ -40,7 +40,7 @@ def save_mp4(path: str | Path, images: Iterable[Image], fps: float) -> None:
                 file.mux(stream.encode())
         except av.FFmpegError as error:
             raise RunError(
-                f"cannot write {Path(path).name}", got=str(error), where=str(Path(path).parent)
+                f"cannot write {Path(path).name}", got=str(error), where=Path(path).parent
             ) from error
 
 

@@ -165,14 +165,14 @@ class _Tasks:
             raise SweepError(
                 "samples",
                 got=answer["error"],
-                where=str(path),
+                where=path,
                 expected="samples that can be begun",
             )
         if "status" in answer and not is_written(SafeFolder(self.batch.sweep.place(sample))):
             raise SweepError(
                 "sweep folder",
                 got="a folder that workers do not write into",
-                where=str(path),
+                where=path,
                 expected="one that this process and all workers see: a shared file system",
             )
         self.batch.note(f"left for another process: {answer.get('busy', sample.id)}")
@@ -187,7 +187,7 @@ class _Tasks:
             raise SweepError(
                 "workers",
                 got=f"{type(error).__name__} {self.deaths} times in turn: {error}",
-                where=str(self.batch.sweep.path / "logs"),
+                where=self.batch.sweep.path / "logs",
                 expected="processes that run",
             ) from error
 

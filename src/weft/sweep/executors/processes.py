@@ -121,7 +121,7 @@ class Processes:
             raise SweepError(
                 "threads",
                 got=sweep.threads,
-                where=str(sweep.path),
+                where=sweep.path,
                 expected=f"at most {most_threads()}, with {cores()} cores",
                 hint="plan the sweep into another folder, with fewer",
             )
