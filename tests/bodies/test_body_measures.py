@@ -7,7 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from weft.base.errors import PatternError
-from weft.bodies.body_measures import BY_NAME, MEASURES, levels_of, read_body
+from weft.base.yaml_lines import read_yaml
+from weft.bodies.body_measures import TABLE, levels_of, measures_by_name, read_body
 from weft.cli.commands import app
 from weft.garment.formats import read_pattern
 from weft.mannequin import mannequin
@@ -34,10 +35,12 @@ SQUARE["edges"] = [{"endpoints": [i, (i + 1) % 4]} for i in range(4)]
 
 
 def test_names_are_of_one_measure_each():
-    assert len(BY_NAME) == sum(len(m.names) for m in MEASURES)
-    assert set(LENGTHS) <= set(BY_NAME)
+    known = measures_by_name()
+    table = read_yaml(TABLE, "table", PatternError).value
+    assert len(known) == sum(1 + len(row.get("names", ())) for row in table.values())
+    assert set(LENGTHS) <= set(known)
     measured = vars(mannequin("woman").measurements)
-    assert {n for n, v in measured.items() if isinstance(v, float)} - set(BY_NAME) == {
+    assert {n for n, v in measured.items() if isinstance(v, float)} - set(known) == {
         *("high_hip", "elbow", "ankle", "upper_arm_length", "crotch_depth")
     }
 

@@ -1,8 +1,9 @@
 """Measures of a person: one table of names, and the heights of landmarks that follow from them.
 
 A measure has the name that the mannequin's ``Measurements`` and ``weft.bodies.landmarks`` use, the
-term of ISO 8559-1:2017, and the names in GarmentCode's body files and in patterns. A file with
-GarmentCode's names has bare numbers, in centimeters and degrees.
+term of ISO 8559-1:2017, and the names in GarmentCode's body files and in patterns
+(``body_measures.yaml``). A file with GarmentCode's names has bare numbers, in centimeters and
+degrees.
 
 Ratios are those of ANSUR II (Gordon et al., 2012 Anthropometric Survey of U.S. Army Personnel,
 NATICK/TR-15/007, 2014; public domain): means of all over 1714.41 mm.
@@ -11,6 +12,7 @@ NATICK/TR-15/007, 2014; public domain): means of all over 1714.41 mm.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from weft.base.errors import PatternError, UnitError, did_you_mean
@@ -18,6 +20,7 @@ from weft.base.trees import Yaml
 from weft.base.units import to_si
 from weft.base.yaml_lines import read_yaml
 
+TABLE = Path(__file__).with_suffix(".yaml")
 # Heights over the stature; hip is the joint (Drillis & Contini 1966), throat the thinnest place.
 HEIGHTS: Mapping[str, float] = {
     "ankle": 69.58 / 1714.41,  # lateral malleolus
@@ -42,59 +45,21 @@ class BodyMeasure:
 
     Args:
         name: in weft.
-        term: of ISO 8559-1.
-        garmentcode: field of GarmentCode's body files; empty: they have none.
-        also: other names in patterns and of the mannequin's settings.
         unit: SI unit.
     """
 
     name: str
-    term: str
-    garmentcode: str = ""
-    also: tuple[str, ...] = ()
-    unit: str = "m"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Return all names."""
-        return tuple(n for n in dict.fromkeys((self.name, self.garmentcode, *self.also)) if n)
+    unit: str
 
 
-MEASURES = (
-    BodyMeasure("height", "stature", "height"),
-    BodyMeasure("chest", "bust girth, chest girth", "bust"),
-    BodyMeasure("underbust", "under bust girth", "underbust"),
-    BodyMeasure("waist", "waist girth", "waist"),
-    BodyMeasure("hips", "hip girth", "hips", ("hip",)),
-    BodyMeasure("neck", "neck girth"),
-    BodyMeasure("neck_breadth", "neck width", "neck_w"),
-    BodyMeasure("thigh", "thigh girth", "leg_circ"),
-    BodyMeasure("knee", "knee girth"),
-    BodyMeasure("calf", "calf girth"),
-    BodyMeasure("upper_arm", "upper arm girth"),
-    BodyMeasure("wrist", "wrist girth", "wrist"),
-    BodyMeasure("shoulder_breadth", "shoulder width", "shoulder_w", ("shoulders",)),
-    BodyMeasure("shoulder_slope", "shoulder slope", "shoulder_incl", (), "rad"),
-    BodyMeasure("arm_length", "arm length", "arm_length", ("arm",)),
-    BodyMeasure("arm_angle", "arm pose, from the horizontal", "arm_pose_angle", (), "rad"),
-    BodyMeasure("neck_to_top", "head height above the back neck point", "head_l"),
-    BodyMeasure("back_waist_length", "back neck point to waist", "waist_line"),
-    BodyMeasure("front_waist_length", "side neck point over bust to waist", "waist_over_bust_line"),
-    BodyMeasure("bust_depth", "side neck point to bust point", "bust_line"),
-    BodyMeasure("neck_to_bust", "back neck point to bust, vertical", "vert_bust_line"),
-    BodyMeasure("waist_to_hips", "waist to hip", "hips_line"),
-    BodyMeasure("hips_to_crotch", "hip to crotch, vertical", "crotch_hip_diff"),
-    BodyMeasure("neck_height", "cervicale height"),
-    BodyMeasure("shoulder_height", "shoulder height"),
-    BodyMeasure("chest_height", "bust height"),
-    BodyMeasure("underbust_height", "under bust height"),
-    BodyMeasure("waist_height", "waist height"),
-    BodyMeasure("hips_height", "hip height"),
-    BodyMeasure("crotch_height", "inside leg height", "", ("inseam",)),
-    BodyMeasure("knee_height", "knee height"),
-    BodyMeasure("ankle_height", "ankle height"),
-)
-BY_NAME: Mapping[str, BodyMeasure] = {name: m for m in MEASURES for name in m.names}
+@cache
+def measures_by_name() -> dict[str, BodyMeasure]:
+    """Return the measures of the table ``body_measures.yaml`` by all of their names."""
+    found = {}
+    for name, row in read_yaml(TABLE, "table of measures", PatternError).value.items():
+        for other in (name, *row.get("names", ())):
+            found[other] = BodyMeasure(name, row.get("unit", "m"))
+    return found
 
 
 def read_body(given: Yaml, folder: Path, where: str = "") -> dict[str, float]:
@@ -118,13 +83,13 @@ def read_body(given: Yaml, folder: Path, where: str = "") -> dict[str, float]:
         given = given["body"]
     if not isinstance(given, dict):
         raise PatternError("body", got=repr(given), where=where, expected="measures, or a file")
-    found = {}
+    found, known = {}, measures_by_name()
     for name, value in given.items():
-        measure, plain = BY_NAME.get(name), isinstance(value, int | float)
+        measure, plain = known.get(name), isinstance(value, int | float)
         if measure is None and bare and plain:
             continue  # GarmentCode's files have fields that weft does not use
         if measure is None:
-            expected, hint = "a measure of a person", did_you_mean(name, BY_NAME)
+            expected, hint = "a measure of a person", did_you_mean(name, known)
             raise PatternError("body", got=repr(name), where=where, expected=expected, hint=hint)
         unit = "cm" if measure.unit == "m" else "deg"
         if plain and not (bare or value == 0):

@@ -14,7 +14,7 @@ from weft.base.errors import MannequinError, UnitError
 from weft.base.trees import Json, Yaml
 from weft.base.units import to_si
 from weft.base.yaml_lines import read_yaml
-from weft.bodies.body_measures import BY_NAME
+from weft.bodies.body_measures import measures_by_name
 
 TABLE = Path(__file__).with_name("sizes.yaml")
 LEAST = 1.0  # smallest number of a size; lengths of edges, in meters, are below it
@@ -120,8 +120,8 @@ def measures_in_size(given: Mapping[str, Yaml], size: ClothesSize) -> dict[str, 
         given: measures as the pattern's file writes them.
         size: the size.
     """
-    found = {}
-    for name, body in ((n, BY_NAME[n].name) for n in given if n in BY_NAME):
+    found, known = {}, measures_by_name()
+    for name, body in ((n, known[n].name) for n in given if n in known):
         if body not in size.body:
             continue
         values = [s.body[body] for s in size_table()[size.figure].values()]

@@ -52,7 +52,7 @@ def mannequin(
     its skin (UsdSkel).
     """
     from weft.base.errors import MannequinError
-    from weft.bodies.body_measures import BY_NAME, read_body
+    from weft.bodies.body_measures import measures_by_name, read_body
     from weft.io import FORMATS, suffixes, write_mesh
     from weft.mannequin import MotionSettings
     from weft.mannequin import mannequin as make
@@ -61,8 +61,8 @@ def mannequin(
     named = split_pairs(set_, MannequinError, "NAME=LENGTH: chest=92 cm")
     if body is not None:
         given = read_body(body.name, body.parent)
-        own = {n: given[BY_NAME[n].name] for n in LENGTHS if BY_NAME[n].name in given}
-        named = {n: f"{v} m" for n, v in own.items()} | dict(named)
+        own = {n: measures_by_name()[n].name for n in LENGTHS}
+        named = {n: f"{given[m]} m" for n, m in own.items() if m in given} | dict(named)
     form = FORMATS.get(out.suffix.lower()) if out is not None else None
     moving = form is not None and (form.skinned is not None or form is FORMATS[".npz"])
     if out is not None and not moving and (form is None or form.write is None):

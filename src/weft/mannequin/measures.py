@@ -18,14 +18,19 @@ AnthroKids, math.nist.gov/~SRessler/anthrokids).
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 
 from weft.base.errors import MannequinError, check_known
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, Size, documented, setting, settings_by_field
+from weft.base.trees import YamlMapping
+from weft.base.yaml_lines import read_yaml
 from weft.bodies.body_measures import HEIGHTS
 
+CHILDREN = Path(__file__).with_name("children.yaml")
 FIGURES = ("woman", "man", "child")
 
 # Default height, chest, waist and hips [m].
@@ -65,30 +70,8 @@ THIGH_OVER_HIPS = 622.20 / 1020.08
 CALF_OVER_HIPS = 386.04 / 1020.08
 UPPER_ARM_OVER_CHEST = 0.92 * 340.93 / 1022.10  # flexed in the survey; a hanging arm has 8 % less
 
-# Snyder et al.: means [cm] of children of 2 to 15 years. ``legs`` is stature less sitting height,
-# ``arm`` from shoulder to elbow and on to the finger tip, less the hand; ``head`` from chin to top.
-CHILDREN = (
-    *("height", "chest", "waist", "hips", "neck", "shoulders"),
-    *("legs", "arm", "thigh", "calf", "foot", "head"),
-)
-MEANS = np.array(
-    [
-        (93.4, 50.7, 48.1, 51.7, 23.8, 21.9, 39.0, 32.4, 29.1, 20.6, 14.7, 17.3),
-        (101.4, 52.7, 49.3, 53.5, 24.3, 23.0, 43.8, 35.6, 30.9, 21.2, 16.1, 17.9),
-        (108.3, 55.0, 51.1, 56.1, 25.0, 24.4, 47.8, 38.4, 32.5, 22.1, 17.0, 17.9),
-        (114.6, 57.3, 52.0, 58.3, 25.7, 25.8, 51.2, 40.8, 34.0, 23.0, 17.9, 18.4),
-        (121.2, 60.2, 54.9, 61.9, 26.1, 27.1, 55.4, 43.3, 36.4, 24.4, 18.9, 18.7),
-        (126.9, 62.5, 56.8, 65.0, 27.1, 27.9, 58.7, 45.6, 38.5, 25.6, 19.8, 18.8),
-        (133.0, 65.4, 58.8, 67.7, 27.7, 29.2, 62.7, 48.3, 40.3, 26.6, 20.8, 19.0),
-        (137.7, 67.6, 60.9, 70.8, 27.9, 30.3, 65.6, 50.3, 42.1, 27.7, 21.6, 19.5),
-        (143.3, 70.8, 63.4, 74.3, 28.3, 31.3, 68.8, 52.4, 44.5, 28.9, 22.4, 19.9),
-        (148.8, 72.6, 64.8, 76.6, 29.4, 32.3, 72.1, 54.7, 45.6, 29.7, 23.2, 20.0),
-        (154.6, 76.1, 67.1, 81.0, 30.0, 33.6, 74.9, 57.0, 48.0, 31.3, 23.9, 20.3),
-        (164.2, 82.5, 71.0, 88.1, 31.8, 35.8, 79.0, 60.9, 52.1, 33.6, 24.8, 20.8),
-    ]
-)
-# The same parts of the stature of its oldest group (17.5 to 19 years), for parts that the two
-# surveys measure in different ways: a child's are in proportion to those of ANSUR II.
+# Snyder et al.: parts of the stature of their oldest group (17.5 to 19 years), which the two surveys
+# measure in different ways: a child's are in proportion to those of ANSUR II.
 GROWN = {"legs": 81.5 / 170.9, "arm": 63.3 / 170.9}
 
 
@@ -183,12 +166,19 @@ class Measures:
         return child_mean("head", self.height)
 
 
+@cache
+def child_means() -> YamlMapping:
+    """Return the means [cm] of measures of children by name, as ``children.yaml`` has them."""
+    means: YamlMapping = read_yaml(CHILDREN, "table of children", MannequinError).value
+    return means
+
+
 def child_mean(name: str, height: float) -> float:
     """Return the mean [m] of a measure of children of a height [m]: a part of the height, which is
     linear between the means, and constant below the smallest ones.
     """
-    tall, mean = MEANS[:, 0], MEANS[:, CHILDREN.index(name)]
-    return height * float(np.interp(100 * height, tall, mean / tall))
+    tall, mean = child_means()["height"], child_means()[name]
+    return height * float(np.interp(100 * height, tall, np.divide(mean, tall)))
 
 
 LENGTHS = tuple(name for name in settings_by_field(Measures) if name != "figure")

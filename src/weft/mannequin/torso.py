@@ -1,90 +1,25 @@
 """Torso, neck and head: cross sections by height, and solids that round them."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 
+from weft.base.errors import MannequinError
+from weft.base.trees import YamlMapping
+from weft.base.yaml_lines import read_yaml
 from weft.mannequin.joints import Levels
 from weft.mannequin.measures import NECK, SIZES, STATURE, Measures, child_mean
 from weft.mannequin.solids import Cone, Ellipsoid, Solid, Tube, section_rows
 
 X, Y, Z = np.eye(3)
 
+TRUNKS = Path(__file__).with_name("trunks.yaml")
 CHIN_TO_TOP = 0.131  # of a drawn head, over its size
 # Snyder et al. 1977: a head over the stature at 17.5 to 19 years; the breadth of a child's skull
 # over its head's height goes about as this power of its head's height over the stature.
 GROWN_HEAD, SKULL = 21.4 / 170.9, 0.25
-
-# Cross sections of the default figures: height over the stature; half breadth, depth to the front
-# and to the back of the ankles' plane [m]. They are drawn by eye after ANSUR II's mean breadths and
-# depths (chest 283 x 252 mm, waist 318 x 230, hips 348 x 242), a child's with a belly and without
-# a waist; the girths then scale them.
-SECTIONS: Mapping[str, Sequence[tuple[float, float, float, float]]] = {
-    "woman": (
-        (0.512, 0.105, 0.078, 0.080),
-        (0.526, 0.138, 0.090, 0.088),
-        (0.545, 0.160, 0.098, 0.092),
-        (0.575, 0.157, 0.100, 0.086),
-        (0.602, 0.135, 0.096, 0.076),
-        (0.624, 0.121, 0.092, 0.072),
-        (0.650, 0.121, 0.091, 0.080),
-        (0.680, 0.130, 0.092, 0.094),
-        (0.705, 0.137, 0.093, 0.104),
-        (0.7234, 0.141, 0.090, 0.109),
-        (0.758, 0.141, 0.076, 0.112),
-        (0.785, 0.126, 0.060, 0.108),
-        (0.806, 0.098, 0.044, 0.099),
-        (0.826, 0.069, 0.032, 0.085),
-        (0.845, 0.042, 0.022, 0.066),
-    ),
-    "man": (
-        (0.512, 0.105, 0.082, 0.080),
-        (0.526, 0.138, 0.096, 0.090),
-        (0.545, 0.158, 0.104, 0.094),
-        (0.575, 0.160, 0.109, 0.090),
-        (0.602, 0.155, 0.110, 0.088),
-        (0.624, 0.150, 0.110, 0.088),
-        (0.650, 0.149, 0.110, 0.094),
-        (0.680, 0.153, 0.110, 0.106),
-        (0.705, 0.160, 0.111, 0.116),
-        (0.7334, 0.166, 0.107, 0.124),
-        (0.758, 0.166, 0.095, 0.127),
-        (0.785, 0.148, 0.074, 0.122),
-        (0.806, 0.116, 0.054, 0.112),
-        (0.826, 0.082, 0.040, 0.097),
-        (0.845, 0.050, 0.030, 0.078),
-    ),
-    "child": (
-        (0.512, 0.066, 0.048, 0.052),
-        (0.526, 0.086, 0.053, 0.058),
-        (0.545, 0.089, 0.057, 0.058),
-        (0.575, 0.087, 0.066, 0.057),
-        (0.602, 0.087, 0.075, 0.058),
-        (0.624, 0.088, 0.079, 0.060),
-        (0.650, 0.089, 0.078, 0.063),
-        (0.680, 0.092, 0.075, 0.067),
-        (0.705, 0.094, 0.071, 0.070),
-        (0.7334, 0.096, 0.067, 0.072),
-        (0.758, 0.096, 0.058, 0.072),
-        (0.785, 0.085, 0.045, 0.068),
-        (0.806, 0.066, 0.034, 0.060),
-        (0.826, 0.047, 0.026, 0.050),
-        (0.845, 0.034, 0.020, 0.042),
-    ),
-}
-# Centers and radii [m] of the default figures' bust and buttocks, on the left: the center's height
-# is measured from the chest and from the hips.
-BUST = {
-    "woman": ((0.074, -0.006, 0.066), (0.060, 0.064, 0.060), 0.05),
-    "man": ((0.080, 0.012, 0.066), (0.078, 0.058, 0.048), 0.06),
-}
-SEAT = {
-    "woman": ((0.071, -0.058), (0.077, 0.088, 0.066)),
-    "man": ((0.070, -0.056), (0.074, 0.084, 0.062)),
-    "child": ((0.042, -0.033), (0.047, 0.046, 0.038)),
-}
-THICK = {"woman": 0.040, "man": 0.048, "child": 0.027}  # [m] half the thickness of their shoulders
 
 
 @dataclass(frozen=True)
@@ -97,6 +32,13 @@ class Factors:
     neck: float = 1.0
 
 
+@cache
+def drawn_trunks() -> YamlMapping:
+    """Return the drawn trunks of the default figures by name, as ``trunks.yaml`` has them."""
+    drawn: YamlMapping = read_yaml(TRUNKS, "table of trunks", MannequinError).value
+    return drawn
+
+
 def torso(m: Measures, factors: Factors) -> list[Solid]:
     """Return the solids of the trunk, neck and head, without legs and arms.
 
@@ -106,11 +48,11 @@ def torso(m: Measures, factors: Factors) -> list[Solid]:
     """
     at, grow = Levels(m), m.height / SIZES[m.figure][0]
     solids: list[Solid] = [_trunk(m, factors), *_buttocks(m, factors)]
-    y, s = at["chest"], factors.chest * grow
-    for side in (1.0, -1.0):
-        for (aside, above, ahead), radii, blend in [BUST[m.figure]] if m.figure in BUST else []:
-            center = np.array([aside * side * s, y + above * s, ahead * s])
-            solids.append(Ellipsoid(center, s * np.array(radii), blend, "bust"))
+    y, s, bust = at["chest"], factors.chest * grow, drawn_trunks()[m.figure].get("bust")
+    for side in (1.0, -1.0) if bust else ():
+        aside, above, ahead = bust["center"]
+        center = np.array([aside * side * s, y + above * s, ahead * s])
+        solids.append(Ellipsoid(center, s * np.array(bust["radii"]), bust["blend"], "bust"))
     return solids + _shoulders(m, grow) + _head(m, factors)
 
 
@@ -119,7 +61,7 @@ def _trunk(m: Measures, factors: Factors) -> Tube:
     from scipy.interpolate import PchipInterpolator
 
     at, grow = Levels(m), m.height / SIZES[m.figure][0]
-    rows = np.array(SECTIONS[m.figure])
+    rows = np.array(drawn_trunks()[m.figure]["sections"])
     if m.figure == "child":
         usual = child_mean("neck", m.height)
     else:
@@ -137,11 +79,11 @@ def _trunk(m: Measures, factors: Factors) -> Tube:
 
 def _buttocks(m: Measures, factors: Factors) -> list[Solid]:
     at, s = Levels(m), factors.hips * m.height / SIZES[m.figure][0]
-    center, radii = SEAT[m.figure]
-    y = at["hips"] + 0.012 * m.height
+    seat = drawn_trunks()[m.figure]["seat"]
+    y, (aside, ahead) = at["hips"] + 0.012 * m.height, seat["center"]
     return [
         Ellipsoid(
-            np.array([side * center[0] * s, y, center[1] * s]), s * np.array(radii), 0.04, "seat"
+            np.array([side * aside * s, y, ahead * s]), s * np.array(seat["radii"]), 0.04, "seat"
         )
         for side in (1.0, -1.0)
     ]
@@ -151,7 +93,7 @@ def _shoulders(m: Measures, grow: float) -> list[Solid]:
     """Return the collar bones and the slopes from the neck."""
     at, h = Levels(m), m.height
     end = 0.5 * m.shoulders
-    thick = THICK[m.figure] * grow
+    thick = drawn_trunks()[m.figure]["shoulders"] * grow
     solids: list[Solid] = []
     for side in (1.0, -1.0):
         inner = np.array([0.012 * h * side, at.at(0.822), -0.020 * h])

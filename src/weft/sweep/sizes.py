@@ -13,7 +13,7 @@ import yaml
 
 from weft.base.errors import SweepError, WeftError
 from weft.base.trees import Json
-from weft.bodies.body_measures import BY_NAME
+from weft.bodies.body_measures import measures_by_name
 from weft.bodies.landmarks import GIRTH_LEVELS
 from weft.bodies.sizes import ClothesSize
 from weft.garment import read_pattern
@@ -131,8 +131,9 @@ def _mannequin(file: SceneFile, scene: Path) -> str:
 
 def _refuse_girths(scene: Path, path: str, names: Iterable[str]) -> None:
     """Raise an error if a block gives girths, which would be the same in all sizes."""
+    known = measures_by_name()
     for name in names:
-        if name in BY_NAME and BY_NAME[name].name in GIRTHS:
+        if name in known and known[name].name in GIRTHS:
             expected = "no girths: they are those of the sizes"
             raise SweepError(f"{path}.{name}", got="a girth", where=scene, expected=expected)
 
