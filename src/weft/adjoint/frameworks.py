@@ -17,6 +17,7 @@ from weft.adjoint.adjoint import Adjoint, Derivative
 from weft.base.arrays import Floats
 from weft.base.errors import SceneError, SimulationError
 from weft.base.runtime_types import checked
+from weft.io.extra import optional
 
 
 @checked(SceneError, "flat")
@@ -176,11 +177,7 @@ def torch_function(flat: Flat) -> Any:
     Raises:
         SceneError: PyTorch is not installed.
     """
-    try:
-        import torch  # type: ignore[import-not-found]
-    except ImportError:
-        raise _missing("torch") from None
-
+    torch: Any = optional("torch", "torch", "adapter for torch", SceneError)
     first_derivative_only = _first_derivative_only(torch)
 
     def as_tensor(value: Any, q: Any) -> Any:
@@ -251,11 +248,8 @@ def jax_function(flat: Flat) -> Any:
     Raises:
         SceneError: JAX is not installed.
     """
-    try:
-        import jax  # type: ignore[import-not-found]
-        import jax.numpy as jnp  # type: ignore[import-not-found]
-    except ImportError:
-        raise _missing("jax") from None
+    jax = optional("jax", "jax", "adapter for jax", SceneError)
+    jnp = jax.numpy
     size = len(flat.start)
 
     def called(host: Any, shape: tuple[int, ...], q: Any) -> Any:
@@ -273,12 +267,3 @@ def jax_function(flat: Flat) -> Any:
 
     loss.defvjp(ahead, lambda gradient, by: (by * gradient,))
     return loss
-
-
-def _missing(name: str) -> SceneError:
-    return SceneError(
-        f"adapter for {name}",
-        got="not installed",
-        expected=name,
-        hint=f"pip install 'weft[{name}]'",
-    )

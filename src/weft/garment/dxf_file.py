@@ -17,6 +17,7 @@ from weft.base.errors import PatternError
 from weft.garment.curves import EdgeCurve
 from weft.garment.pattern import BorderCurve
 from weft.garment.pattern_file import read_bytes
+from weft.io.extra import optional
 
 if TYPE_CHECKING:
     from ezdxf.document import Drawing
@@ -89,20 +90,12 @@ def read_blocks(path: Path) -> tuple[list[DxfBlock], dict[str, str]]:
 
 def _drawing(path: Path) -> "Drawing":
     data = read_bytes(path)
-    try:
-        import ezdxf.recover
-    except ImportError as problem:
-        raise PatternError(
-            "ezdxf",
-            got="not installed",
-            expected="it, to read .dxf",
-            hint="pip install 'weft[garments]'",
-        ) from problem
+    package = optional("ezdxf.recover", "garments", "ezdxf, which reads .dxf", PatternError)
     if not data.strip():
         raise PatternError("DXF", got="an empty file", expected="a drawing", where=path.name)
     try:
         with without_log():  # messages about repairs of the file are of no use to its reader
-            drawing, _ = ezdxf.recover.read(io.BytesIO(data))
+            drawing: Drawing = package.read(io.BytesIO(data))[0]
     except Exception as problem:  # ezdxf raises errors of many kinds for damaged files
         raise _file_error(path, problem) from problem
     return drawing

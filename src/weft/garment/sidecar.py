@@ -96,20 +96,7 @@ def apply_sidecar(pattern: Pattern, path: Path) -> Pattern:
         if block.placement is not None:
             panel = replace(panel, placement=replace(panel.placement, fixed=True))
         panels[name] = panel
-    parts = PartReader(document, panels.values(), pattern.seams)
-    surface = parts.read_surfaces(given)
-    seams, elastics = parts.read_joins(given)
-    return replace(
-        pattern,
-        panels=list(parts.panels.values()),
-        seams=seams,
-        elastics=[*pattern.elastics, *elastics],
-        fabric=pattern.fabric if given.fabric is None else given.fabric,
-        places={**pattern.places, **parts.places},
-        body=document.read_body(given) or pattern.body,
-        surface=surface or pattern.surface,
-        hems=given.hems or {},
-    )
+    return PartReader(document, panels.values(), pattern.seams).complete(pattern, given)
 
 
 def select_size(
@@ -166,16 +153,10 @@ def assemble_pattern(
     car = car or read_sidecar(path)
     used, panels = _select_panels(car, index_pieces(pieces))
     panels = _assign_fabrics(car, used, panels)
-    parts = PartReader(car.document, panels)
-    surface = parts.read_surfaces(car.given)
-    seams, elastics = parts.read_joins(car.given)
-    panels, hems = list(parts.panels.values()), car.given.hems or {}
-    places = {f"panel {n}": p.where for n, p in used.items()} | parts.places
-    fabric = Pattern.fabric if car.given.fabric is None else car.given.fabric
-    seams = _match_seam_words(used) + seams
-    body = car.document.read_body(car.given)
-    about = fabric, str(path), places, body, surface, hems
-    return Pattern(name, panels, seams, elastics, *about)
+    places = {f"panel {n}": p.where for n, p in used.items()}
+    drawn = Pattern(name, (), source=str(path), places=places)
+    pattern = PartReader(car.document, panels).complete(drawn, car.given)
+    return replace(pattern, seams=[*_match_seam_words(used), *pattern.seams])
 
 
 def _select_panels(

@@ -3,7 +3,6 @@
 import math
 import re
 from dataclasses import dataclass, replace
-from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from weft.garment.curves import EdgeCurve
 from weft.garment.pattern import BorderCurve
 from weft.garment.pieces import chain_polyline
 from weft.garment.svg_tree import Node
+from weft.io.extra import optional
 
 if TYPE_CHECKING:
     from svgelements import Arc, Matrix, PathSegment, Point
@@ -81,15 +81,7 @@ def svgelements() -> ModuleType:
     Raises:
         PatternError: it is not installed.
     """
-    try:
-        return import_module("svgelements")
-    except ImportError as problem:
-        raise PatternError(
-            "svgelements",
-            got="not installed",
-            expected="it, to read .svg",
-            hint="pip install 'weft[garments]'",
-        ) from problem
+    return optional("svgelements", "garments", "svgelements, which reads .svg", PatternError)
 
 
 def transform_matrix(node: Node) -> "Matrix":

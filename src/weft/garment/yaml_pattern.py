@@ -103,16 +103,12 @@ def _read(
     parts.document = replace(document, measures=known)
     moves = parts.attempt(lambda: _moves_of_size(document, given, size))
     parts.read_panels(given.panels, moves or {})
-    surface = parts.read_surfaces(given)
-    seams, elastics = parts.read_joins(given)
-    fabric = Pattern.fabric if given.fabric is None else given.fabric
-    panels = list(parts.panels.values())
-    body = document.read_body(given)
-    if size is not None and body:  # heights stay: the panels are placed at them
-        body |= {name: girth for name, girth in size.body.items() if name != "height"}
-    name, hems = given.name or stem, given.hems or {}
-    about = fabric, source, parts.places, body, surface, hems
-    return Pattern(name, panels, seams, elastics, *about)
+    pattern = parts.complete(Pattern(given.name or stem, (), source=source), given)
+    if size is None or not pattern.body:
+        return pattern
+    # Heights stay: the panels are placed at them.
+    girths = {name: girth for name, girth in size.body.items() if name != "height"}
+    return replace(pattern, body={**pattern.body, **girths})
 
 
 def _measures_of_size(
@@ -213,6 +209,30 @@ class PartReader:
                 self.panels[name], closed = made
                 self.closed += closed
                 self.places |= {f"seam {s.name}": where for s in closed}
+
+    def complete(self, base: Pattern, given: JoinsBlock) -> Pattern:
+        """Return a pattern with the panels that are read, and with all that a block says.
+
+        Args:
+            base: the pattern; its seams are among those that are read already.
+            given: seams, elastics, fabric, appearance, hems and body.
+
+        Raises:
+            PatternProblems: all errors so far.
+        """
+        surface = self.read_surfaces(given)
+        seams, elastics = self.read_joins(given)
+        return replace(
+            base,
+            panels=list(self.panels.values()),
+            seams=seams,
+            elastics=[*base.elastics, *elastics],
+            fabric=base.fabric if given.fabric is None else given.fabric,
+            places={**base.places, **self.places},
+            body=self.document.read_body(given) or base.body,
+            surface=surface or base.surface,
+            hems=given.hems or {},
+        )
 
     def read_surfaces(self, given: JoinsBlock) -> Appearance | None:
         """Return the appearance of all panels, and find the images of single panels."""

@@ -70,7 +70,7 @@ THIGH_OVER_HIPS = 622.20 / 1020.08
 CALF_OVER_HIPS = 386.04 / 1020.08
 UPPER_ARM_OVER_CHEST = 0.92 * 340.93 / 1022.10  # flexed in the survey; a hanging arm has 8 % less
 
-# Snyder et al.: parts of the stature of their oldest group (17.5 to 19 years), which the two surveys
+# Snyder et al.: parts of the stature of the oldest group (17.5 to 19 years), which the two surveys
 # measure in different ways: a child's are in proportion to those of ANSUR II.
 GROWN = {"legs": 81.5 / 170.9, "arm": 63.3 / 170.9}
 
