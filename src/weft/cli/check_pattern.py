@@ -90,12 +90,7 @@ def table(report: "Report") -> list[str]:
     from weft.show.pattern.pattern_sheet import names_of
 
     pattern, lines = report.pattern, list[str]()
-    sewn = {
-        (s.panel, s.edge): m.seam.name
-        for m in report.seams
-        for s in (*m.first.sides, *m.second.sides)
-    }
-    every = {p.name: p for p in pattern.panels}
+    sewn, every = report.sewn, pattern.by_name
     whole = 0.0
     for panel in pattern.panels:
         if not is_drawable(panel):

@@ -32,6 +32,11 @@ class Report:
     seams: list[Match] = field(default_factory=list)  # seams without errors
     elastics: list[tuple[Elastic, EdgeChain]] = field(default_factory=list)
 
+    @property
+    def sewn(self) -> dict[tuple[str, int], str]:
+        """Return the name of the seam at every edge that is sewn."""
+        return {s.edge_id: match.seam.name for match in self.seams for s in match.sides}
+
     def add(self, what: str, got: object, expected: str, hint: str | None = None) -> None:
         """Add an error."""
         self.errors.append(PatternError(what, got=got, expected=expected, hint=hint))
@@ -73,7 +78,7 @@ def examine_pattern(pattern: Pattern) -> Report:
     good = {name: placed[name] for name in good}
     panels = [good.get(p.name, p) for p in pattern.panels]
     report.pattern = replace(pattern, panels=panels)
-    every = {p.name: p for p in panels}
+    every = report.pattern.by_name
     _check_seams(report, every, good)
     _check_elastics(report, every, good)
     _check_unsewn(report)
@@ -128,7 +133,7 @@ def _check_seams(report: Report, every: dict[str, Panel], good: dict[str, Panel]
         if len(report.errors) == before and all(s.panel in good for s in sides):
             match = Match.of(seam, good)
             if seam.notched:
-                first, second = align_chains(match.first, match.second)
+                first, second = align_chains(*match.chains)
                 match = replace(match, first=first, second=second)
             report.seams.append(match)
             _check_line(report, match)
@@ -158,7 +163,7 @@ def _check_use(
     """
     mine: set[tuple[str, int]] = set()
     for s in (*seam.first, *seam.second):
-        key = (s.panel, s.edge)
+        key = s.edge_id
         name = f"{edge_name(every[s.panel], s.edge)} of panel {s.panel}"
         if key in mine:
             report.add(f"seam {seam.name}", f"{name} twice", "once")
@@ -242,7 +247,7 @@ def _check_orientations(report: Report) -> None:
 
 
 def _panels_of(match: Match) -> list[str]:
-    return list(dict.fromkeys(s.panel for s in (*match.first.sides, *match.second.sides)))
+    return list(dict.fromkeys(s.panel for s in match.sides))
 
 
 def _check_elastics(report: Report, every: dict[str, Panel], good: dict[str, Panel]) -> None:
@@ -321,7 +326,7 @@ def _check_mirror(report: Report, good: dict[str, Panel]) -> None:
     for match in report.seams:
         if any(name not in placed for name in _panels_of(match)):
             continue
-        a, b = (chain.in_space(PROBES).mean(axis=0) for chain in (match.first, match.second))
+        a, b = (chain.in_space(PROBES).mean(axis=0) for chain in match.chains)
         apart, other = np.linalg.norm(a - b), np.linalg.norm(a - flip * b)
         sides = a[0] * b[0] < 0 and min(abs(a[0]), abs(b[0])) > ASIDE
         # Center seams join an edge with its own mirror image, from which it is not apart.
@@ -331,11 +336,7 @@ def _check_mirror(report: Report, good: dict[str, Panel]) -> None:
                 f"{100 * apart:.0f} cm apart: the mirror image of one of them is "
                 f"{100 * other:.0f} cm from the other; is that one meant?"
             )
-    sewn = {
-        (s.panel, s.edge): m.seam.name
-        for m in report.seams
-        for s in (*m.first.sides, *m.second.sides)
-    }
+    sewn = report.sewn
     middle = {
         (name, i): EdgeChain((SeamSide(name, i),), placed).in_space(PROBES)
         for name, panel in placed.items()

@@ -59,7 +59,7 @@ def cut(
     _check_size(pattern, size)
     report = check_pattern(pattern)
     pattern = report.pattern
-    panels = {p.name: p for p in pattern.panels}
+    panels = pattern.by_name
     lines = {name: inner_lines(p, size) for name, p in panels.items()}
     needed = minimum_edge_counts(report.seams, panels)
     edges = [(name, e) for name, p in panels.items() for e in range(len(p.corners))]
@@ -158,8 +158,8 @@ def _sample_pairs(
     pairs: list[tuple[EdgePoint, EdgePoint]] = []
     at: list[float] = []
     segments: list[tuple[int, int]] = []
-    backward = {(s.panel, s.edge): s.backward for s in match.first.sides}
-    number = {(s.panel, s.edge): i for i, s in enumerate(match.first.sides)}
+    backward = {s.edge_id: s.backward for s in match.first.sides}
+    number = {s.edge_id: i for i, s in enumerate(match.first.sides)}
     for (one, k), (two, m), opposite in parts:
         own = range(index[one][k], index[one][k + 1] + 1)
         other = range(index[two][m], index[two][m + 1] + 1)
@@ -193,7 +193,7 @@ def _chain_edges(chain: EdgeChain, outline: Mapping[tuple[str, int], Ints]) -> I
     """Return the edges (k,2) of the mesh along a chain."""
     found = []
     for s in chain.sides:
-        ids = outline[s.panel, s.edge][:: -1 if s.backward else 1]
+        ids = outline[s.edge_id][:: -1 if s.backward else 1]
         found.append(np.stack([ids[:-1], ids[1:]], axis=1))
     return np.concatenate(found)
 

@@ -223,6 +223,16 @@ class Match:
         return Match(seam, first, second.reverse() if found.flip else second, found)
 
     @property
+    def chains(self) -> tuple[EdgeChain, EdgeChain]:
+        """Return both chains."""
+        return self.first, self.second
+
+    @property
+    def sides(self) -> tuple[SeamSide, ...]:
+        """Return the edges of both chains."""
+        return (*self.first.sides, *self.second.sides)
+
+    @property
     def on_line(self) -> bool:
         """Return whether the seam sews a panel on an inner line: three faces meet in it."""
         return self.first.is_inside or self.second.is_inside
@@ -235,16 +245,16 @@ class Match:
     @property
     def is_dart(self) -> bool:
         """Return whether the seam closes two neighboring edges of a panel."""
-        one, two = self.first, self.second
+        one, two = self.chains
         same = {one.ends[0], one.ends[1]} & {two.ends[0], two.ends[1]}
-        return bool(same) and {s.panel for s in (*one.sides, *two.sides)} == {one.sides[0].panel}
+        return bool(same) and {s.panel for s in self.sides} == {one.sides[0].panel}
 
     def corner_pairs(self) -> list[tuple[Corner, Corner]]:
         """Return the pairs of corners that the seam sews together.
 
         These are the ends of its chains, and corners at fractions that differ by less than 0.01.
         """
-        one, two = self.first, self.second
+        one, two = self.chains
         found = list(zip(one.ends, two.ends))
         for i, at in enumerate(one.starts[1:-1].tolist(), 1):
             j = int(np.argmin(np.abs(two.starts - at)))

@@ -17,7 +17,7 @@ from weft.garment.pattern import Closing, Elastic, Panel, Pattern, PatternFold, 
 from weft.garment.sampling import corner_angles
 
 if TYPE_CHECKING:
-    from weft.fabric.fabric import FabricLike
+    pass
 
 ROUND = 4  # least number of points at which an elastic is sewn to a closed line
 PATCH_TURN = np.radians(20.0)  # the turn at which a spline patch has a corner (docs/splines.md)
@@ -143,11 +143,6 @@ class Garment:
         """
         check_known(name, self.vertices, "panel")
         return self.pattern.panel(name)
-
-    def fabric_of(self, panel: str) -> "FabricLike":
-        """Return the fabric of a panel, as the pattern writes it."""
-        own = self.panel(panel).fabric
-        return self.pattern.fabric if own is None else own
 
     def panel_mesh(self, name: str) -> TriangleMesh:
         """Return the mesh of one panel at its start position, with its named edges as groups."""

@@ -83,7 +83,7 @@ def find_gathers(report: Report, size: float, worn: FabricLike | None = None) ->
         if fullness < FULL or edge >= size:
             continue
         for s in chain.sides:
-            found.sizes[s.panel, s.edge] = min(edge, found.sizes.get((s.panel, s.edge), size))
+            found.sizes[s.edge_id] = min(edge, found.sizes.get(s.edge_id, size))
         folds = f"{what}, gathered {fullness:.2f} times: folds of {1e3 * fold:.2g} mm"
         found.lines.append(f"{folds}, edges of {1e3 * edge:.2g} mm along it")
         if edge > fold / FEWEST:
@@ -115,8 +115,7 @@ class _Fabrics:
 
     def of(self, panel: Panel) -> Fabric:
         """Return the fabric of a panel."""
-        own = panel.fabric if panel.fabric is not None else self.pattern.fabric
-        given = own if self.worn is None else self.worn
+        given = self.pattern.fabric_of(panel) if self.worn is None else self.worn
         if repr(given) not in self.known:
             self.known[repr(given)] = as_fabric(given)
         return self.known[repr(given)]

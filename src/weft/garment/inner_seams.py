@@ -53,7 +53,7 @@ def _sewn_on(panels: Mapping[str, Panel], seams: Sequence[Seam]) -> dict[str, tu
         if not (seam.first and seam.second and all(map(exists, [*seam.first, *seam.second]))):
             continue
         match = Match.of(seam, panels)
-        for chain, line in ((match.first, match.second), (match.second, match.first)):
+        for chain, line in (match.chains, match.chains[::-1]):
             name, under = _only_panel(chain), _only_panel(line)
             if not line.is_inside or chain.is_inside or not name or not under or name == under:
                 continue

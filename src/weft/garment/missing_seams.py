@@ -12,6 +12,7 @@ import numpy as np
 
 from weft.garment.edge_chains import EdgeChain, Match
 from weft.garment.pattern import Pattern, Seam, SeamSide
+from weft.garment.sampling import sewn_edges
 from weft.garment.seam_ways import CENTER, SeamWays
 from weft.garment.start_positions import Figure
 
@@ -30,9 +31,8 @@ def find_missing_seams(pattern: Pattern, ways: Sequence[SeamWays], figure: Figur
         ways: of its seams.
         figure: the body.
     """
-    panels = {p.name: p for p in pattern.panels}
-    chains = (chain for w in ways for chain in (w.match.first, w.match.second))
-    sewn = {(side.panel, side.edge) for chain in chains for side in chain.sides}
+    panels = pattern.by_name
+    sewn = sewn_edges(w.match for w in ways)
     loose = [
         SeamSide(name, i)
         for name, panel in panels.items()
@@ -67,7 +67,7 @@ def _is_slit(one: SeamSide, two: SeamSide, ways: Sequence[SeamWays]) -> bool:
         apart = ((s.edge - side.edge) % count for s in chain.sides if s.panel == side.panel)
         return any(k in (1, count - 1) for k in apart)
 
-    chains = [(w.match.first, w.match.second) for w in ways]
+    chains = [w.match.chains for w in ways]
     chains += [pair[::-1] for pair in chains]
     return any(is_beside(a, one) and is_beside(b, two) for a, b in chains)
 

@@ -49,7 +49,7 @@ def _stitched_edges(garment: Garment) -> Iterator[tuple[tuple[str, int], float]]
     """Yield panel and number of every edge with stitches, and their distance from it [m]."""
     for line in garment.seams:
         if line.seam.topstitch:
-            yield from (((s.panel, s.edge), line.seam.topstitch) for s in line.seam.first)
+            yield from ((s.edge_id, line.seam.topstitch) for s in line.seam.first)
     hems = dict(garment.pattern.hems)
     for panel in garment.pattern.panels:
         if any(e.name == HEM for e in panel.edges):

@@ -205,6 +205,11 @@ class SeamSide:
     edge: int
     backward: bool = False
 
+    @property
+    def edge_id(self) -> tuple[str, int]:
+        """Return panel and number of the edge."""
+        return self.panel, self.edge
+
 
 class Closing(enum.Enum):
     """The way in which a seam closes."""
@@ -311,6 +316,15 @@ class Pattern:
     hems: Mapping[str, float] = field(default_factory=dict)
     flat_start: bool = False
 
+    @property
+    def by_name(self) -> dict[str, Panel]:
+        """Return the panels by name."""
+        return {p.name: p for p in self.panels}
+
     def panel(self, name: str) -> Panel:
         """Return the panel of this name; raise ``KeyError`` if there is none."""
-        return {p.name: p for p in self.panels}[name]
+        return self.by_name[name]
+
+    def fabric_of(self, panel: Panel) -> FabricLike:
+        """Return the fabric of a panel, as the pattern writes it."""
+        return self.fabric if panel.fabric is None else panel.fabric

@@ -51,13 +51,26 @@ def plane_axes(placement: Placement) -> Floats:
     own = Rotation.from_euler("z", placement.on_paper[2], degrees=True).as_matrix()
     turn = Rotation.from_euler("xyz", placement.rotation, degrees=True).as_matrix()
     if placement.wrap is not None:
-        axis = np.asarray(placement.wrap.direction, float)
-        axis = axis / np.linalg.norm(axis)
-        facing = np.asarray(placement.wrap.facing, float)
-        facing = facing - (facing @ axis) * axis
-        facing = facing / np.linalg.norm(facing)
-        turn = turn @ np.stack([np.cross(axis, facing), axis, facing], axis=1)
+        turn = turn @ _wrap_axes(placement.wrap, "wrap")
     return np.asarray(turn @ own)
+
+
+def _wrap_axes(wrap: Wrap, place: str) -> Floats:
+    """Return (3,3) in columns the directions to the right, along the axis, and where a wrap faces.
+
+    Raises:
+        PatternError: a wrap without an axis; ``place`` is its name.
+    """
+    axis, facing = np.asarray(wrap.direction, float), np.asarray(wrap.facing, float)
+    length = float(np.linalg.norm(axis))
+    axis = axis / length if length > 0 else axis
+    facing = facing - (facing @ axis) * axis
+    size = float(np.linalg.norm(facing))
+    if not (length > 0 and size > 1e-9 and np.isfinite([length, size]).all()):
+        got = f"direction {tuple(wrap.direction)}, facing {tuple(wrap.facing)}"
+        raise PatternError(place, got=got, expected="two directions that are not parallel")
+    facing = facing / size
+    return np.stack([np.cross(axis, facing), axis, facing], axis=1)
 
 
 def wrap_points(wrap: Wrap, flat: Floats, out: float, what: str) -> tuple[Floats, Positions]:
@@ -75,16 +88,8 @@ def wrap_points(wrap: Wrap, flat: Floats, out: float, what: str) -> tuple[Floats
     Raises:
         PatternError: a wrap without an axis, or a panel that goes around it more than once.
     """
-    axis, facing = np.asarray(wrap.direction, float), np.asarray(wrap.facing, float)
-    length = float(np.linalg.norm(axis))
-    axis = axis / length if length > 0 else axis
-    facing = facing - (facing @ axis) * axis
-    size = float(np.linalg.norm(facing))
-    radius = wrap.radius + out
-    place = f"{what}: wrap"
-    if not (length > 0 and size > 1e-9 and np.isfinite([length, size]).all()):
-        got = f"direction {tuple(wrap.direction)}, facing {tuple(wrap.facing)}"
-        raise PatternError(place, got=got, expected="two directions that are not parallel")
+    radius, place = wrap.radius + out, f"{what}: wrap"
+    right, axis, facing = _wrap_axes(wrap, place).T
     if not (np.isfinite(radius) and radius * wrap.radius > 0 and (radius > 0 or not wrap.taper)):
         expected = "> 0, or < 0 without a taper, for a right side inside"
         raise PatternError(f"{place}.radius", got=f"{radius:g} m", expected=expected)
@@ -98,8 +103,6 @@ def wrap_points(wrap: Wrap, flat: Floats, out: float, what: str) -> tuple[Floats
             expected="at most once around",
             hint=f"a radius of at least {least:.4g} m, or cut the panel",
         )
-    facing = facing / size
-    right = np.cross(axis, facing)
     outward = np.cos(angle)[:, None] * facing + np.sin(angle)[:, None] * right
     x = along[:, None] * axis + around[:, None] * outward
     return np.asarray(wrap.center, dtype=np.float64), x

@@ -122,15 +122,14 @@ def band_lengths(pattern: Pattern, size: float) -> dict[EdgeId, float]:
 
 def sewn_edges(seams: Iterable[Match]) -> list[EdgeId]:
     """Return the edges and inner lines of all chains of seams, each once."""
-    sides = [s for match in seams for s in (*match.first.sides, *match.second.sides)]
-    return list(dict.fromkeys((s.panel, s.edge) for s in sides))
+    return list(dict.fromkeys(s.edge_id for match in seams for s in match.sides))
 
 
 def _chain_breaks(chain: EdgeChain, cuts: Mapping[EdgeId, list[float]]) -> Floats:
     """Return the sorted fractions of a chain at which it has breaks; the common break of two
     neighboring edges is listed once.
     """
-    found = [chain.place_of(i, np.array(cuts[s.panel, s.edge])) for i, s in enumerate(chain.sides)]
+    found = [chain.place_of(i, np.array(cuts[s.edge_id])) for i, s in enumerate(chain.sides)]
     every = np.sort(np.concatenate(found))
     return np.asarray(every[np.concatenate([[True], np.diff(every) > 1e-12])])
 
@@ -146,7 +145,7 @@ def _copy_breaks(match: Match, cuts: dict[EdgeId, list[float]], size: float) -> 
     for chain, mine, others in ((match.first, one, two), (match.second, two, one)):
         for at in others[np.abs(others[:, None] - mine).min(axis=1) > near].tolist():
             i, fraction = chain.on_edge(at)
-            edge = (chain.sides[i].panel, chain.sides[i].edge)
+            edge = chain.sides[i].edge_id
             cuts[edge] = sorted([*cuts[edge], fraction])
             changed = True
     return changed
@@ -158,9 +157,9 @@ def _chain_parts(chain: EdgeChain, cuts: Mapping[EdgeId, list[float]]) -> list[t
     """
     found: list[tuple[Part, bool]] = []
     for s in chain.sides:
-        count = len(cuts[s.panel, s.edge]) - 1
+        count = len(cuts[s.edge_id]) - 1
         order = range(count - 1, -1, -1) if s.backward else range(count)
-        found += [(((s.panel, s.edge), k), s.backward) for k in order]
+        found += [((s.edge_id, k), s.backward) for k in order]
     return found
 
 
@@ -300,9 +299,9 @@ def minimum_edge_counts(seams: Sequence[Match], panels: Mapping[str, Panel]) -> 
     corners = SewnCorners(sewn)
     names: dict[EdgeId, object] = {}  # the seam of each edge that is one whole side of a seam
     for match in sewn:
-        for chain in (match.first, match.second):
+        for chain in match.chains:
             if len(chain.sides) == 1:
-                names[chain.sides[0].panel, chain.sides[0].edge] = match.seam.name
+                names[chain.sides[0].edge_id] = match.seam.name
     between: dict[frozenset[Corner], list[EdgeId]] = {}
     for name, panel in panels.items():
         k = len(panel.corners)

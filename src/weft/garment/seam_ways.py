@@ -54,14 +54,14 @@ class SeamWays:
 
     def move(self, panels: Mapping[str, Panel]) -> "SeamWays":
         """Return the ways of the seam between panels that start elsewhere."""
-        one, two = (replace(c, panels=panels) for c in (self.match.first, self.match.second))
+        one, two = (replace(c, panels=panels) for c in self.match.chains)
         return SeamWays.of(replace(self.match, first=one, second=two))
 
     def edges(self, panel: str) -> list[Floats]:
         """Return points (k,2) [m] of the edges of a panel that the seam joins, in its plane."""
         return [
             curve.points(np.linspace(0, 1, 9))
-            for chain in (self.match.first, self.match.second)
+            for chain in self.match.chains
             for side, curve in zip(chain.sides, chain.curves)
             if side.panel == panel
         ]
@@ -69,7 +69,7 @@ class SeamWays:
     @property
     def panels(self) -> tuple[str, str]:
         """Return the names of the panels at the middle of the seam, on both sides."""
-        one, two = self.match.first, self.match.second
+        one, two = self.match.chains
         return one.sides[one.on_edge(0.5)[0]].panel, two.sides[two.on_edge(0.5)[0]].panel
 
     @cached_property

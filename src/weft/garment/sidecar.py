@@ -85,7 +85,7 @@ def apply_sidecar(pattern: Pattern, path: Path) -> Pattern:
     if document is None:
         return pattern
     given = document.read(JoinsBlock, document.tree).given
-    panels = {p.name: p for p in pattern.panels}
+    panels = pattern.by_name
     for name, tree in (given.panels or {}).items():
         loc = ("panels", name)
         if name not in panels:

@@ -85,7 +85,7 @@ class Outfit:
                 looks = panel_appearances(garment)
                 seen |= {called[-1] + panel: look for panel, look in looks.items()}
                 for panel in garment.pattern.panels:
-                    kind = made_of or as_fabric(garment.fabric_of(panel.name))
+                    kind = made_of or as_fabric(garment.pattern.fabric_of(panel))
                     kind = known.setdefault(repr(dataclasses.asdict(kind)), kind)
                     cloths.append(panel_cloth(thing, panel.name, kind))
                     names.append(panel.name if alone else f"{name} {panel.name}")

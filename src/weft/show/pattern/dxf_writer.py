@@ -63,7 +63,7 @@ def write_nest_dxf(path: str | Path, nest: Nest) -> list[Path]:
 
 def _draw_piece(block: "BlockLayout", piece: NestPiece, nest: Nest) -> None:
     """Draw a panel in one size."""
-    panel, fabric = piece.panel, piece.panel.fabric or nest.patterns[piece.size].fabric
+    panel, fabric = piece.panel, nest.patterns[piece.size].fabric_of(piece.panel)
     texts = [f"Piece Name: {panel.name}", f"Size: {piece.size}", "Quantity: 1", f"Origin: {ORIGIN}"]
     if isinstance(fabric, str):
         texts.append(f"Material: {fabric}")

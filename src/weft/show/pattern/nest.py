@@ -84,7 +84,7 @@ class Nest:
         self.sample = self.sizes[len(self.sizes) // 2]
         names = [p.name for p in patterns[self.sample].panels]
         matches = {
-            size: [Match.of(seam, {p.name: p for p in pattern.panels}) for seam in pattern.seams]
+            size: [Match.of(seam, pattern.by_name) for seam in pattern.seams]
             for size, pattern in patterns.items()
         }
         cuts = {
@@ -151,7 +151,7 @@ def _offset(panel: Panel, matches: Sequence[Match], allowance: float) -> Floats:
     parts = [shapely.make_valid(shapely.Polygon(outline))]
     for match in matches:
         if match.is_dart and match.first.sides[0].panel == panel.name:
-            legs = [c.controls for chain in (match.first, match.second) for c in chain.curves]
+            legs = [c.controls for chain in match.chains for c in chain.curves]
             parts.append(shapely.MultiPoint(np.concatenate(legs)).convex_hull)
     wider = shapely.union_all(parts).buffer(allowance, join_style="mitre", mitre_limit=MITRE)
     if wider.geom_type != "Polygon":
@@ -167,7 +167,7 @@ def _notches(names: Sequence[str], matches: Sequence[Match], allowance: float) -
     """
     found: dict[str, list[Floats]] = {name: [] for name in names}
     for match in (m for m in matches if not m.is_dart):
-        for own, other in ((match.first, match.second), (match.second, match.first)):
+        for own, other in (match.chains, match.chains[::-1]):
             if own.is_inside:
                 continue
             middle = [0.5] if own.length >= SHORTEST else []

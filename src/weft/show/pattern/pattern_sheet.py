@@ -65,12 +65,7 @@ class PatternSheet:
         self.rooms = {n: roomiest([self.outlines[n], *p.holes]) for n, p in self.panels.items()}
         self.origins, extent = arrange(self.outlines, GAP)
         self.rows = [(m, seam_color(i)) for i, m in enumerate(report.seams)]
-        self.legs = {
-            (s.panel, s.edge)
-            for m in report.seams
-            if m.is_dart
-            for s in (*m.first.sides, *m.second.sides)
-        }
+        self.legs = {s.edge_id for m in report.seams if m.is_dart for s in m.sides}
         width, height = np.maximum(extent, 0.1)
         self.scale = min(WIDTH / width, 1600 / height)
         listed = len(self.rows) + len(report.elastics)
@@ -137,7 +132,7 @@ class PatternSheet:
             pen.text(place, name, INK, 17, "lm")
             return
         pen.text((middle[0], middle[1] - 0.62 * size), name, INK, size, "mm", True)
-        fabric = panel.fabric if panel.fabric is not None else self.report.pattern.fabric
+        fabric = self.report.pattern.fabric_of(panel)
         said = fabric if isinstance(fabric, str) else _fabric_name(fabric)
         small = f"{said}, layer {panel.layer}" if panel.layer else f"{said}"
         below = (middle[0], middle[1] + 0.5 * size)
@@ -181,7 +176,7 @@ class PatternSheet:
         """Draw both sides of a seam, with arrows in the direction in which they are joined, and its
         number.
         """
-        for chain in (match.first, match.second):
+        for chain in match.chains:
             whole = sum(c.length for c in chain.curves)
             twin = chain is match.second and match.is_dart  # one number for both legs
             for side, curve in zip(chain.sides, chain.curves):
