@@ -10,8 +10,9 @@ from weft.discretization.mesh import TriangleMesh
 from weft.garment.check import check_pattern
 from weft.garment.cutting import cut
 from weft.garment.ease import Ease, ease_warnings, measure_ease
+from weft.garment.figure import Figure
 from weft.garment.formats import read_pattern
-from weft.garment.start_positions import Figure, fit_start
+from weft.garment.start_positions import fit_start
 from weft.garment.yaml_pattern import parse_yaml_pattern
 from weft.io import write_mesh
 from weft.mannequin import mannequin

@@ -10,8 +10,9 @@ from scipy.spatial.transform import Rotation
 import weft
 from tests.garment.people import person
 from weft.garment.cutting import cut
+from weft.garment.figure import Figure
 from weft.garment.formats import read_pattern
-from weft.garment.start_positions import Figure, fit_start
+from weft.garment.start_positions import fit_start
 from weft.mannequin.figure import Mannequin
 from weft.run.garment_lines import MovingLandmarks, find_lines, judge_line
 from weft.run.garment_quality import Quality, percentiles

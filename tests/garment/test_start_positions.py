@@ -12,13 +12,13 @@ from weft.base.errors import PatternError
 from weft.bodies.body_measures import levels_of
 from weft.contact import intersections
 from weft.garment.cutting import cut
+from weft.garment.figure import Figure
 from weft.garment.formats import read_pattern
 from weft.garment.pattern import Edge, Panel, Pattern, Placement, Seam, SeamSide
 from weft.garment.placement import place_points
 from weft.garment.seam_ways import find_tubes
 from weft.garment.sewing_order import order_seams, rank_seams
 from weft.garment.start_positions import (
-    Figure,
     caught_seams,
     crosses_body,
     find_ways,

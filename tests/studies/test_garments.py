@@ -15,9 +15,10 @@ from weft.bodies.body import Body
 from weft.contact.exact.intersections import intersections
 from weft.garment.check import check_pattern
 from weft.garment.cutting import cut
+from weft.garment.figure import Figure
 from weft.garment.formats import read_pattern
 from weft.garment.placement import place_points
-from weft.garment.start_positions import Figure, caught_seams, fit_start
+from weft.garment.start_positions import caught_seams, fit_start
 from weft.mannequin.figure import Mannequin
 
 FOLDER = Path("examples/garments/garmentcode")

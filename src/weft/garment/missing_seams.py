@@ -11,10 +11,10 @@ from itertools import combinations
 import numpy as np
 
 from weft.garment.edge_chains import EdgeChain, Match
+from weft.garment.figure import Figure
 from weft.garment.pattern import Pattern, Seam, SeamSide
 from weft.garment.sampling import sewn_edges
 from weft.garment.seam_ways import CENTER, SeamWays
-from weft.garment.start_positions import Figure
 
 LIKE = 0.02  # difference of the lengths of edges that belong together, over their length
 SHORTEST = 0.06  # [m] of an edge

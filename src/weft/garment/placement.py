@@ -3,10 +3,15 @@
 Panels of higher layers lie further out.
 """
 
+import warnings
+from dataclasses import replace
+
 import numpy as np
 
 from weft.base.arrays import Floats, Positions
 from weft.base.errors import PatternError
+from weft.discretization.polygon import contains
+from weft.garment.curves import outline_polygon
 from weft.garment.pattern import Panel, Placement, Wrap
 
 LAYER_GAP = 0.01  # [m] between the start positions of successive layers
@@ -137,3 +142,31 @@ def _roll_plane(
     way = np.hypot(x, out)
     angle = np.arctan2(x, out) / abs(slope)
     return angle, way * abs(slope), (sign * way - tip) * float(np.cos(taper))
+
+
+def panel_points(panel: Panel, spacing: float, *, border: bool = True) -> Positions:
+    """Return start positions (n,3) [m] of points all over a panel, with its border or without."""
+    outline = outline_polygon(panel)[0]
+    low, high = outline.min(0), outline.max(0)
+    grid = np.stack(np.meshgrid(*(np.arange(a, b, spacing) for a, b in zip(low, high))), axis=-1)
+    inside = grid.reshape(-1, 2)
+    inside = inside[contains([outline], inside)]
+    return place_points(panel, np.concatenate([outline, inside]) if border else inside)
+
+
+def move_panel(panel: Panel, turn: Floats, shift: Floats) -> Panel:
+    """Return a panel whose start positions x are at ``turn`` x + ``shift``."""
+    from scipy.spatial.transform import Rotation
+
+    placement = panel.placement
+    if placement.fixed:
+        return panel
+    own = Rotation.from_euler("xyz", placement.rotation, degrees=True)
+    center = np.zeros(3) if placement.wrap is None else np.asarray(placement.wrap.center)
+    moved = turn @ (center + placement.translation) + shift - center
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # gimbal lock: the angles are not unique, any are right
+        angles = (Rotation.from_matrix(turn) * own).as_euler("xyz", degrees=True)
+    x, y, z = moved.tolist()
+    a, b, c = angles.tolist()
+    return replace(panel, placement=replace(placement, translation=(x, y, z), rotation=(a, b, c)))

@@ -13,33 +13,29 @@ Panels stay flat, but for sleeves and wide panels. The steps, in the order in wh
 5. Seams that still close through the body are named.
 """
 
-import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 
 import numpy as np
 
 from weft.base.arrays import Floats, Positions
 from weft.base.errors import Outlook, StartProblem
-from weft.bodies.body import Body
 from weft.bodies.body_measures import levels_of
 from weft.bodies.landmarks import GIRTH_LEVELS, Landmarks
-from weft.discretization.polygon import contains
-from weft.garment.bent_panel import bend_around, bend_away
+from weft.garment.bent_panel import bend_away
 from weft.garment.body_depth import BodyDepth
 from weft.garment.check import check_pattern
 from weft.garment.curves import outline_polygon
+from weft.garment.figure import MARGIN, Figure
+from weft.garment.limbs import fit_sleeves, inner_x, is_aside
 from weft.garment.pattern import Panel, Pattern
-from weft.garment.placement import LAYER_GAP, place_points
+from weft.garment.placement import LAYER_GAP, move_panel, panel_points, place_points
 from weft.garment.seam_ways import UPWARD, SeamWays, closed_panels, find_tubes
 
-MARGIN = 0.01  # [m] distance from the body that ways and panels keep
 MEAN_HEIGHT = 1.72  # [m] of GarmentCode's mean body, for which its panels are placed
 LET_DOWN = 0.025  # distance above the shoulders, over the height of the body, at which tops start
 HIGHEST_MOVE = 0.3  # [m] by which a garment is moved up or down at most
 RESTRAINT = 0.002  # cost of a move, over that of ways that are obstructed by as much
-ASIDE = 0.03  # distance of a sleeve from the plane of symmetry, over the height of the body
 CAUGHT = 0.06  # obstruction of a way, over the height of the body, from which a seam is caught
 STEEPEST = 0.3  # slope of panels that lean on the body
 WHOLE = 0.7  # part of a row in front of or behind the body that panels fill, where it has a girth
@@ -47,54 +43,6 @@ HAND = 0.7  # length of a hand over that of a forearm
 FOREARM = 0.03  # distance from a forearm's axis that panels keep, over the height of the body
 MOST_TURN = 2.0  # [rad] by which each side of a panel is bent away from the body at most
 FLAT = 0.1  # extent along z, over the largest one, up to which a panel is stacked
-
-
-@dataclass(frozen=True, eq=False)
-class Figure:
-    """A standing body in a frame of its own: floor at y = 0, crotch at x = z = 0, looking along z.
-
-    Args:
-        depth: of the body, in its frame.
-        landmarks: of the body, in its frame.
-        turn: (3,3) rotation from the frame into the scene.
-        origin: (3,) [m] the frame's origin in the scene.
-    """
-
-    depth: BodyDepth
-    landmarks: Landmarks
-    turn: Floats
-    origin: Floats
-
-    @property
-    def crotch(self) -> float:
-        """Return the height [m] of the crotch."""
-        return float(self.landmarks.points["crotch"][1])
-
-    @property
-    def armpit(self) -> float:
-        """Return the height [m] of the lower armpit."""
-        return float(min(self.landmarks.points[f"armpit_{s}"][1] for s in ("left", "right")))
-
-    @cached_property
-    def kept_clear(self) -> BodyDepth:
-        """The depth of the body, grown by the distance that ways and panels keep."""
-        return self.depth.grow(MARGIN)
-
-    @staticmethod
-    def of(body: Body) -> "Figure":
-        """Return the figure of a body at the start, y up.
-
-        Raises:
-            MeshError: landmarks that cannot be found.
-        """
-        found, vertices = body.find_landmarks(), body.at(0.0)
-        turn = found.axes.T.copy()
-        origin = np.array(found.points["crotch"])
-        origin[1] = vertices[:, 1].min()
-        points = {name: (p - origin) @ turn for name, p in found.points.items()}
-        own = (vertices - origin) @ turn
-        marks = replace(found, points=points, forward=np.array([0.0, 0.0, 1.0]))
-        return Figure(BodyDepth.of(own, body.faces), marks, turn, origin)
 
 
 def fit_start(pattern: Pattern, figure: Figure) -> tuple[Pattern, list[SeamWays]]:
@@ -114,7 +62,7 @@ def fit_start(pattern: Pattern, figure: Figure) -> tuple[Pattern, list[SeamWays]
     fitted = _fit_height(report.pattern, ways, tubes, figure, body)
     fitted = _clear_bent_panels(fitted, figure.depth)
     ways = _move_ways(ways, fitted)
-    fitted = _fit_sleeves(fitted, ways, tubes, figure)
+    fitted = fit_sleeves(fitted, ways, tubes, figure)
     whole = {p.name for p in fitted.panels if p.placement.wrap} & closed_panels(ways)
     flat = [p.name for p in pattern.panels if not (p.placement.wrap or p.placement.fixed)]
     loose = [name for name in flat if name not in whole]
@@ -157,7 +105,7 @@ def _move_ways(ways: Iterable[SeamWays], pattern: Pattern) -> list[SeamWays]:
 
 def crosses_body(pattern: Pattern, body: BodyDepth) -> bool:
     """Return whether a panel starts inside a body, or a seam would close through its middle."""
-    return any(body.contains(_panel_points(p, body.cell)).any() for p in pattern.panels) or any(
+    return any(body.contains(panel_points(p, body.cell)).any() for p in pattern.panels) or any(
         body.obstruction(w.first, w.second, w.outward).mean() > 0.9 * body.farthest
         for w in find_ways(pattern)
         if w.encloses
@@ -197,7 +145,7 @@ def _fit_height(
     low, top = float(heights.min()), float(heights.max())
     crotch, tall = figure.crotch, figure.landmarks.height
     whole = {t: [points[n] for n in panels if tubes[n] == t] for t in set(tubes.values())}
-    inner = {name: _inner_x(whole[t]) for name, t in tubes.items() if _is_aside(whole[t], figure)}
+    inner = {name: inner_x(whole[t]) for name, t in tubes.items() if is_aside(whole[t], figure)}
     central = [
         w
         for w in ways
@@ -230,7 +178,7 @@ def _fit_height(
     moved = []
     for panel in pattern.panels:
         aside = (scale - 1) * inner.get(panel.name, 0.0)
-        moved.append(_move(panel, np.eye(3), np.array([aside, up, 0.0])))
+        moved.append(move_panel(panel, np.eye(3), np.array([aside, up, 0.0])))
     return replace(pattern, panels=moved)
 
 
@@ -239,7 +187,7 @@ def _girths(panels: Iterable[Panel], row: float) -> Floats:
 
     There is no girth where panels in front of the body, or behind it, fill too little of a row.
     """
-    points = [_panel_points(p, row, border=False) for p in panels]
+    points = [panel_points(p, row, border=False) for p in panels]
     x = np.concatenate([np.zeros((0, 3)), *points])  # a pair of sleeves has no trunk
     of = np.floor(x[:, 1] / row).astype(np.int64)
     ahead = x[:, 2] > 0
@@ -262,106 +210,21 @@ def _squeeze(girths: Floats, marks: Landmarks, moves: Floats) -> Floats:
     return np.asarray((np.maximum(body - girths[:, 1], 0.0) ** 2).mean(1) / np.pi**2)
 
 
-def _is_aside(points: Sequence[Positions], figure: Figure) -> bool:
-    """Return whether the panels of a tube lie beside the trunk, as sleeves do."""
-    return abs(_inner_x(points)) > ASIDE * figure.landmarks.height
-
-
-def _inner_x(points: Sequence[Positions]) -> float:
-    """Return the x [m] of a tube's end that is nearest to x = 0; 0 if it lies on both sides."""
-    x = np.concatenate(points)[:, 0]
-    return float(x[np.argmin(np.abs(x))]) if x.min() * x.max() > 0 else 0.0
-
-
 def _clear_bent_panels(pattern: Pattern, body: BodyDepth) -> Pattern:
     """Return the pattern with panels that it bends itself moved forward or backward, until none of
     their points is inside the body.
     """
     moved = []
     for panel in pattern.panels:
-        x = _panel_points(panel, body.cell)
+        x = panel_points(panel, body.cell)
         inside = body.contains(x)
         if panel.placement.wrap and inside.any():
             z, at = x[inside, 2], body.cells(x[inside, :2])
             ahead = x[:, 2].mean() > (body.front[at] + body.back[at]).mean() / 2
             depth = float((body.front[at] - z if ahead else z - body.back[at]).max()) + MARGIN
-            panel = _move(panel, np.eye(3), np.array([0.0, 0.0, depth if ahead else -depth]))
+            panel = move_panel(panel, np.eye(3), np.array([0.0, 0.0, depth if ahead else -depth]))
         moved.append(panel)
     return replace(pattern, panels=moved)
-
-
-def _fit_sleeves(
-    pattern: Pattern, ways: Sequence[SeamWays], tubes: Mapping[str, int], figure: Figure
-) -> Pattern:
-    """Return the pattern with its sleeves around the arms: each panel as half of a cone, or as a
-    whole one if it is the only one.
-    """
-    panels = {p.name: p for p in pattern.panels}
-    marks = figure.landmarks.points
-    for tube in set(tubes.values()):
-        own = [name for name, t in tubes.items() if t == tube]
-        points = np.concatenate([place_points(panels[n], panels[n].corners) for n in own])
-        around = [w for w in ways if w.encloses or w.closes_panel]
-        lengthwise = [w for w in around if tubes[w.panels[0]] == tube]
-        if not lengthwise or not _is_aside([points], figure):
-            continue
-        if points[:, 1].mean() < figure.crotch:
-            continue
-        side = "left" if points[:, 0].mean() > 0 else "right"
-        elbow, wrist = marks[f"elbow_{side}"], marks[f"wrist_{side}"]
-        turn, shift = _onto_line(lengthwise, elbow[:2], wrist[:2])
-        for name in own:
-            if panels[name].placement.wrap:
-                panels[name] = _onto_axis(panels[name], elbow, wrist - elbow)
-                continue
-            moved = _move(panels[name], turn, shift)
-            edges = [e for w in lengthwise for e in w.edges(name)]
-            if edges:
-                whole = name in closed_panels(lengthwise)
-                moved = bend_around(moved, elbow, wrist - elbow, edges, whole=whole)
-            panels[name] = moved
-    return replace(pattern, panels=list(panels.values()))
-
-
-def _onto_axis(panel: Panel, point: Floats, axis: Floats) -> Panel:
-    """Return a panel with a wrap, turned and moved such that the axis of the wrap is another one.
-
-    Args:
-        panel: it stays as it is if it is fixed.
-        point: (3,) [m] a point of the other axis.
-        axis: (3,) its direction, away from the trunk.
-    """
-    from scipy.spatial.transform import Rotation
-
-    place, along = panel.placement, axis / np.linalg.norm(axis)
-    assert place.wrap is not None
-    old = Rotation.from_euler("xyz", place.rotation, degrees=True).apply(place.wrap.direction)
-    turn = Rotation.align_vectors([along * np.sign(old @ along)], [old])[0].as_matrix()
-    center = np.add(place.wrap.center, place.translation)
-    # Clear of the trunk, whose panels start further out in outer layers.
-    outward = (center - point) @ along + (1 + panel.layer) * LAYER_GAP
-    return _move(panel, turn, point + outward * along - turn @ center)
-
-
-def _onto_line(ways: Sequence[SeamWays], start: Floats, end: Floats) -> tuple[Floats, Floats]:
-    """Return turn (3,3) and shift (3,) of x and y that bring a tube onto a line from start to end.
-
-    Args:
-        ways: of the seams along the tube.
-        start, end: (2,) [m].
-    """
-    line = (end - start) / np.linalg.norm(end - start)
-    axis = np.zeros(2)
-    for w in ways:
-        along = ((w.first + w.second)[-1] - (w.first + w.second)[0])[:2]
-        axis += along * np.sign(along @ line)
-    angle = float(np.arctan2(line[1], line[0]) - np.arctan2(axis[1], axis[0]))
-    c, s = np.cos(angle), np.sin(angle)
-    turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-    middle = np.mean([w.middle for w in ways], axis=0)
-    across = np.array([-line[1], line[0]])
-    aside = ((start - middle[:2]) @ across) * across
-    return turn, middle - turn @ middle + np.append(aside, 0.0)
 
 
 def _bend_wide_panels(pattern: Pattern, ways: Iterable[SeamWays], figure: Figure) -> Pattern:
@@ -416,7 +279,7 @@ def _stack_panels(pattern: Pattern, body: BodyDepth, loose: Collection[str]) -> 
     front, back = body.front.copy(), body.back.copy()
     full = np.isfinite(front)
     middle = float(np.median(front[full] + back[full])) / 2
-    points = {name: _panel_points(p, body.cell) for name, p in panels.items()}
+    points = {name: panel_points(p, body.cell) for name, p in panels.items()}
     for name in sorted(panels, key=lambda n: (panels[n].layer, -len(points[n]))):
         x, panel = points[name], panels[name]
         size = np.ptp(x, axis=0)
@@ -433,7 +296,7 @@ def _stack_panels(pattern: Pattern, body: BodyDepth, loose: Collection[str]) -> 
         if np.isfinite(distance):
             turn = _turn_about_x(float(np.arctan(outward * slope)))
             shift = top * [1.0, 1.0, 0.0] + [0.0, 0.0, outward * (distance + LAYER_GAP)]
-            panels[name] = _move(panel, turn, shift - turn @ top)
+            panels[name] = move_panel(panel, turn, shift - turn @ top)
             x = (x - top) @ turn.T + shift
         at = body.cells(_widen(x[:, :2], body.cell))
         z = np.repeat(x[:, 2], 9)
@@ -470,31 +333,3 @@ def _widen(points: Floats, by: float) -> Floats:
     """Return points (n,2) and their eight neighbors at the distance ``by``, (9n,2)."""
     around = np.array([(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1)]) * by
     return (points[:, None] + around).reshape(-1, 2)
-
-
-def _panel_points(panel: Panel, spacing: float, *, border: bool = True) -> Positions:
-    """Return start positions (n,3) [m] of points all over a panel, with its border or without."""
-    outline = outline_polygon(panel)[0]
-    low, high = outline.min(0), outline.max(0)
-    grid = np.stack(np.meshgrid(*(np.arange(a, b, spacing) for a, b in zip(low, high))), axis=-1)
-    inside = grid.reshape(-1, 2)
-    inside = inside[contains([outline], inside)]
-    return place_points(panel, np.concatenate([outline, inside]) if border else inside)
-
-
-def _move(panel: Panel, turn: Floats, shift: Floats) -> Panel:
-    """Return a panel whose start positions x are at ``turn`` x + ``shift``."""
-    from scipy.spatial.transform import Rotation
-
-    placement = panel.placement
-    if placement.fixed:
-        return panel
-    own = Rotation.from_euler("xyz", placement.rotation, degrees=True)
-    center = np.zeros(3) if placement.wrap is None else np.asarray(placement.wrap.center)
-    moved = turn @ (center + placement.translation) + shift - center
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # gimbal lock: the angles are not unique, any are right
-        angles = (Rotation.from_matrix(turn) * own).as_euler("xyz", degrees=True)
-    x, y, z = moved.tolist()
-    a, b, c = angles.tolist()
-    return replace(panel, placement=replace(placement, translation=(x, y, z), rotation=(a, b, c)))

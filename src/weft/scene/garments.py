@@ -19,13 +19,14 @@ from weft.energies.seams.sewing import Sewing
 from weft.fabric.fabric import Fabric, fabric
 from weft.garment.body_depth import BodyDepth
 from weft.garment.cutting import cut
+from weft.garment.figure import Figure
 from weft.garment.formats import read_pattern
 from weft.garment.garment import Garment
 from weft.garment.missing_seams import find_missing_seams
 from weft.garment.pattern import Pattern
 from weft.garment.sewing_order import order_seams
 from weft.garment.spline_panels import FEWEST, SplineGarment, fit_patches
-from weft.garment.start_positions import Figure, caught_seams, crosses_body, fit_start
+from weft.garment.start_positions import caught_seams, crosses_body, fit_start
 from weft.scene.outfit import Outfit
 from weft.scene.schema import ClothBlock, SceneFile
 
