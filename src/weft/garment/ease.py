@@ -104,7 +104,7 @@ def _measure_girths(cut: "_Sections", own: Bools, marks: Landmarks) -> dict[str,
         return float(np.median(girths[girths > DART * girths.max()]))
 
     found = {name: around(trunk, p[at][1]) for at, name in reversed(GIRTH_LEVELS.items())}
-    if not np.isfinite(found["chest"]):  # the armholes are deeper
+    if not np.isfinite(found["chest"]) and top > p["bust"][1]:  # the armholes are deeper
         found["chest"] = around(trunk, p["bust"][1] - 2 * NEAR * h)
     legs = [trunk & (sign * side > 0.02 * h) for sign in (1, -1)]
     arms = [own & ~trunk & (sign * side > 0) for sign in (1, -1)]

@@ -14,7 +14,7 @@ import numpy as np
 from weft.base.arrays import Faces, Floats, Ints, Positions
 from weft.base.errors import MeshError, abbreviate
 from weft.base.trees import Json
-from weft.bodies.landmarks import Landmarks, find_landmarks
+from weft.bodies.landmarks import UP, Landmarks, find_landmarks
 from weft.discretization.connectivity import component_labels
 from weft.discretization.mesh import TriangleMesh, unique_edges
 from weft.garment.seam_ways import CENTER, FACE_TO_FACE, UPWARD
@@ -107,7 +107,8 @@ class GarmentLine:
         side: ``left`` or ``right``; empty for lines around the middle.
         panels: names of the panels that have the line, for messages.
         vertices: (k,) of the mesh.
-        start: (k,3) [m] where they are before the first frame.
+        start: (k,3) [m] where they are before the first frame; of a waistband's upper edge, as
+            if the seam below it were closed.
         wearer: the body's landmarks.
     """
 
@@ -200,9 +201,14 @@ def find_lines(
     lines = {key: ids for key, ids in lines.items() if key[1]}
     lines |= _find_edges(x, sewn[faces], sewn, garment, wearer, lines)
     found = []
-    for (_, kind, side), ids in lines.items():
+    for (worn, kind, side), ids in lines.items():
         names = abbreviate([parts[p][0] for p in np.unique(panel[ids])], 2)
-        found.append(GarmentLine(kind, side, names, ids, mesh.vertices[ids], wearer))
+        start, waist = mesh.vertices[ids], lines.get((worn, "waist", ""))
+        upper = np.isin(panel, panel[ids])
+        if kind == "upper edge" and waist is not None and np.ptp(x[upper, 1]) < WAIST:
+            above = upper[waist]  # of a band, which this seam lets down
+            start = start - UP * (x[waist[above], 1].mean() - x[waist[~above], 1].mean())
+        found.append(GarmentLine(kind, side, names, ids, start, wearer))
     return found
 
 

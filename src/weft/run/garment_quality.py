@@ -27,6 +27,7 @@ SHEARED, STRAINED = 30.0, 10.0  # [degrees] and [%] from which cloth counts as s
 # Fraction of a panel's area that is sheared, from which it is warned of. Flared panels on the bias
 # and sleeves of lowered arms that are worn well have more: it does not count in the verdict.
 SHEAR_WARNING = 0.03
+FOLDED = 50.0  # [%] median compression of a waistband, from which it is folded over
 VERDICTS, UNJUDGED = ("worn", "worn badly", "not worn"), "not judged"
 
 DRAG = "weft.energies.loads.settling_drag.Drag"  # in manifests: it ends when garments are at rest
@@ -148,6 +149,13 @@ class Quality:
         own = np.arange(mesh.n_vertices, dtype=np.int32) if self.sewn is None else self.sewn
         return find_lines(mesh, self.parts, self.seams, own, wearer) if wearer else []
 
+    @cached_property
+    def _upper_panels(self) -> list[str]:
+        """The panels with the upper edge of a garment that hangs on no shoulder."""
+        upper = [line.vertices for line in self.lines if line.kind == "upper edge"]
+        ids = np.concatenate([np.zeros(0, dtype=np.int32), *upper])
+        return [name for name, own in self.parts if np.isin(ids, self.mesh.faces[own]).any()]
+
     def judge_wear(self, frame: int, found: Json) -> Json:
         """Return whether garments are worn: ``verdict``, ``reasons`` and the measured ``lines``.
 
@@ -162,6 +170,10 @@ class Quality:
         stands = self.wearer is not None and self.wearer.stands(now.body)
         lines = [line.measure(now.x, now.body) for line in self.lines] if stands else []
         grades = [judge_line(line) for line in lines]
+        for name in self._upper_panels:
+            part = found["parts"][name]
+            strain = min(part["warp"]["p50"], part["weft"]["p50"])
+            grades.append((int(strain < -FOLDED), f"{name} folded to {100 + strain:.0f} %"))
         for name, gap in found.get("seams", {}).items():
             grade = sum(gap["sewn"] and gap["max"] > 1e3 * limit for limit in (OPEN, CAUGHT))
             grades.append((grade, f"seam {name} open by {gap['max']:.0f} mm"))
