@@ -1,6 +1,6 @@
-"""Panels of sleeves where they start: around the arms of a standing body."""
+"""Panels of sleeves and legs where they start: around the arms and legs of a standing body."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -9,10 +9,11 @@ from weft.base.arrays import Floats, Positions
 from weft.garment.bent_panel import bend_around
 from weft.garment.figure import Figure
 from weft.garment.pattern import Panel, Pattern
-from weft.garment.placement import LAYER_GAP, move_panel, place_points
+from weft.garment.placement import LAYER_GAP, move_panel, panel_points, place_points
 from weft.garment.seam_ways import SeamWays, closed_panels
 
 ASIDE = 0.03  # distance of a sleeve from the plane of symmetry, over the height of the body
+SHORT = 0.03  # length of legs below the crotch, over the height of the body, that are not bent
 
 
 def is_aside(points: Sequence[Positions], figure: Figure) -> bool:
@@ -26,37 +27,94 @@ def inner_x(points: Sequence[Positions]) -> float:
     return float(x[np.argmin(np.abs(x))]) if x.min() * x.max() > 0 else 0.0
 
 
-def fit_sleeves(
+def leg_panels(ways: Iterable[SeamWays], tubes: Mapping[str, int], crotch: float) -> list[str]:
+    """Return the names of the panels of legs: those of tubes that an inseam closes.
+
+    Args:
+        ways: of all seams.
+        tubes: number of each panel's tube.
+        crotch: [m] height of the crotch.
+    """
+    legs = {tubes[w.panels[0]] for w in ways if w.is_inseam(crotch)}
+    return [name for name, tube in tubes.items() if tube in legs]
+
+
+def fit_limbs(
     pattern: Pattern, ways: Sequence[SeamWays], tubes: Mapping[str, int], figure: Figure
 ) -> Pattern:
-    """Return the pattern with its sleeves around the arms: each panel as half of a cone, or as a
-    whole one if it is the only one.
+    """Return the pattern with its sleeves around the arms and its legs around those of the body:
+    each panel as half of a cone, or as a whole one if it is a sleeve's only one.
     """
     panels = {p.name: p for p in pattern.panels}
     marks = figure.landmarks.points
+    legs = leg_panels(ways, tubes, figure.crotch)
+    for sign in (1.0, -1.0):
+        own = [panels[n] for n in legs if sign * _middle(panels[n])[0] > 0]
+        panels |= {p.name: p for p in _fit_leg(own, ways, figure)}
     for tube in set(tubes.values()):
-        own = [name for name, t in tubes.items() if t == tube]
-        points = np.concatenate([place_points(panels[n], panels[n].corners) for n in own])
+        names = [name for name, t in tubes.items() if t == tube and name not in legs]
         around = [w for w in ways if w.encloses or w.closes_panel]
         lengthwise = [w for w in around if tubes[w.panels[0]] == tube]
-        if not lengthwise or not is_aside([points], figure):
+        if not lengthwise or not names:
             continue
-        if points[:, 1].mean() < figure.crotch:
+        points = np.concatenate([place_points(panels[n], panels[n].corners) for n in names])
+        if not is_aside([points], figure) or points[:, 1].mean() < figure.crotch:
             continue
         side = "left" if points[:, 0].mean() > 0 else "right"
         elbow, wrist = marks[f"elbow_{side}"], marks[f"wrist_{side}"]
         turn, shift = _onto_line(lengthwise, elbow[:2], wrist[:2])
-        for name in own:
+        for name in names:
             if panels[name].placement.wrap:
                 panels[name] = _onto_axis(panels[name], elbow, wrist - elbow)
                 continue
             moved = move_panel(panels[name], turn, shift)
-            edges = [e for w in lengthwise for e in w.edges(name)]
-            if edges:
-                whole = name in closed_panels(lengthwise)
-                moved = bend_around(moved, elbow, wrist - elbow, edges, whole=whole)
-            panels[name] = moved
+            whole = name in closed_panels(lengthwise)
+            panels[name] = _bend_limb(moved, elbow, wrist - elbow, lengthwise, whole=whole)
     return replace(pattern, panels=list(panels.values()))
+
+
+def _fit_leg(panels: Sequence[Panel], ways: Iterable[SeamWays], figure: Figure) -> list[Panel]:
+    """Return the panels of one leg of trousers bent around the body's leg, on their own side of the
+    plane of symmetry.
+
+    They stay as they are if one of them is bent or fixed, is the only one, or has both legs, or if
+    they end less than ``SHORT`` of the body's height below the crotch.
+    """
+    from scipy.spatial.transform import Rotation
+
+    cell, tall = figure.depth.cell, figure.landmarks.height
+    if len(panels) < 2 or any(p.placement.wrap or p.placement.fixed for p in panels):
+        return list(panels)
+    x = np.concatenate([panel_points(p, cell, border=False) for p in panels])
+    x = x[x[:, 1] < figure.crotch]
+    one_leg = min(abs(_middle(p)[0]) for p in panels) > ASIDE * tall
+    if not one_leg or not len(x) or np.ptp(x[:, 1]) < SHORT * tall:
+        return list(panels)
+    side, sign = ("left", 1.0) if x[:, 0].mean() > 0 else ("right", -1.0)
+    ankle, knee = (figure.landmarks.points[f"{n}_{side}"] for n in ("ankle", "knee"))
+    lean, at = np.polyfit(x[:, 1], x[:, 0], 1).tolist()  # the middle line of the panels
+    turn, _ = Rotation.align_vectors([(knee - ankle) * [1.0, 1.0, 0.0]], [[lean, 1.0, 0.0]])
+    middle = np.array([at + lean * ankle[1], ankle[1], 0.0])
+    shift = ankle * [1.0, 1.0, 0.0] - turn.apply(middle)
+    lengthwise = [w for w in ways if w.encloses]
+    moved = [move_panel(p, turn.as_matrix(), shift) for p in panels]
+    bent = [_bend_limb(p, ankle, knee - ankle, lengthwise) for p in moved]
+    inner = min(float((sign * panel_points(p, cell)[:, 0]).min()) for p in bent)
+    aside = np.array([sign * max(2 * cell - inner, 0.0), 0.0, 0.0])
+    return [move_panel(p, np.eye(3), aside) for p in bent]
+
+
+def _middle(panel: Panel) -> Floats:
+    """Return the mean (3,) [m] of the corners of a panel where it starts."""
+    return np.asarray(place_points(panel, panel.corners).mean(axis=0))
+
+
+def _bend_limb(
+    panel: Panel, point: Floats, axis: Floats, ways: Iterable[SeamWays], *, whole: bool = False
+) -> Panel:
+    """Return a panel bent around a limb; it stays flat if no seam along the limb joins it."""
+    edges = [e for w in ways for e in w.edges(panel.name)]
+    return bend_around(panel, point, axis, edges, whole=whole) if edges else panel
 
 
 def _onto_axis(panel: Panel, point: Floats, axis: Floats) -> Panel:

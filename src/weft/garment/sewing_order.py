@@ -4,7 +4,7 @@ Seams have ranks; each rank begins when the one before has closed:
 
 0. seams that close over the shoulders and at the crotch, and both seams of legs, whose panels slide
    off if one side closes first; seams within the front or the back of a tube, such as center
-   seams, darts and yokes;
+   seams, darts and yokes; waists of trousers, whose band folds inwards if it closes before;
 1. other seams that close a tube: side seams and the ends of bands;
 2. seams between tubes: armholes, waists, collars, cuffs; with them the seams of sleeves, which turn
    around the arm if they close before they are set in;
@@ -52,7 +52,8 @@ def rank_seams(ways: Sequence[SeamWays], pattern: Pattern, crotch: float) -> lis
             ranks.append(0)
         else:
             ratio = max(w.match.ratio, 1 / w.match.ratio)
-            ranks.append(3 if ratio > GATHERED else 2)
+            flat = one in legs or two in legs
+            ranks.append(3 if ratio > GATHERED else 0 if flat else 2)
     return ranks
 
 

@@ -1,15 +1,18 @@
 """Start positions of a pattern's panels beside a standing body.
 
-Panels stay flat, but for sleeves and wide panels. The steps, in the order in which they are done:
+Panels stay flat, but for sleeves, legs and wide panels. The steps, in the order in which they are
+done:
 
 1. The garment is moved up or down until the seams that close over the shoulders or under the crotch
    do not close through the body; one that hangs on no shoulder, until its girths are least below
-   those of the body at the same heights.
-2. Panels that the pattern bends are moved out of the body. Sleeves are turned and moved such that
-   their axis is that of the arm, and bent around it.
+   those of the body at the same heights, and its inseams end at the crotch. Legs end above the
+   floor, if the crotch lets them.
+2. Panels that the pattern bends are moved out of the body. Sleeves and legs are turned and moved
+   such that their axis is that of the limb, and bent around it.
 3. Panels that reach beyond the forearms are bent away from the body, to where the arms are not.
-4. Panels lean on the body from in front and from behind, the largest ones first, as close as
-   neither the body nor another panel is touched.
+4. Panels beside the head, as those of a hood, are moved out of it. Panels lean on the body from in
+   front and from behind, the largest ones first, as close as neither the body nor another panel is
+   touched.
 5. Seams that still close through the body are named.
 """
 
@@ -27,7 +30,7 @@ from weft.garment.body_depth import BodyDepth
 from weft.garment.check import check_pattern
 from weft.garment.curves import outline_polygon
 from weft.garment.figure import MARGIN, Figure
-from weft.garment.limbs import fit_sleeves, inner_x, is_aside
+from weft.garment.limbs import fit_limbs, inner_x, is_aside, leg_panels
 from weft.garment.pattern import Panel, Pattern
 from weft.garment.placement import LAYER_GAP, move_panel, panel_points, place_points
 from weft.garment.seam_ways import UPWARD, SeamWays, closed_panels, find_tubes
@@ -62,12 +65,14 @@ def fit_start(pattern: Pattern, figure: Figure) -> tuple[Pattern, list[SeamWays]
     fitted = _fit_height(report.pattern, ways, tubes, figure, body)
     fitted = _clear_bent_panels(fitted, figure.depth)
     ways = _move_ways(ways, fitted)
-    fitted = fit_sleeves(fitted, ways, tubes, figure)
+    fitted = fit_limbs(fitted, ways, tubes, figure)
     whole = {p.name for p in fitted.panels if p.placement.wrap} & closed_panels(ways)
     flat = [p.name for p in pattern.panels if not (p.placement.wrap or p.placement.fixed)]
     loose = [name for name in flat if name not in whole]
     fitted = _bend_wide_panels(fitted, _move_ways(ways, fitted), figure)
-    fitted = _stack_panels(fitted, body, loose)
+    fitted = _clear_side_panels(fitted, body, loose)
+    legs = leg_panels(ways, tubes, figure.crotch)
+    fitted = _stack_panels(fitted, body, loose, legs)
     return fitted, _move_ways(ways, fitted)
 
 
@@ -166,6 +171,10 @@ def _fit_height(
     about = figure.landmarks.move_height(top, drafted) - top if drafted else 0.0
     if low < 0 and top + about < crotch:  # not the floor, but the pelvis is the file's origin
         about = float(figure.landmarks.points["waist"][1])
+    inseams = [w.highest for w in ways if w.is_inseam(crotch)]
+    at_crotch = crotch - MARGIN - max(inseams, default=0.0)
+    if inseams and not any(w.is_over for w in central):
+        about = at_crotch
     moves = about + np.arange(-HIGHEST_MOVE, HIGHEST_MOVE, body.cell / 2)
     cost = RESTRAINT * (moves - about) ** 2
     if central:
@@ -175,6 +184,9 @@ def _fit_height(
         trunk = [panel for name, panel in panels.items() if name not in inner]
         cost += _squeeze(_girths(trunk, body.cell), figure.landmarks, moves)
     up = float(moves[int(np.argmin(cost))])
+    if inseams:  # hems at the floor close around the feet
+        ankle = float(figure.landmarks.points["ankle_left"][1])
+        up = max(up, min(ankle + MARGIN - low, at_crotch))
     moved = []
     for panel in pattern.panels:
         aside = (scale - 1) * inner.get(panel.name, 0.0)
@@ -267,13 +279,39 @@ def _room(figure: Figure, points: Positions) -> Floats:
     return np.asarray(np.abs(room))
 
 
-def _stack_panels(pattern: Pattern, body: BodyDepth, loose: Collection[str]) -> Pattern:
+def _clear_side_panels(pattern: Pattern, body: BodyDepth, loose: Collection[str]) -> Pattern:
+    """Return the pattern with flat panels that stand beside the body, as those of a hood do beside
+    the head, moved outward and up by as little as clears it.
+
+    Args:
+        pattern: with panels that are flat or bent around an axis.
+        body: grown by the distance that panels keep.
+        loose: names of the panels that may move.
+    """
+    grid = np.arange(0.0, body.farthest, body.cell)
+    moves = np.stack(np.meshgrid(grid, grid, [0.0]), axis=-1).reshape(-1, 3)
+    moves = moves[np.argsort((moves**2).sum(axis=1))]
+    panels = {p.name: p for p in pattern.panels}
+    for name in loose:
+        x = panel_points(panels[name], body.cell)
+        size = np.ptp(x, axis=0)
+        if panels[name].placement.wrap is None and size[2] > FLAT * size.max():
+            outward = np.array([np.sign(x[:, 0].mean()), 1.0, 1.0])
+            free = ~body.contains(x + (moves * outward)[:, None]).any(axis=1)
+            panels[name] = move_panel(panels[name], np.eye(3), moves[np.argmax(free)] * outward)
+    return replace(pattern, panels=list(panels.values()))
+
+
+def _stack_panels(
+    pattern: Pattern, body: BodyDepth, loose: Collection[str], legs: Collection[str]
+) -> Pattern:
     """Return the pattern with panels stacked in front of and behind the body.
 
     Args:
         pattern: with panels that are flat or bent around an axis.
         body: grown by the distance that panels keep.
         loose: names of the panels that may move; others stay where they are.
+        legs: names of the panels that may lean although they are bent.
     """
     panels = {p.name: p for p in pattern.panels}
     front, back = body.front.copy(), body.back.copy()
@@ -292,7 +330,8 @@ def _stack_panels(pattern: Pattern, body: BodyDepth, loose: Collection[str]) -> 
         surface = outward * (front if ahead else back)[body.cells(wide)]
         top = x[np.argmax(x[:, 1])]
         level = surface - outward * np.repeat(x[:, 2] - top[2], 9)  # for the panel's top
-        slope, distance = _tilt(wide[:, 1] - top[1], level, 0.0 if bent else STEEPEST)
+        steepest = 0.0 if bent and name not in legs else STEEPEST
+        slope, distance = _tilt(wide[:, 1] - top[1], level, steepest)
         if np.isfinite(distance):
             turn = _turn_about_x(float(np.arctan(outward * slope)))
             shift = top * [1.0, 1.0, 0.0] + [0.0, 0.0, outward * (distance + LAYER_GAP)]
