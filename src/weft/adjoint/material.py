@@ -23,6 +23,7 @@ from weft.cloth.cloth import Cloth
 from weft.discretization.bspline import Patch
 from weft.discretization.compound_surface import Surfaces
 from weft.discretization.mesh import TriangleMesh, unique_edges
+from weft.discretization.polygon import cross, triangle_sides
 from weft.discretization.spline_surface import SplineSurface, grid_faces
 from weft.discretization.triangles import Triangles
 
@@ -218,8 +219,7 @@ class Outline:
         for k in range(3):
             i, j = (k + 1) % 3, (k + 2) % 3
             a, b = uv[:, i] - uv[:, k], uv[:, j] - uv[:, k]
-            cross = np.abs(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0])
-            w = 0.5 * (a * b).sum(1) / cross
+            w = 0.5 * (a * b).sum(1) / np.abs(cross(a, b))
             for p, q, s in ((i, j, -1), (j, i, -1), (i, i, 1), (j, j, 1)):
                 rows.append(f[:, p])
                 columns.append(f[:, q])
@@ -235,5 +235,4 @@ class Outline:
 
 def _doubled_areas(corners: Floats) -> Floats:
     """Return (m,) twice the areas of triangles (m,3,2), negative if they are turned over."""
-    a, b = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
-    return a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
+    return cross(*triangle_sides(corners))

@@ -14,6 +14,7 @@ from typing import IO
 SECONDS = 10.0  # [s] of work for a small file
 MEMORY = 1 << 30  # [bytes] for a small file
 
+MOST_BYTES = 32 << 20  # of a document or pattern; patterns of hundreds of pieces have 1 MiB
 YAML_VALUES = 400_000  # values of a document; an aliased value counts at every use
 OBJ_MEMBERSHIPS = 1_000_000  # faces in groups, in addition to four groups per face
 GLTF_VALUES = 10_000_000  # values in arrays of meshes, in addition to two per byte of the file
@@ -45,6 +46,20 @@ def open_input(path: str | Path) -> IO[bytes]:
         ValueError: the name contains a NUL.
     """
     return os.fdopen(open_ordinary(path, os.O_RDONLY), "rb")
+
+
+def read_input(path: str | Path, most: int = MOST_BYTES) -> bytes:
+    """Return the bytes of an ordinary file.
+
+    Raises:
+        OSError: the file cannot be read, or is a folder, a pipe or a device.
+        ValueError: the name contains a NUL, or the file has more than ``most`` bytes.
+    """
+    with open_input(path) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise ValueError(f"more than {most >> 20} MiB")
+    return data
 
 
 def open_ordinary(path: str | Path, flags: int, *, follow_links: bool = True) -> int:

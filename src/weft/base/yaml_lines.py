@@ -13,11 +13,10 @@ from pathlib import Path
 import yaml
 
 from weft.base.errors import WeftError, error_text, to_one_line
-from weft.base.input_file import YAML_VALUES, open_input
+from weft.base.input_file import YAML_VALUES, read_input
 from weft.base.trees import Yaml, YamlMapping
 
 Loc = tuple[str | int, ...]
-MOST_BYTES = 32 << 20  # size of a file
 MOST_DEPTH = 50  # levels of nesting
 MOST_DIGITS = 18  # of an integer: every integer with so many digits fits into 64 bits
 _TAG = "tag:yaml.org,2002:"
@@ -72,11 +71,7 @@ def read_yaml(path: Path, what: str, error: type[WeftError], hint: str | None = 
         error: the file cannot be read, or is not plain YAML; the message has the line.
     """
     try:
-        with open_input(path) as file:
-            data = file.read(MOST_BYTES + 1)
-        if len(data) > MOST_BYTES:
-            raise ValueError(f"more than {MOST_BYTES >> 20} MiB")
-        text = data.decode("utf-8-sig")
+        text = read_input(path).decode("utf-8-sig")
     except (OSError, ValueError) as problem:  # ValueError: a NUL in the name, or not UTF-8
         reason = error_text(problem)
         raise error(

@@ -15,6 +15,7 @@ from weft.bodies.landmarks import Landmarks, Stated, find_landmarks
 from weft.bodies.motion.pins import Path, Pin
 from weft.bodies.motion.point_sequence import BodyFrames
 from weft.bodies.rigid.settings import Rigid
+from weft.discretization.mesh import unique_edges
 
 
 @checked(SceneError, "body", named=True, unchecked=("at",))
@@ -150,8 +151,7 @@ class Body:
         """Descriptions of unusual properties of the surface, for users; contact accepts all of
         them.
         """
-        edges = np.sort(self.faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
-        _, count = np.unique(edges, axis=0, return_counts=True)
+        count = np.bincount(unique_edges(self.faces)[1])
         found = []
         spread = np.linalg.svd(self.vertices - self.vertices.mean(0), compute_uv=False)
         if spread[-1] <= 1e-9 * spread[0]:

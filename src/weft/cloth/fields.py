@@ -34,6 +34,7 @@ from weft.base.arrays import Bools, Floats, Gradients, Ints, Positions, Velociti
 from weft.base.errors import SceneError, check_known
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh
+from weft.discretization.polygon import triangle_sides
 from weft.discretization.samples import principal_stretches
 from weft.energies.air.wind import Wind
 from weft.energies.elastic.hinge_bending import dihedral_angles
@@ -272,7 +273,7 @@ def air_force(
     in ``Physics``.
     """
     corners = x[mesh.faces]
-    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normal = np.cross(*triangle_sides(corners))
     size = np.linalg.norm(normal, axis=1, keepdims=True)
     n = normal / np.maximum(size, 1e-300)
     u = wind.at(corners.mean(1), t, carried) - v[mesh.faces].mean(1)

@@ -18,6 +18,7 @@ import numpy as np
 
 from weft.base.arrays import Bools, Faces, Floats, Ints, Positions
 from weft.contact.contact import Contact
+from weft.discretization.mesh import half_edges
 
 MOST_ROUNDS = 400  # largest number of rounds
 STEP = 0.25  # of the gap: largest displacement in a round
@@ -155,6 +156,6 @@ def _faces_of_edges(faces: Faces) -> Ints:
     """Return the lower and the higher vertex of every side of every face, and the face, (3m,3),
     sorted.
     """
-    sides = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2).astype(np.int64), axis=1)
+    sides = np.sort(half_edges(faces).astype(np.int64), axis=1)
     table = np.column_stack([sides, np.repeat(np.arange(len(faces)), 3)])
     return table[np.lexsort((table[:, 2], table[:, 1], table[:, 0]))]

@@ -70,6 +70,11 @@ def cross(a: Floats, b: Floats) -> Floats:
     return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
 
 
+def triangle_sides(corners: Floats) -> tuple[Floats, Floats]:
+    """Return the vectors (m,k) from the first corner of triangles (m,3,k) to the others."""
+    return corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+
+
 def turn_angles(a: Floats, b: Floats) -> Floats:
     """Return the angles (...) [rad] from vectors a (...,2) to b (...,2), positive to the left."""
     return np.asarray(np.arctan2(cross(a, b), (a * b).sum(-1)))

@@ -17,7 +17,7 @@ from typing import Any, cast, get_args, get_type_hints
 
 import numpy as np
 
-from weft.base.errors import FabricError, WeftError, did_you_mean
+from weft.base.errors import FabricError, Problems, WeftError, did_you_mean
 from weft.base.schema.block import block_of
 from weft.base.schema.document import read_document
 from weft.base.settings import REQUIRED, setting
@@ -204,15 +204,8 @@ class FitFileSettings:
     )
 
 
-class FabricProblems(FabricError):
+class FabricProblems(Problems, FabricError):
     """Several problems of one fit file, each a WeftError."""
-
-    def __init__(self, problems: Sequence[WeftError]) -> None:
-        self.problems = problems
-        super().__init__(f"{len(problems)} problems")
-
-    def __str__(self) -> str:
-        return "\n".join(str(p) for p in self.problems)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weft.base.arrays import Floats
+from weft.discretization.polygon import cross
 from weft.laboratory.cusick import drape_coefficient
 from weft.laboratory.shadow import count_folds, radii, ray_angles, unit_vectors
 
@@ -113,7 +114,7 @@ def sector_middle(radius: Floats) -> Floats:
     """Return the centroid, (2,) [m], of the polygon with corners at radius (k,) [m]."""
     p = radius[:, None] * unit_vectors(ray_angles(len(radius)))
     q = np.roll(p, -1, axis=0)
-    twice = p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]
+    twice = cross(p, q)
     return np.asarray(((p + q) * twice[:, None]).sum(0) / (3 * twice.sum()))
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.errors import FabricError, UnitError, WeftError, did_you_mean, error_text
-from weft.base.input_file import open_input
+from weft.base.input_file import read_input
 from weft.base.schema.document import dotted_path
 from weft.base.settings import setting
 from weft.base.trees import Yaml
@@ -128,10 +128,7 @@ def read_table(path: Path, error: type[WeftError], most_rows: int = 2_000_000) -
         return error("table", got=got, expected=expected, **{"where": str(path), **parts})
 
     try:
-        with open_input(path) as file:
-            data = file.read(MOST_BYTES + 1)
-        if len(data) > MOST_BYTES:
-            raise ValueError(f"more than {MOST_BYTES >> 20} MiB")
+        data = read_input(path, MOST_BYTES)
         lines = data.decode("utf-16" if data[:2] in UTF_16 else "utf-8-sig").splitlines()
         between = _separator(next((line for line in lines if line.strip()), ""))
         reader = csv.reader(lines, delimiter=between)

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 from weft.base.errors import PatternError, error_text
-from weft.base.input_file import open_input
+from weft.base.input_file import read_input
 
-MOST_BYTES = 32 << 20  # largest file; patterns of hundreds of pieces have 1 MiB
 STANDARD_NAMES = ("specification", "template", "prediction")  # GarmentCode: folder is the name
 
 
@@ -13,19 +12,15 @@ def read_bytes(path: Path) -> bytes:
     """Return the bytes of a file.
 
     Raises:
-        PatternError: it cannot be read, or has more than ``MOST_BYTES``.
+        PatternError: it cannot be read, or is too large.
     """
     try:
-        with open_input(path) as file:
-            data = file.read(MOST_BYTES + 1)
-        if len(data) > MOST_BYTES:
-            raise OSError(f"more than {MOST_BYTES >> 20} MiB")
-    except (OSError, ValueError) as problem:  # ValueError: a NUL in the name
+        return read_input(path)
+    except (OSError, ValueError) as problem:  # ValueError: too large, or a NUL in the name
         got = error_text(problem)
         raise PatternError(
             "pattern file", got=got, where=path, expected="a readable file"
         ) from problem
-    return data
 
 
 def pattern_name(path: Path) -> str:

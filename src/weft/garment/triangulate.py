@@ -22,6 +22,7 @@ from weft.discretization.polygon import (
     cross,
     divide_loop,
     first_crossing,
+    triangle_sides,
 )
 
 ROUNDS, SMOOTHING = 8, 6  # rounds of adding and removing points; smoothing steps in each round
@@ -180,7 +181,7 @@ def _are_slivers(corners: Floats) -> Bools:
     """Return (m,) which triangles (m,3,2) are slivers between points of a straight part of the
     border.
     """
-    b, c = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    b, c = triangle_sides(corners)
     size = np.maximum((b * b).sum(1), (c * c).sum(1))
     return np.asarray(np.abs(cross(b, c)) <= SLIVER * size)
 
@@ -329,8 +330,7 @@ class _Filling:
         faces = self._delaunay(inner)
         corners = points[faces]
         center = corners.mean(1)
-        one, two = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
-        weight = np.abs(cross(one, two)) / self.h(center) ** 3
+        weight = np.abs(cross(*triangle_sides(corners))) / self.h(center) ** 3
         total, moved = np.zeros(len(points)), np.zeros_like(points)
         np.add.at(total, faces.ravel(), np.repeat(weight, 3))
         np.add.at(moved, faces.ravel(), np.repeat(weight[:, None] * center, 3, axis=0))
@@ -364,7 +364,7 @@ class _Filling:
 
 def circumcircles(corners: Floats) -> tuple[Floats, Floats]:
     """Return the centers (m,2) and radii (m,) [m] of the circles through corners (m,3,2) [m]."""
-    b, c = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    b, c = triangle_sides(corners)
     with np.errstate(divide="ignore", invalid="ignore"):
         d = 2 * cross(b, c)
         b_sq, c_sq = (b * b).sum(1), (c * c).sum(1)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weft.base.arrays import Faces, Floats, Ints, Positions
+from weft.discretization.polygon import cross, turn_angles
 
 ROW = 2.5e-4  # [m] height of a row
 RAYS = 720  # rays of an outline
@@ -122,10 +123,10 @@ def radii(p: Floats, q: Floats, disk: float = 0.0, center: Floats | None = None)
     direction = unit_vectors(ray_angles())[ray]
     a, b = p[edge], q[edge] - p[edge]
     # The cross product of a + s b = r d with b gives r (d x b) = a x b.
-    across = direction[:, 0] * b[:, 1] - direction[:, 1] * b[:, 0]
+    across = cross(direction, b)
     met = np.abs(across) > 1e-12 * np.linalg.norm(b, axis=1)
     over = np.where(met, across, 1.0)
-    r = np.where(met, (a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]) / over, 0.0)
+    r = np.where(met, cross(a, b) / over, 0.0)
     np.maximum.at(radius, ray, r)
     if disk > 0:
         c = np.zeros(2) if center is None else center
@@ -140,7 +141,7 @@ def radii(p: Floats, q: Floats, disk: float = 0.0, center: Floats | None = None)
 def _ray_edge_pairs(p: Floats, q: Floats) -> tuple[Ints, Ints]:
     """Return the pairs (ray, edge) that intersect, as two arrays of indices."""
     start = np.arctan2(p[:, 1], p[:, 0])
-    turn = np.arctan2(p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0], p[:, 0] * q[:, 0] + p[:, 1] * q[:, 1])
+    turn = turn_angles(p, q)
     low, high = np.minimum(start, start + turn), np.maximum(start, start + turn)
     step = 2 * np.pi / RAYS
     first = np.ceil(low / step - INWARD).astype(np.int64)

@@ -24,6 +24,7 @@ from weft.bodies.body import Body
 from weft.bodies.rigid.mass_properties import MassProperties, mass_properties
 from weft.bodies.rigid.settings import Rigid
 from weft.discretization.embedding import Embedding
+from weft.discretization.polygon import triangle_sides
 from weft.discretization.samples import Samples
 
 CORNERS = np.array([[1.0, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])  # t_a
@@ -107,7 +108,7 @@ class AffineBody:
             n_points: number of points of the whole simulation.
         """
         corners = self.body.vertices[self.body.faces]
-        a, b = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+        a, b = triangle_sides(corners)
         normal = np.cross(a, b)
         size = np.linalg.norm(normal, axis=1)
         used = size > 0

@@ -11,6 +11,7 @@ import numpy as np
 
 from weft.base.arrays import Faces, Floats, Positions
 from weft.base.errors import SceneError
+from weft.discretization.mesh import half_edges
 
 FLAT = 1e-9  # ratio of the volume to that of a ball of the same size, below which a mesh is flat
 
@@ -65,7 +66,7 @@ def mass_properties(x: Positions, faces: Faces, name: str = "body") -> MassPrope
 
 def _check_closed(faces: Faces, name: str) -> None:
     """Check that every edge has two faces, which run along it in opposite directions."""
-    edges = faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2).astype(np.int64)
+    edges = half_edges(faces).astype(np.int64)
     n = int(faces.max()) + 1
     low, high = edges.min(1), edges.max(1)
     _, number, count = np.unique(low * n + high, return_inverse=True, return_counts=True)
