@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+Vector = tuple[float, float, float]  # of space: a place, a direction, sizes or angles
 Shape = tuple[int | None, ...]  # None: any size
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Literal, cast
 
 import numpy as np
 
-from weft.base.arrays import ArrayArgument, ArrayOf, Floats, Positions
+from weft.base.arrays import ArrayArgument, ArrayOf, Floats, Positions, Vector
 from weft.base.errors import MeshError, check_known
 from weft.base.machine import memory
 from weft.base.runtime_types import checked
@@ -337,7 +337,7 @@ def load(
     fabric: FabricLike | None = None,
     scale: Size | None = None,
     uv_scale: Size | None = None,
-    warp: tuple[float, float, float] | None = None,
+    warp: Vector | None = None,
     prim: str | None = None,
     fabrics: Mapping[str, FabricLike] | None = None,
     discretization: str = "triangles",

@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.base.arrays import Bools, Floats, Gradients, Ints, Positions, Velocities
+from weft.base.arrays import Bools, Floats, Gradients, Ints, Positions, Vector, Velocities
 from weft.base.errors import SceneError, check_known
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh
@@ -64,7 +64,7 @@ class Physics:
 
     laws: Sequence[tuple[Law, int | Ints]] | None = None
     wind: Wind | None = None
-    carried: tuple[float, float, float] | None = None
+    carried: Vector | None = None
     changing: "Callable[[float], Physics] | None" = None
 
     def at(self, t: float) -> "Physics":
@@ -264,7 +264,7 @@ def air_force(
     v: Velocities,
     t: float,
     wind: Wind,
-    carried: tuple[float, float, float] | None = None,
+    carried: Vector | None = None,
 ) -> Floats:
     """Return the force of the air over the rest area (m,3) [Pa].
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from weft.base.arrays import Floats
+from weft.base.arrays import Floats, Vector
 from weft.bodies.landmarks import UP
 from weft.garment.pattern import Panel, Placement, Wrap
 from weft.garment.placement import place_points, plane_axes
@@ -85,7 +85,7 @@ def _frame(panel: Panel, point: Floats, axis: Floats) -> tuple[Floats, Floats]:
     return origin, np.array([[up[1], -up[0]], up])
 
 
-def _three(vector: Floats) -> tuple[float, float, float]:
+def _three(vector: Floats) -> Vector:
     """Return a vector (3,) as numbers."""
     x, y, z = vector.tolist()
     return x, y, z

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict
 
-from weft.base.arrays import Floats
+from weft.base.arrays import Floats, Vector
 from weft.base.errors import PatternError, did_you_mean
 from weft.base.schema.block import ListOrBlock
 from weft.base.schema.document import DocumentBlock
@@ -299,7 +299,7 @@ def _arc(circle: _Circle, ends: Floats, units: _Properties) -> Floats:
     return np.array([ends[0], middle, ends[1]])
 
 
-def _angles(rotation: "Rotation") -> tuple[float, float, float]:
+def _angles(rotation: "Rotation") -> Vector:
     """Return the angles [degrees] about fixed x, y and z in turn."""
     # Gimbal lock is warned of: the angles are not unique then, and any are right.
     with warnings.catch_warnings(action="ignore"):

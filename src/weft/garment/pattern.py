@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from weft.base.arrays import Floats
+from weft.base.arrays import Floats, Vector
 from weft.base.keyframes import Keys
 from weft.fabric.appearance import Appearance
 from weft.fabric.fabric import FabricLike
@@ -72,10 +72,10 @@ class Wrap:
             cylinder.
     """
 
-    center: tuple[float, float, float]
+    center: Vector
     radius: float
-    direction: tuple[float, float, float] = (0.0, 1.0, 0.0)
-    facing: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    direction: Vector = (0.0, 1.0, 0.0)
+    facing: Vector = (0.0, 0.0, 1.0)
     taper: float = 0.0
 
 
@@ -95,10 +95,10 @@ class Placement:
         fixed: the panel starts here on every body; otherwise it may be fitted to the body.
     """
 
-    translation: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    rotation: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    translation: Vector = (0.0, 0.0, 0.0)
+    rotation: Vector = (0.0, 0.0, 0.0)
     wrap: Wrap | None = None
-    on_paper: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    on_paper: Vector = (0.0, 0.0, 0.0)
     fixed: bool = False
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from weft.base.arrays import Floats
+from weft.base.arrays import Floats, Vector
 from weft.base.errors import PatternError
 from weft.garment.curves import reverse_edge
 from weft.garment.darts import Feature
@@ -150,5 +150,5 @@ def _unfold_features(
     return both
 
 
-def _mirror_vector(v: tuple[float, float, float]) -> tuple[float, float, float]:
+def _mirror_vector(v: Vector) -> Vector:
     return (-v[0], v[1], v[2])

@@ -19,7 +19,7 @@ from typing import Annotated, Any, ClassVar, Literal, Protocol, runtime_checkabl
 import numpy as np
 
 from weft import kernel
-from weft.base.arrays import Floats, Positions
+from weft.base.arrays import Floats, Positions, Vector
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import Accepts, Setting, documented, setting
@@ -96,7 +96,7 @@ class StepReport(Counts):
     contact: Json = field(default_factory=dict)  # see ``ContactEnergy.report``
     attachments: Json = field(default_factory=dict)  # by name
     phases: Mapping[str, float] = field(default_factory=dict)  # [s] by phase
-    place: tuple[float, float, float] | None = None  # [m] outcome BLOCKED: where there was no room
+    place: Vector | None = None  # [m] outcome BLOCKED: where there was no room
     reached: Positions | None = field(default=None, repr=False)  # (n,3) end of a failed search
     parts: Sequence[StepPart] = field(default=(), repr=False)
 

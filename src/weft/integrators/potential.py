@@ -14,7 +14,7 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.base.arrays import Bools, Floats, Forces, Positions
+from weft.base.arrays import Bools, Floats, Forces, Positions, Vector
 from weft.base.timing import Phases
 from weft.base.trees import Json
 from weft.energies.base import Bound
@@ -185,7 +185,7 @@ class Potential:
         return {k: v for term in self.terms_of_phi for k, v in term.remember(point).items()}
 
     @property
-    def blocked(self) -> tuple[float, float, float] | None:
+    def blocked(self) -> Vector | None:
         """Place [m] at which a term found no room for the step; None if there was room."""
         for term in self.terms_of_phi:
             if term.blocked is not None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from weft.base.arrays import CornerUv, Faces, Floats, Positions
+from weft.base.arrays import CornerUv, Faces, Floats, Positions, Vector
 from weft.base.errors import MeshError, RunError
 from weft.discretization.mesh import TriangleMesh
 from weft.io.animation import Animation, Fields, SkinnedMotion
@@ -29,8 +29,6 @@ from weft.io.formats.vtkhdf import write_vtkhdf
 from weft.io.obj import obj_contents, write_obj
 from weft.io.ply import ply_contents, write_ply
 from weft.io.surface import Contents, MovingMesh, build_mesh
-
-Warp = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -106,7 +104,7 @@ def read_mesh(
     *,
     scale: float | None = None,
     uv_scale: float | None = None,
-    warp: Warp | None = None,
+    warp: Vector | None = None,
     prim: str | None = None,
 ) -> TriangleMesh:
     """Return the mesh in a file, whose format follows from its suffix.

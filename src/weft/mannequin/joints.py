@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.base.arrays import Floats
+from weft.base.arrays import Floats, Vector
 from weft.bodies.body_measures import HEIGHTS
 from weft.mannequin.measures import (
     CHEST_HEIGHT,
@@ -92,7 +92,7 @@ def rest_joints(measures: Measures, thigh_width: float) -> Floats:
         thigh_width: [m] half the breadth of a thigh at the crotch.
     """
     h, at = measures.height, Levels(measures)
-    place: dict[str, tuple[float, float, float]] = {
+    place: dict[str, Vector] = {
         "pelvis": (0, at.at(0.545), 0.0),
         "spine": (0, at.at(0.600), -0.012 * h),
         "chest": (0, at.at(0.680), -0.016 * h),

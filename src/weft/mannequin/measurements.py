@@ -8,13 +8,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from weft.base.arrays import Faces, Floats, Positions
+from weft.base.arrays import Faces, Floats, Positions, Vector
 from weft.bodies.sections import cut_loop, girth
 from weft.mannequin.joints import NUMBER, Levels
 from weft.mannequin.measures import Measures
 
 Y = np.array([0.0, 1.0, 0.0])
-Point = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -84,10 +83,10 @@ class Measurements:
     shoulder_breadth: float
     back_waist_length: float
     crotch_depth: float
-    neck_back: Point
-    neck_side: Point
-    left_shoulder: Point
-    right_shoulder: Point
+    neck_back: Vector
+    neck_side: Vector
+    left_shoulder: Vector
+    right_shoulder: Vector
 
 
 def measure_mesh(
@@ -197,5 +196,5 @@ def _is_convex(a: Floats, b: Floats, c: Floats) -> bool:
     return bool((b[1] - a[1]) * (c[2] - a[2]) - (b[2] - a[2]) * (c[1] - a[1]) < 0)
 
 
-def _point(p: Floats) -> Point:
+def _point(p: Floats) -> Vector:
     return float(p[0]), float(p[1]), float(p[2])

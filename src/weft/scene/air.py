@@ -5,6 +5,7 @@ Rigid bodies have air forces only if their settings ask for them (``Rigid.air``)
 
 from typing import TYPE_CHECKING
 
+from weft.base.arrays import Vector
 from weft.energies.air.added_mass import AddedMass
 from weft.energies.air.lift_and_drag import AirForce
 from weft.energies.base import Energy
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from weft.scene.scene import Scene
 
 
-GustOffset = tuple[float, float, float] | None  # [m] distance that a wind has carried its gusts
+GustOffset = Vector | None  # [m] distance that a wind has carried its gusts
 
 
 def air_energies(scene: "Scene", gust_offset: GustOffset = None) -> tuple[Energy, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from weft.base.arrays import Floats
+from weft.base.arrays import Floats, Vector
 from weft.base.keyframes import Keys, quotient_integral
 from weft.bodies.body import Body
 from weft.bodies.rigid.energies import rigid_energies
@@ -72,7 +72,7 @@ class ChangingScene:
         return dict(zip(self.rigid, rigid_energies(loose, still, starts=False), strict=True))
 
 
-def gust_offset(scene: "Scene", t: float) -> tuple[float, float, float] | None:
+def gust_offset(scene: "Scene", t: float) -> Vector | None:
     """Return the distance (3,) [m] that a changing wind has carried its gusts until t [s].
 
     Waves of gusts of the length L have wave numbers k/L; the wind moves their phases by U.k/L per

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.base.arrays import Faces, Ints, Positions
+from weft.base.arrays import Faces, Ints, Positions, Vector
 from weft.base.errors import (
     DegenerateFacesError,
     MeshError,
@@ -58,7 +58,7 @@ def check(
     *,
     scale: float | None = None,
     uv_scale: float | None = None,
-    warp: tuple[float, float, float] | None = None,
+    warp: Vector | None = None,
     prim: str | None = None,
 ) -> Findings:
     """Check a scene (.yaml) or a mesh file; the keywords are those of ``weft.load``.

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from weft.base.arrays import ArrayArgument, ArrayOf, Floats, Positions
+from weft.base.arrays import ArrayArgument, ArrayOf, Floats, Positions, Vector
 from weft.base.errors import SceneError, check_known
 from weft.base.keyframes import Keys
 from weft.base.runtime_types import check_value, checked
@@ -100,7 +100,7 @@ class Scene:
         "what is held or moved",
         constant="pins move along a path: pins.path.keyframes",
     )
-    gravity: tuple[float, float, float] = setting((0.0, -9.81, 0.0), "", "m/s^2", keyframes=True)
+    gravity: Vector = setting((0.0, -9.81, 0.0), "", "m/s^2", keyframes=True)
     damping: float | None = setting(
         None,
         "of stiffness-proportional damping; none: the fabric's",

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from weft.base.arrays import Vector
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import documented, setting
@@ -13,7 +14,7 @@ from weft.energies.springs.release import NEVER, Release
 
 ROPES = ("rope", "spring")  # kinds with two ends and a length between them
 OF_ROPES = {"at": None, "length": None, "damping": 0.0, "release": NEVER}
-Place = tuple[float, float, float]
+Place = Vector
 MOVES = "places are those of the start; what a body is jointed to (`to`) may move along a path"
 STOP = "a stop bounds where bodies may be; a motor or drive has keyframes, and moves them"
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from weft.base.arrays import Floats, Positions, VertexIds
+from weft.base.arrays import Floats, Positions, Vector, VertexIds
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, Setting, documented, setting
@@ -26,7 +26,7 @@ class Keyframe:
     """
 
     time: float = setting(REQUIRED, "", "s")
-    translation: tuple[float, float, float] = setting((0.0, 0.0, 0.0), "", "m")
+    translation: Vector = setting((0.0, 0.0, 0.0), "", "m")
     rotation: float = setting(0.0, "about the path's axis", "rad")
 
 
@@ -49,10 +49,8 @@ class Path:
 
     keyframes: Sequence[Keyframe] = setting(REQUIRED, "times must increase")
     interpolation: Interpolation = setting("smooth", "smooth: monotone cubic, no jump in velocity")
-    axis: tuple[float, float, float] = setting((0.0, 1.0, 0.0), "direction of rotations")
-    center: tuple[float, float, float] | None = setting(
-        None, "of rotations; none: mean of the vertices", "m"
-    )
+    axis: Vector = setting((0.0, 1.0, 0.0), "direction of rotations")
+    center: Vector | None = setting(None, "of rotations; none: mean of the vertices", "m")
     hold: bool = setting(
         False, "stay at the last keyframe; else one at the end of the run is needed"
     )

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from weft.base.arrays import Vector
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import documented, setting
@@ -23,10 +24,10 @@ class Rigid:
     mass: float | None = setting(
         None, "of the whole body; or give its density", "kg", above=0, constant=INERTIA
     )
-    velocity: tuple[float, float, float] = setting(
+    velocity: Vector = setting(
         (0.0, 0.0, 0.0), "of its center at the start", "m/s", constant="that of the start"
     )
-    spin: tuple[float, float, float] = setting(
+    spin: Vector = setting(
         (0.0, 0.0, 0.0), "angular velocity at the start", "rad/s", constant="that of the start"
     )
     stiffness: float = setting(

@@ -11,7 +11,7 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from weft.base.arrays import ArrayArgument
+from weft.base.arrays import ArrayArgument, Vector
 from weft.base.errors import SceneError
 from weft.base.trees import Json
 from weft.cloth.attachments.attached import Attached
@@ -28,7 +28,7 @@ CHOSEN = (
     "attached may be is attachments.length"
 )
 UNCHECKED = ("build", "numbers", "updated")  # methods of attachments that scenes call
-Place: TypeAlias = tuple[float, float, float]
+Place: TypeAlias = Vector
 
 
 class Attachment(ABC):

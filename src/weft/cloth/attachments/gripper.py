@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.base.arrays import Floats, Point
+from weft.base.arrays import Floats, Point, Vector
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, Duration, Size, Speed, documented, setting
@@ -35,7 +35,7 @@ class GripperPose:
     """
 
     time: float
-    place: tuple[float, float, float]
+    place: Vector
     opening: float
 
 
@@ -51,11 +51,9 @@ class Gripper:
     ``pads`` are the sizes of a pad along x, y and z.
     """
 
-    place: tuple[float, float, float] = setting(
-        REQUIRED, "middle between the pads, at the start", "m"
-    )
+    place: Vector = setting(REQUIRED, "middle between the pads, at the start", "m")
     opening: float = setting(0.05, "clear distance between them, at the start", "m", above=0)
-    pads: tuple[float, float, float] = setting((0.06, 0.01, 0.08), "", "m", above=0)
+    pads: Vector = setting((0.06, 0.01, 0.08), "", "m", above=0)
     axis: str = setting("y", "along which they close", choices=tuple(AXES))
     size: float = setting(0.02, "of their edges, at most", "m", above=0)
     thickness: float | None = setting(None, "kept in contact; none: contact's", "m", least=0)

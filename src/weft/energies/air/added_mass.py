@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 
 from weft import kernel
-from weft.base.arrays import Floats, Ints, Positions, Velocities
+from weft.base.arrays import Floats, Ints, Positions, Vector, Velocities
 from weft.base.errors import SceneError
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh, unique_edges
@@ -59,7 +59,7 @@ class AddedMass(StepEnergy):
     wind: Wind
     name: str = "added mass"
     # [m] displacement of the gusts by the wind; None: velocity times t
-    carried: tuple[float, float, float] | None = None
+    carried: Vector | None = None
 
     @property
     def mass(self) -> float:

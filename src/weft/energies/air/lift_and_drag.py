@@ -31,7 +31,7 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.base.arrays import Floats, Ints, Positions
+from weft.base.arrays import Floats, Ints, Positions, Vector
 from weft.discretization.samples import Samples
 from weft.energies.air.expected_motion import extrapolate, pull_back_extrapolated
 from weft.energies.air.wind import Wind
@@ -187,7 +187,7 @@ class AirForce(ContractedEnergy, StepEnergy):
     wind: Wind
     name: str = "wind"
     # [m] displacement of the gusts by the wind; None: velocity times t
-    carried: tuple[float, float, float] | None = None
+    carried: Vector | None = None
 
     @property
     def stencil(self) -> Ints:

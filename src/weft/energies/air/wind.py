@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from weft import kernel
-from weft.base.arrays import Floats, Positions, Velocities
+from weft.base.arrays import Floats, Positions, Vector, Velocities
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import documented, setting
@@ -40,7 +40,7 @@ class Wind:
         SceneError: numbers that are not finite or out of range; gusts without a wind to carry them.
     """
 
-    velocity: tuple[float, float, float] = setting(
+    velocity: Vector = setting(
         (0.0, 0.0, 0.0),
         "of the air far from anything; zero: it stands still",
         "m/s",
@@ -113,7 +113,7 @@ class Wind:
         self,
         x: Positions,
         t: float,
-        carried: tuple[float, float, float] | None = None,
+        carried: Vector | None = None,
         *,
         gusts: bool = True,
     ) -> Velocities:
@@ -134,7 +134,7 @@ class Wind:
         x: WarpArray,
         t: float,
         out: WarpArray,
-        carried: tuple[float, float, float] | None = None,
+        carried: Vector | None = None,
         *,
         gusts: bool = True,
     ) -> None:
@@ -159,7 +159,7 @@ class Wind:
         x: Positions,
         t: float,
         by: Floats,
-        carried: tuple[float, float, float] | None = None,
+        carried: Vector | None = None,
         *,
         gusts: bool = True,
     ) -> Floats:

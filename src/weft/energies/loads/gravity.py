@@ -6,7 +6,7 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.base.arrays import Floats, Positions
+from weft.base.arrays import Floats, Positions, Vector
 from weft.energies.base import SummedBound
 from weft.energies.by_constants import ByName, repeat_per_element
 from weft.energies.point_masses import MassEnergy
@@ -42,7 +42,7 @@ class Gravity(MassEnergy):
     """
 
     mass: Floats
-    acceleration: tuple[float, float, float] = (0.0, -9.81, 0.0)
+    acceleration: Vector = (0.0, -9.81, 0.0)
     onset: tuple[float, float] | Floats = (0.0, 0.0)
     name: str = "gravity"
 

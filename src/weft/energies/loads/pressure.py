@@ -18,7 +18,7 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.base.arrays import Floats, Ints, Positions
+from weft.base.arrays import Floats, Ints, Positions, Vector
 from weft.base.errors import MeshError, SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, documented, setting
@@ -134,7 +134,7 @@ class Pressure:
     law: float | Gas
     n_vertices: int
     # [m] common apex of the tetrahedra. Any point gives the same total; a near one less round-off.
-    center: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    center: Vector = (0.0, 0.0, 0.0)
     name: str = "pressure"
 
     rest_tables = ()
