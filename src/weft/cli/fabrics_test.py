@@ -75,7 +75,7 @@ def test(
 
 def _write(found: "FabricSheet", folder: Path, tell: Callable[[str], None]) -> None:
     """Write tables, JSON and pictures of the specimen, and curves where matplotlib is installed."""
-    from weft.io.files import atomic_write, make_folder
+    from weft.io.files import make_folder, write_file
     from weft.laboratory.pictures import drape_pictures, draw_sheet, missing_library
     from weft.show.picture.renderer import save_png
 
@@ -83,9 +83,7 @@ def _write(found: "FabricSheet", folder: Path, tell: Callable[[str], None]) -> N
     make_folder(folder)
     written = []
     for table in found.tables:
-        written.append(folder / f"{name}-{table.name}.csv")
-        with atomic_write(written[-1]) as file:
-            file.write(table.csv().encode())
+        written.append(write_file(folder / f"{name}-{table.name}.csv", table.csv()))
     written.append(folder / f"{name}.json")
     write_json(written[-1], found.plain)
     if found.cusick is not None:

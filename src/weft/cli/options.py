@@ -101,10 +101,9 @@ def print_json(data: object) -> None:
 
 def write_json(path: Path, data: object) -> None:
     """Write JSON to a file."""
-    from weft.io.files import atomic_write
+    from weft.io.files import write_file
 
-    with atomic_write(path) as file:
-        file.write((json.dumps(data, indent=2) + "\n").encode())
+    write_file(path, json.dumps(data, indent=2) + "\n")
 
 
 def new_table(*columns: str, title: str | None = None, right: Sequence[str] = ()) -> "Table":

@@ -16,7 +16,7 @@ from weft.fabric.fabric import CURVES, OPTIONAL, UNITS, Fabric, fabric
 from weft.fitting.file import FitFile
 from weft.fitting.fit import UNLIKELY, Fit
 from weft.fitting.measurement import Measurement
-from weft.io.files import atomic_write
+from weft.io.files import write_file
 
 WIDE = 80
 ALIKE = 0.3  # smallest correlation that is shown
@@ -181,9 +181,7 @@ def write_preset(path: Path, file: FitFile, found: Fit) -> Fabric:
         RunError: the file cannot be written.
         FabricError: a number that is read differs from the one that was written.
     """
-    with atomic_write(path) as out:
-        out.write(preset_text(file, found).encode())
-    read = fabric(path)
+    read = fabric(write_file(path, preset_text(file, found)))
     for field in UNITS:
         got, put = getattr(read, field), getattr(found.fabric, field)
         if abs(got - put) > CLOSE * abs(put):

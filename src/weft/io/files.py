@@ -38,6 +38,17 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
         yield file
 
 
+def write_file(path: str | Path, content: str | bytes) -> Path:
+    """Write text or bytes to a file, and return its path.
+
+    Raises:
+        RunError: as of ``atomic_write``.
+    """
+    with atomic_write(path) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+    return Path(path)
+
+
 @contextmanager
 def atomic_path(path: str | Path) -> Iterator[Path]:
     """Return a path beside ``path``, with its suffix, for libraries that open files by name.

@@ -14,7 +14,7 @@ import numpy as np
 from weft.base.arrays import CornerUv, Faces, Positions
 from weft.base.errors import MeshError
 from weft.base.input_file import OBJ_MEMBERSHIPS
-from weft.io.files import atomic_write
+from weft.io.files import write_file
 from weft.io.surface import MOST_CORNERS, Contents, read_bytes, triangulate_polygons
 
 
@@ -179,5 +179,4 @@ def write_obj(
             f"f {a}/{i} {b}/{j} {c}/{k}"
             for a, i, b, j, c, k in np.stack([f, t], -1).reshape(-1, 6).tolist()
         ]
-    with atomic_write(path) as file:
-        file.write(("\n".join(lines) + "\n").encode())
+    write_file(path, "\n".join(lines) + "\n")

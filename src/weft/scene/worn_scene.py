@@ -5,7 +5,7 @@ import os
 from importlib import resources
 from pathlib import Path
 
-from weft.io.files import atomic_write
+from weft.io.files import write_file
 
 
 def write_worn_scene(pattern: Path, scene: Path) -> None:
@@ -20,5 +20,4 @@ def write_worn_scene(pattern: Path, scene: Path) -> None:
     """
     standing = (resources.files("weft") / "scenes" / "worn.yaml").read_text("utf-8")
     place = os.path.relpath(pattern.resolve(), scene.resolve().parent)
-    with atomic_write(scene) as file:
-        file.write(standing.replace("PATTERN", json.dumps(place)).encode())
+    write_file(scene, standing.replace("PATTERN", json.dumps(place)))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import weft
 from weft.base.errors import WeftError
 from weft.base.trees import Json
-from weft.io.files import atomic_write
+from weft.io.files import write_file
 from weft.run.run_folder import RunFolder
 from weft.sweep.folder import SweepFolder, machine
 from weft.sweep.quality import MEANINGS
@@ -81,10 +81,8 @@ def write_card(
         "sha256": _checksums(out),
     }
     card = out.with_name(f"{out.name}.card.json")
-    with atomic_write(card) as file:
-        file.write(json.dumps(content, indent=2, default=str).encode() + b"\n")
-    with atomic_write(out.with_name(f"{out.name}.README.md")) as file:
-        file.write(_markdown(out, content).encode())
+    write_file(card, json.dumps(content, indent=2, default=str) + "\n")
+    write_file(out.with_name(f"{out.name}.README.md"), _markdown(out, content))
     return card
 
 

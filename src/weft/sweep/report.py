@@ -11,7 +11,7 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.errors import SweepError
-from weft.io.files import atomic_write
+from weft.io.files import write_file
 from weft.sweep.contact_sheet import label_lines, spread_evenly, thumbnail
 from weft.sweep.folder import SweepFolder
 from weft.sweep.measures import MEASURES, measure_values, parameter_values
@@ -76,9 +76,7 @@ def write_report(sweep: SweepFolder, path: Path, thumbnails: int = 48) -> Path:
     ]
     head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE}</style>'
     html = f"<!doctype html><html lang=en><head>{head}</head><body>{''.join(parts)}</body></html>\n"
-    with atomic_write(path) as file:
-        file.write(html.encode())
-    return path
+    return write_file(path, html)
 
 
 def _summary(sweep: SweepFolder, samples: Sequence[SampleStatus]) -> str:

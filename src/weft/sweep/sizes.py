@@ -18,7 +18,7 @@ from weft.bodies.landmarks import GIRTH_LEVELS
 from weft.bodies.sizes import ClothesSize
 from weft.garment import read_pattern
 from weft.garment.ease import measure_ease
-from weft.io.files import atomic_write
+from weft.io.files import write_file
 from weft.run.garment_quality import Quality
 from weft.run.run import Run
 from weft.scene.file import read_source, validate
@@ -73,13 +73,7 @@ def write_size_sweep(
         "file": "plan.csv",
         "keep": {"intersections": 0, "slipped_off": False},
     }
-    return _write(folder / "sweep.yaml", yaml.safe_dump(sweep, sort_keys=False))
-
-
-def _write(path: Path, text: str) -> Path:
-    with atomic_write(path) as file:
-        file.write(text.encode())
-    return path
+    return write_file(folder / "sweep.yaml", yaml.safe_dump(sweep, sort_keys=False))
 
 
 def write_table(path: Path, rows: Sequence[Json]) -> Path:
@@ -88,7 +82,7 @@ def write_table(path: Path, rows: Sequence[Json]) -> Path:
     table = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     table.writeheader()
     table.writerows(rows)
-    return _write(path, text.getvalue())
+    return write_file(path, text.getvalue())
 
 
 def _garments(file: SceneFile, scene: Path, pattern: Path) -> list[str]:

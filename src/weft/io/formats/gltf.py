@@ -21,7 +21,7 @@ from weft.base.errors import RunError
 from weft.base.trees import Json
 from weft.discretization.vertex_normals import VertexNormals
 from weft.io.animation import Animation, AnimationFrame, SurfaceTopology
-from weft.io.files import atomic_write
+from weft.io.files import write_file
 from weft.io.formats.gltf_read import BIN, JSON, MAGIC
 from weft.io.part_appearance import GRAY, PANELS, PartAppearance, linear_color
 
@@ -64,8 +64,7 @@ def write_gltf(path: Path, animation: Animation) -> Sequence[str]:
             f"{', '.join(kept.fields)}: of the first frame, as morph targets move nothing "
             "else; on faces, means at vertices"
         )
-    with atomic_write(path) as file:
-        file.write(buffer.glb() if path.suffix.lower() == ".glb" else buffer.gltf())
+    write_file(path, buffer.glb() if path.suffix.lower() == ".glb" else buffer.gltf())
     return notes
 
 

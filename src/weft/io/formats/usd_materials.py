@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.io.animation import SurfaceTopology, distinct
-from weft.io.files import atomic_write
+from weft.io.files import write_file
 from weft.io.part_appearance import PartAppearance, linear_color
 
 if TYPE_CHECKING:
@@ -90,6 +90,5 @@ class Materials:
             stem = distinct([*(Path(f).stem for f in self._files.values()), image.stem])[-1]
             self._files[data] = stem + SUFFIXES[kind]
             self.folder.mkdir(exist_ok=True)
-            with atomic_write(self.folder / self._files[data]) as file:
-                file.write(data)
+            write_file(self.folder / self._files[data], data)
         return self._files[data]

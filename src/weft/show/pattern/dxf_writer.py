@@ -17,7 +17,7 @@ from weft.garment.curves import EdgeCurve, edge_curve
 from weft.garment.dxf import BOUNDARY, CUTOUTS, GRAIN, INTERNAL, NOTCHES, ORIGIN, SEW, TURNS
 from weft.garment.dxf_file import without_log
 from weft.io.extra import optional
-from weft.io.files import atomic_write
+from weft.io.files import write_file
 from weft.show.pattern.nest import TEXT, Nest, NestPiece
 from weft.show.pattern.svg_writer import write_notes
 
@@ -56,9 +56,7 @@ def write_nest_dxf(path: str | Path, nest: Nest) -> list[Path]:
         sheet.add_blockref(name, tuple(MILLIMETERS * piece.place), {"layer": BOUNDARY})
     text = io.StringIO()
     drawing.write(text)
-    with atomic_write(path) as out:
-        out.write(text.getvalue().encode())
-    return [Path(path), write_notes(path, nest.patterns[nest.sample], nest.sample)]
+    return [write_file(path, text.getvalue()), write_notes(path, nest)]
 
 
 def _draw_piece(block: "BlockLayout", piece: NestPiece, nest: Nest) -> None:

@@ -31,7 +31,7 @@ from weft.garment.pattern import (
     SeamSide,
     Wrap,
 )
-from weft.io.files import atomic_write
+from weft.io.files import write_file
 from weft.show.pattern.nest import Nest, NestPiece
 
 MARGIN = 0.02  # [m] around the sheet
@@ -103,9 +103,8 @@ def write_nest_svg(path: str | Path, nest: Nest) -> list[Path]:
         *(_text(page, at, text, colors.get(size or "")) for at, text, size in texts),
         "</svg>",
     ]
-    with atomic_write(path) as out:
-        out.write("\n".join([*lines, ""]).encode())
-    return [Path(path), write_notes(path, nest.patterns[nest.sample], nest.sample)]
+    drawn = write_file(path, "\n".join([*lines, ""]))
+    return [drawn, write_notes(path, nest)]
 
 
 def _group(piece: NestPiece, page: "_Page", nest: Nest) -> list[str]:
@@ -125,26 +124,23 @@ def _group(piece: NestPiece, page: "_Page", nest: Nest) -> list[str]:
     ]
 
 
-def write_notes(path: str | Path, pattern: Pattern, size: str = "") -> Path:
+def write_notes(path: str | Path, nest: Nest) -> Path:
     """Write the side-car file of a drawing, and return its path.
 
     Args:
         path: of the drawing.
-        pattern: its seams, elastics and placement are written.
-        size: of the drawing's sizes; empty: it has one.
+        nest: seams, elastics and placement of its sample size are written.
     """
+    pattern = nest.patterns[nest.sample]
     folded = [p.name for p in pattern.panels if p.folds]
     if folded:
         warnings.warn(
             f"folds of {', '.join(folded)} become internal lines: drawings have no angles",
             stacklevel=3,
         )
-    notes = ({"size": size} if size else {}) | _notes(pattern)
+    notes = ({"size": nest.sample} if nest.sample else {}) | _notes(pattern)
     text = yaml.dump(notes, Dumper=_Notes, sort_keys=False, allow_unicode=True, width=99)
-    beside = Path(path).with_suffix(".seams.yaml")
-    with atomic_write(beside) as out:
-        out.write(text.encode())
-    return beside
+    return write_file(Path(path).with_suffix(".seams.yaml"), text)
 
 
 class _Notes(yaml.SafeDumper):

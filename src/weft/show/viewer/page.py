@@ -17,7 +17,7 @@ from weft.base.arrays import AnyArray, Floats, Positions
 from weft.base.errors import RunError, check_known
 from weft.base.trees import Json
 from weft.cloth.fields import Physics
-from weft.io.files import atomic_write
+from weft.io.files import write_file
 from weft.run.frame_selection import FrameSelection
 from weft.run.run import Run
 from weft.show.looks import LOOKS, Scale, available_looks
@@ -223,8 +223,7 @@ def write_page(path: Path, content: Content) -> int:
     if path.suffix.lower() not in (".html", ".htm"):
         raise RunError("page", got=path.suffix or "no suffix", expected=".html")
     data = page(content).encode("utf-8")
-    with atomic_write(path) as file:
-        file.write(data)
+    write_file(path, data)
     return len(data)
 
 
