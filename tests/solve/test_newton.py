@@ -1,5 +1,7 @@
 """Newton and its line search on functions whose answers are known."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from weft.base.timing import Phases
 from weft.kernel import mat33, vec3
 from weft.solve.linear.select import linear_solver
 from weft.solve.linear.solver import LinearSolution, Outcome
-from weft.solve.newton.descent import LATE, Newton
+from weft.solve.newton.descent import FEW, LATE, QUIET, Newton
 from weft.solve.newton.line_search import backtrack_steps
 from weft.solve.newton.minimize import minimize
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
@@ -223,6 +225,24 @@ def test_effort_stops_lower_than_it_began_and_says_what_is_left():
     assert stopped.left.unsettled > 0 and stopped.left.gain > 0
     settled = run(QUARTIC, start, effort=60)
     assert settled.outcome is Outcome.CONVERGED and settled.left.gain == 0.0
+
+
+@pytest.mark.parametrize(
+    ("far", "size", "step", "ends"),
+    [
+        (FEW, 0.9 * QUIET, 1.0, True),  # a few vertices are loose, the others hardly move
+        (2 * FEW, 0.9 * QUIET, 1.0, False),  # too many are
+        (FEW, 1.1 * QUIET, 1.0, False),  # the cloth moves as a whole
+        (FEW, 0.9 * QUIET, 0.25, False),  # most of the increment was not taken
+    ],
+)
+def test_a_few_loose_vertices_do_not_keep_a_search_going(far, size, step, ends):
+    way = Newton(1e-10, effort=8, enough=1.0).directions(None)
+    way.far, way.size = far, size
+    search = SimpleNamespace(increment=5.0, solver=SimpleNamespace(is_direct=False))
+    assert (way.went(search, step, -1.0, 5.0) is Outcome.STOPPED) == ends
+    way.settled = False  # an energy is far from balance
+    assert way.went(search, step, -1.0, 5.0) is None
 
 
 ROOT = Function(  # of 1 + u^2, whose full steps go to -u^3: too far from u = 1 on

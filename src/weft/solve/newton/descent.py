@@ -29,7 +29,7 @@ from weft.solve.newton.residual_bounds import ResidualBounds
 from weft.solve.sparse.block_csr import BlockCsr, add_diagonal
 from weft.solve.sparse.vectors import (
     combine,
-    fraction_longer_and_mean_square,
+    fractions_longer_and_mean_square,
     max_norm,
     negate,
     size_and_slope,
@@ -40,6 +40,10 @@ CONTRACTION = 0.5  # ratio of two simplified increments above which a new factor
 LEAST, FIRST, MOST = 1e-4, 1.0, 1e8  # [1/s^2] mu: lower bound, first raised value, upper bound
 GROW, SHRINK, SHORT = 4.0, 4.0, 0.5  # mu grows after steps shorter than SHORT
 MOSTLY = 0.5  # least step length with which a search ends at an increment below ``enough``
+# A search also ends at an increment that is below ``enough`` but for this fraction of the vertices,
+# if its root mean square is at most this part of ``enough``: the largest of ten thousand
+# increments is that of one loose vertex.
+FEW, QUIET = 0.005, 0.3
 LATE, LATE_FORCING = 70, 0.1  # after LATE iterations the forcing term is at most LATE_FORCING
 MOST_EFFORT = 4  # factor on ``effort`` while energy terms are far from balance
 BALANCED = 4  # iterations in balance with mu above its lower bound, after which mu is reset to it
@@ -93,7 +97,8 @@ class Newton:
         least_forcing: lower bound of the forcing term as Newton's decrements fall.
         effort: number of matrices after which the search stops, converged or not; 0: no such limit.
         enough: increment below which the search stops as well, if no energy term is far from
-            balance and the line search takes at least half of the increment.
+            balance and the line search takes at least half of the increment. A few vertices
+            (``FEW``) may exceed it while the cloth as a whole moves much less (``QUIET``).
         left: root mean square of the rest of an increment that the line search did not take. Above
             this value ``effort`` does not stop the search, because cloth that contact held back
             throughout the search would stay in the air.
@@ -119,7 +124,8 @@ class Newton:
 class DirectionMeasures(NamedTuple):
     """Functions that return numbers of a direction after they are read; None: not asked for."""
 
-    rest: Callable[[], tuple[float, float]] | None  # fraction above the tolerance, mean square
+    # fractions of vertices above the tolerance and above ``enough``, and the mean square
+    rest: Callable[[], tuple[list[float], float]] | None
     is_settled: Callable[[], bool] | None  # whether it is small to every energy
     is_inaccurate: Callable[[], bool] | None  # whether its residual exceeds the bounds
 
@@ -137,6 +143,7 @@ class NewtonDirections:
         self.settled = True  # whether the direction of the last matrix was small to all terms
         # Root mean squares: of the last direction, and of the part of it that was not taken.
         self.size = self.left = 0.0
+        self.far = 1.0  # fraction of vertices that the last direction moves by more than ``enough``
 
     def done(self, s: Search) -> Outcome | None:
         """Return MAX_ITERATIONS or STOPPED if the limits on matrices are reached, else None.
@@ -172,7 +179,7 @@ class NewtonDirections:
         if not s.increment < float("inf"):
             return None, Outcome.NOT_FINITE
         if rest is not None:
-            longer, square = rest()
+            (longer, self.far), square = rest()
             s.left, self.size = RemainingError(longer, 0.5 * self.decrement), float(np.sqrt(square))
         if not fresh and s.increment > max(CONTRACTION * self.before, o.tolerance):
             self.stale = True
@@ -200,7 +207,7 @@ class NewtonDirections:
         rest = is_settled = is_inaccurate = None
         size = size_and_slope(d, s.g, numbers)
         if o.effort:
-            rest = fraction_longer_and_mean_square(d, o.tolerance, numbers)
+            rest = fractions_longer_and_mean_square(d, (o.tolerance, o.enough), numbers)
         if fresh:
             is_settled = s.problem.is_settled_at(s.x, d, numbers)
         if fresh and outcome.ok and o.bounds and not (s.solver.is_direct or self.factorizes):
@@ -232,12 +239,14 @@ class NewtonDirections:
     def went(self, s: Search, step: float, slope: float, length: float) -> Outcome | None:
         """Keep the matrix after a full step if a second solve costs little; else ask for a new one.
 
-        Returns STOPPED if most of an increment below ``enough`` was taken.
+        Returns STOPPED if most of an increment was taken that is small enough to be the last one.
         """
         small = s.increment <= self.settings.tolerance  # and yet the search goes on
         self.stale = not s.solver.is_direct or step < 1.0 or small or not self.settled
         self.before, self.left = s.increment, (1.0 - step) * self.size
-        ends = self.settled and step >= MOSTLY and s.increment <= self.settings.enough
+        enough = self.settings.enough
+        quiet = self.far <= FEW and self.size <= QUIET * enough
+        ends = self.settled and step >= MOSTLY and (quiet or s.increment <= enough)
         return Outcome.STOPPED if ends else None
 
     def stuck(self, s: Search) -> Outcome | None:

@@ -3,7 +3,7 @@
 Sums run in NumPy if the device is the CPU, else in kernels.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import warp as wp
@@ -157,15 +157,16 @@ def size_and_slope(
     return read
 
 
-def fraction_longer_and_mean_square(
-    a: WarpArray, least: float, numbers: Reductions
-) -> Callable[[], tuple[float, float]]:
-    """Add the fraction of vectors that are longer than ``least``, and the mean square length, to
-    ``numbers``; return a function that reads both.
+def fractions_longer_and_mean_square(
+    a: WarpArray, bounds: Sequence[float], numbers: Reductions
+) -> Callable[[], tuple[list[float], float]]:
+    """Add the fractions of vectors that are longer than each of ``bounds``, and the mean square
+    length, to ``numbers``; return a function that reads them.
     """
-    n = max(int(a.shape[0]), 1)
-    out = kernel.empty(a.shape[0])
-    kernel.launch(mark_longer, a.shape[0], a, Scalar(least), out)
-    longer = numbers.add_sum(out)
+    n, places = max(int(a.shape[0]), 1), []
+    for least in bounds:
+        out = kernel.empty(a.shape[0])
+        kernel.launch(mark_longer, a.shape[0], a, Scalar(least), out)
+        places.append(numbers.add_sum(out))
     square = numbers.add(dot(a, a)) if a.device.is_cpu else numbers.add_sum(_products(a, a))
-    return lambda: (numbers[longer] / n, numbers[square] / n)
+    return lambda: ([numbers[place] / n for place in places], numbers[square] / n)
