@@ -12,10 +12,11 @@ from tests.reference.contact_sets import (
     distances,
     energies,
     parallel_threshold,
+    step_lengths,
 )
 from weft import kernel
 from weft.contact.broad_phase.candidate_search import find_candidates
-from weft.contact.ccd.conservative_advancement import FRACTION, max_step, step_lengths
+from weft.contact.ccd.conservative_advancement import FRACTION, max_step
 from weft.contact.collision_groups import CollisionGroups
 from weft.contact.collision_mesh import CollisionMesh
 from weft.contact.distance.distance import PairKind, closest_of, separation

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import warp as wp
 
+from tests.reference.contact_sets import step_lengths
 from tests.structs import struct_of
 from weft import kernel
 from weft.contact.broad_phase.aabb import (
@@ -16,8 +17,9 @@ from weft.contact.broad_phase.aabb import (
 from weft.contact.broad_phase.candidate_search import find_candidates
 from weft.contact.broad_phase.candidates import UNKNOWN, mark_unmoved
 from weft.contact.broad_phase.tree_order import LEAF, TreeOrder
-from weft.contact.ccd.conservative_advancement import max_step, step_lengths
+from weft.contact.ccd.conservative_advancement import FRACTION, max_step
 from weft.contact.collision_mesh import CollisionMesh
+from weft.contact.detector import ContactDetector
 from weft.contact.distance.distance import PairKind, Pairs, Separation, separation
 from weft.contact.narrow_phase.distance_bounds import (
     DisplacementBound,
@@ -296,6 +298,23 @@ def test_the_least_of_words_is_the_least_of_all(rng):
     for _ in range(5):
         dx = 0.2 * rng.normal(size=x.shape)
         assert max_step(x, dx, candidates) == step_lengths(x, dx, candidates).min() < 1.0
+
+
+def test_pairs_in_the_way_are_those_that_may_not_go_all_of_it(rng):
+    """``ContactDetector.meeting`` against every pair alone; small steps are free."""
+    mesh = grid(6, 6, 1, 1)
+    x = np.concatenate([np.array(mesh.vertices), np.array(mesh.vertices) + [0.01, 0.01, 0.05]])
+    faces = np.concatenate([mesh.faces, mesh.faces + mesh.n_vertices])
+    surface = CollisionMesh(faces, x)
+    detector = ContactDetector(surface, 1.0, 0.02)
+    for size in (0.05, 0.02, 1e-4):
+        dx = size * rng.normal(size=x.shape)
+        candidates = find_candidates(surface, x, 0.02, x + dx)
+        kept = separation(surface.device_thickness, 1.0, FRACTION * 0.02)
+        expected = candidates.pairs[step_lengths(x, dx, candidates, kept) < 1.0]
+        found = detector.meeting(kernel.points(x), kernel.points(dx))
+        assert sorted(map(tuple, found)) == sorted(map(tuple, expected))
+        assert (len(found) > 0) == (size > 1e-3)
 
 
 @pytest.mark.parametrize("n", [1, LEAF, 9 * LEAF, 700])

@@ -6,6 +6,7 @@ import warp as wp
 from weft import kernel
 from weft.contact.barrier.barrier import PARALLEL_PART, BarrierParameters
 from weft.contact.broad_phase.candidates import Candidates
+from weft.contact.ccd.conservative_advancement import max_step
 from weft.contact.contact_set import ContactSet
 from weft.contact.distance.distance import distances_of
 from weft.contact.friction.friction import friction_coefficients
@@ -22,6 +23,14 @@ def contact_set(stencil, kind, stiffness, gap, thickness=0.0, parallel=0.0):
 def candidates_of(stencil, points):
     """Return candidates: pairs (m,4), of which the first ``points`` are a vertex and a face."""
     return Candidates(kernel.array(np.asarray(stencil, np.int32), wp.int32), points)
+
+
+def step_lengths(x, dx, candidates, kept=None):
+    """Return the part of dx (n,3) [m] that each candidate pair alone may go, (m,)."""
+    each = enumerate(candidates.pairs[:, None])
+    return np.array(
+        [max_step(x, dx, candidates_of(p, int(k < candidates.points)), kept) for k, p in each]
+    )
 
 
 def distances(contacts, x):

@@ -16,7 +16,7 @@ from weft.base.timing import Phases
 from weft.contact.broad_phase.bvh import WORTH_SLICING
 from weft.contact.broad_phase.candidate_search import CandidateCache, Trees, find_candidates
 from weft.contact.broad_phase.candidates import Candidates, select_pairs
-from weft.contact.ccd.conservative_advancement import FRACTION, add_max_step, step_lengths
+from weft.contact.ccd.conservative_advancement import FRACTION, add_max_step, mark_blocked
 from weft.contact.ccd.planar_truncation import cut_ways, least_parts
 from weft.contact.collision_mesh import CollisionMesh, Excluded
 from weft.contact.contact_set import ContactSet
@@ -182,12 +182,18 @@ class ContactDetector:
         self.along(y, self._end)
 
     def meeting(self, y: WarpArray, dy: WarpArray) -> Ints:
-        """Return the pairs that would collide on the path from y to y + dy, (m,4) on the host."""
+        """Return the pairs that keep ``max_step`` from going all the way from y to y + dy, (m,4)
+        on the host.
+        """
         combine(y, 1.0, dy, self._end)
         candidates = self.along(y, self._end)
         with self.phases("ccd"):
-            meets = step_lengths(y, dy, candidates, self._separation(self.gap)) < 1.0
-        return candidates.pairs[meets]
+            kept = self._separation(FRACTION * self.gap)
+            about = (y, dy, candidates.struct, kept, self._nearby.since.motion)
+            blocked = select_pairs(
+                candidates, Reductions(), mark_blocked, *about, worth=WORTH_SLICING
+            )
+            return blocked.compact_moved().pairs
 
     def parts(self, y: WarpArray, dy: WarpArray, bound: WarpArray | None = None) -> WarpArray:
         """Return a part of dy for each vertex, such that no pair comes closer than its thickness,

@@ -6,7 +6,6 @@ keeps its thickness plus a fraction of its first room; there its distance is com
 of such advances never passes the first time of contact, and needs no roots of polynomials.
 """
 
-import numpy as np
 import warp as wp
 
 from weft import kernel
@@ -30,7 +29,17 @@ from weft.contact.narrow_phase.distance_bounds import (
     VertexMotion,
     mark_undecided,
 )
-from weft.kernel import Reductions, Scalar, ScalarArray, Vec3Array, WarpArray, corners, vec3
+from weft.kernel import (
+    BitsArray,
+    IntArray,
+    Reductions,
+    Scalar,
+    ScalarArray,
+    Vec3Array,
+    WarpArray,
+    corners,
+    vec3,
+)
 from weft.kernel.bitmask import lowest_set_bit
 from weft.kernel.granularity import bits_per_thread
 from weft.solve.sparse.vectors import combine
@@ -130,30 +139,36 @@ def advance(
     out[w] = least
 
 
-def step_lengths(
-    x: Positions | WarpArray,
-    dx: Floats | WarpArray,
-    candidates: Candidates,
-    kept: "Separation | None" = None,
-) -> Floats:
-    """Return the largest part of the displacement that every pair may go, (p+e,) in [0, 1].
-
-    On that part of its path a pair keeps its thickness and ``FRACTION`` of its first room beyond
-    it. The result is 0 for a pair that is closer than its thickness.
-
-    Args:
-        x: (n,3) [m] positions.
-        dx: (n,3) [m] displacements.
-        candidates: the pairs.
-        kept: thickness that pairs keep, its gap makes no difference; None: none.
-    """
-    y, dy, kept = kernel.points(x), kernel.points(dx), kept or separation()
-    pairs, since = _without_bounds(y, dy, candidates)
-    # Without a gap that is certainly kept no pair is skipped, and each gets a result of its own.
-    alone = separation(kept.thickness, float(kept.scale), np.inf)
-    whole = kernel.empty(1)
-    whole.fill_(1.0)
-    return np.array(kernel.numpy(_least_parts(y, dy, pairs, alone, since, whole, 1, 1)))
+@wp.kernel(module=_module)
+def mark_blocked(
+    o: int,
+    x: Vec3Array,
+    dx: Vec3Array,
+    pairs: Pairs,
+    separation: Separation,
+    motion: VertexMotion,
+    width: int,
+    bits: BitsArray,
+    number: IntArray,
+):
+    """Mark and count those of ``width`` pairs that may not go all of the step dx."""
+    w = o + wp.tid()
+    first = w * width
+    count = wp.min(width, pairs.stencil.shape[0] - first)
+    left = mark_undecided(pairs, separation, motion, first, count, 1, Scalar(1.0))
+    out = wp.uint32(0)
+    while left != wp.uint32(0):
+        k = lowest_set_bit(left)
+        left = left & (left - wp.uint32(1))
+        i = first + k
+        kind = kind_of(i, pairs.points)
+        thickness = pair_thickness(kind, i, pairs.stencil, separation)
+        _p, v = closest_at(kind, i, x, pairs.stencil)
+        t = max_step_of_pair(i, x, dx, pairs, wp.length(v), thickness, Scalar(1.0))
+        if t < Scalar(1.0):
+            out = out | (wp.uint32(1) << wp.uint32(k))
+    bits[w] = out
+    number[w] = wp.bit_count(out)
 
 
 def max_step(
@@ -172,8 +187,10 @@ def max_step(
             skipped. None: no thickness and no gap.
     """
     y, dy, numbers = kernel.points(x), kernel.points(dx), kernel.Reductions()
-    pairs, since = _without_bounds(y, dy, candidates)
-    about = (kept or separation(), since, kernel.empty(1), numbers)
+    end = kernel.empty(y.shape[0], vec3)
+    combine(y, 1.0, dy, end)
+    pairs = Candidates(candidates.stencil, candidates.points)  # their bounds are not known
+    about = (kept or separation(), DisplacementBound.at(y, end), kernel.empty(1), numbers)
     return numbers[add_max_step(y, dy, pairs, *about)]
 
 
@@ -209,15 +226,6 @@ def add_max_step(
     return numbers.add_least(_least_parts(y, dy, candidates, kept, since, limit, 1))
 
 
-def _without_bounds(
-    y: WarpArray, dy: WarpArray, candidates: Candidates
-) -> tuple[Candidates, DisplacementBound]:
-    """Return the candidates with unknown bounds, and the displacements of the path from y."""
-    end = kernel.empty(y.shape[0], vec3)
-    combine(y, 1.0, dy, end)
-    return Candidates(candidates.stencil, candidates.points), DisplacementBound.at(y, end)
-
-
 def _least_parts(
     y: WarpArray,
     dy: WarpArray,
@@ -226,12 +234,11 @@ def _least_parts(
     since: DisplacementBound,
     limit: WarpArray,
     stride: int,
-    width: int | None = None,
 ) -> WarpArray:
-    """Return the least part of every ``width`` pairs, at most ``limit`` (1,); None: as many pairs
-    as suit the device.
+    """Return the least part of as many pairs as suit a thread of the device, at most ``limit``
+    (1,).
     """
-    width = bits_per_thread() if width is None else width
+    width = bits_per_thread()
     n = -(-len(candidates) // (stride * width))
     out = kernel.empty(n)
     about = (candidates.struct, kept, since.motion, limit, stride, width, out)
