@@ -13,8 +13,8 @@ from tests.checks import InStep, clamp, rotations, still
 from tests.refusals import refused
 from weft.base.errors import SceneError
 from weft.contact import box, capsule
+from weft.discretization.polygon import arc_lengths
 from weft.energies.springs.point_springs import PointSprings
-from weft.energies.springs.rail import lengths_along
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.scene.build import load_scene
 from weft.solve.newton.psd import Psd
@@ -103,7 +103,7 @@ def rings_of(rng):
     nodes = np.array([[0.9, 0.2, -0.3, 0.2], [0.1, 0.6, 0.2, 0.1], [-0.2, 0.1, 0.5, 0.6]])
     x = np.concatenate([np.zeros((6, 3)), rng.normal(size=(4, 3))])
     rail = nodes @ x[6:]
-    along = lengths_along(rail)
+    along = arc_lengths(rail)
     places = [
         rail[0] + 0.3 * (rail[1] - rail[0]),
         rail[1] + 0.6 * (rail[2] - rail[1]),

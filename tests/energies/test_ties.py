@@ -10,8 +10,9 @@ from tests.refusals import refused
 from weft import kernel
 from weft.base.errors import SceneError
 from weft.bodies.joints.anchors import FixedAnchor
+from weft.discretization.polygon import arc_lengths
 from weft.energies.springs.point_springs import PointSprings
-from weft.energies.springs.rail import feet_on, lengths_along
+from weft.energies.springs.rail import feet_on
 from weft.energies.springs.release import Held, Release
 from weft.energies.springs.ring_spacing import RingSpacing
 from weft.kernel import vec3
@@ -44,7 +45,7 @@ def of(kind, **more):
         rope = {"pulls": True, "onset": np.full(M, 0.8)} if kind == "rope" else {}
         return PointSprings(TWO, PAIR, STIFF, length=length, **rope, **more)
     radius = 0.3 if "radius" in kind else 0.0
-    along = lengths_along(RAIL)
+    along = arc_lengths(RAIL)
     return PointSprings(
         THREE, SHARES, STIFF, length=radius, rail=FixedAnchor(RAIL), along=along, **more
     )
@@ -177,7 +178,7 @@ def off(energy, x):
 def test_feet(rng):
     """Nearest of 20 000 places of the rail; only within the part that is asked for."""
     x = rng.normal(size=(30, 3))
-    along = lengths_along(RAIL)
+    along = arc_lengths(RAIL)
     found = feet_on(x, RAIL, along)
     s = np.linspace(0, along[-1], 20001)
     dots = np.stack([np.interp(s, along, RAIL[:, k]) for k in range(3)], axis=1)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from weft.base.arrays import Bools, Floats
+from weft.base.arrays import AnyArray, Bools, Floats
 from weft.base.errors import MeshError
 
 SHARP = np.radians(60.0)  # corners below this angle get a finer sampling
@@ -86,19 +86,26 @@ def signed_area(p: Floats) -> float:
 
 
 def arc_lengths(p: Floats) -> Floats:
-    """Return the length of a polyline p (k,2) from its first point to each of its points, (k,)."""
+    """Return the length of a polyline p (k,2) or (k,3) from its first point to each of its points,
+    (k,).
+    """
     return np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(p, axis=0), axis=1))])
 
 
-def interpolate_points(at: Floats, s: Floats, p: Floats) -> Floats:
-    """Return the points (n,2) of a polyline p (k,2) at values (n,) of a parameter.
+def interpolate_points(at: Floats, s: AnyArray, p: Floats) -> Floats:
+    """Return the points (...,2) of a polyline p (k,2) at values (...) of a parameter.
 
     Args:
-        at: (n,) values of the parameter.
+        at: (...) values of the parameter.
         s: (k,) ascending values of it at the points of the polyline, for example their arc lengths.
         p: (k,2) polyline.
     """
-    return np.stack([np.interp(at, s, c) for c in p.T], axis=1)
+    return np.stack([np.interp(at, s, c) for c in p.T], axis=-1)
+
+
+def close_polygon(p: Floats) -> Floats:
+    """Return a polygon p (k,2) with its first point added at the end, (k+1,2)."""
+    return np.concatenate([p, p[:1]])
 
 
 def first_crossing(

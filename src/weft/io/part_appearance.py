@@ -16,6 +16,7 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.errors import RunError, error_text
 from weft.base.trees import Json
+from weft.discretization.polygon import arc_lengths, interpolate_points
 from weft.io.images import open_image
 
 if TYPE_CHECKING:
@@ -112,10 +113,10 @@ class PartAppearance:
         found = [np.zeros((0, 2, 2))]
         for line in self.stitches:
             points = np.array(line)
-            along = np.cumsum([0.0, *np.linalg.norm(np.diff(points, axis=0), axis=1)])
+            along = arc_lengths(points)
             starts = np.arange(max(1, math.floor(along[-1] / (DASH + GAP)))) * (DASH + GAP)
             places = np.stack([starts, starts + DASH], axis=1)
-            found.append(np.stack([np.interp(places, along, c) for c in points.T], axis=-1))
+            found.append(interpolate_points(places, along, points))
         return np.concatenate(found)
 
     def as_json(self, name_image: Callable[[Path], str]) -> Json:

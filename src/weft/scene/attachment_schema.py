@@ -25,7 +25,8 @@ from weft.cloth.attachments import (
 )
 from weft.cloth.attachments.attachment import MOVES
 from weft.cloth.cloth import Cloth
-from weft.energies.springs.rail import feet_on, lengths_along
+from weft.discretization.polygon import arc_lengths
+from weft.energies.springs.rail import feet_on
 from weft.energies.springs.release import Release
 from weft.scene.selection import MOTION, SELECTION, NamedBlock, SelectionBlock, select_vertices
 
@@ -176,7 +177,7 @@ def _every(x: Positions, ids: Ints, block: AttachmentBlock) -> Ints:
     """
     rail = np.asarray(block.along or [], dtype=np.float64)
     if len(rail) > 1 and np.linalg.norm(np.diff(rail, axis=0), axis=1).min() > 0:
-        ids = ids[np.argsort(feet_on(x[ids], rail, lengths_along(rail)).s, kind="stable")]
+        ids = ids[np.argsort(feet_on(x[ids], rail, arc_lengths(rail)).s, kind="stable")]
     return ids[:: block.every]
 
 

@@ -24,6 +24,7 @@ from weft.cloth.fields import (
 )
 from weft.cloth.regions import material_pieces
 from weft.discretization.mesh import TriangleMesh
+from weft.discretization.polygon import interpolate_points
 from weft.io.part_appearance import CLOTH, PANELS, rgb
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Scale:
         """Return (...,3) sRGB colors in 0 to 1 of values (...)."""
         t = np.clip((values - self.low) / (self.high - self.low), 0, 1) * (len(self.anchors) - 1)
         table = np.array([rgb(a) for a in self.anchors])
-        return np.stack([np.interp(t, np.arange(len(table)), c) for c in table.T], axis=-1)
+        return interpolate_points(t, np.arange(len(table)), table)
 
 
 @checked(RunError, "field", unchecked=("scale",))

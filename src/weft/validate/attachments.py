@@ -12,9 +12,9 @@ import numpy as np
 from weft.base.arrays import Floats, Ints, Positions
 from weft.bodies.joints.anchors import FixedAnchor
 from weft.bodies.motion.pins import Keyframe, Path, Pin
+from weft.discretization.polygon import arc_lengths
 from weft.energies.loads.gravity import Gravity
 from weft.energies.springs.point_springs import PointSprings
-from weft.energies.springs.rail import lengths_along
 from weft.energies.springs.release import Release
 from weft.energies.springs.ring_spacing import RingSpacing
 from weft.energies.state import State
@@ -158,7 +158,7 @@ def hanging_weight(
 def on_rail(n: int, rail: Positions, friction: float) -> PointSprings:
     """Return n rings on a pole."""
     ids = np.arange(n, dtype=np.int32)[:, None]
-    along = lengths_along(rail)
+    along = arc_lengths(rail)
     return springs(ids, STIFF, "rings", rail=FixedAnchor(rail), along=along, friction=friction)
 
 

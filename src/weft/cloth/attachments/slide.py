@@ -24,9 +24,10 @@ from weft.cloth.attachments.attachment import (
     Place,
 )
 from weft.cloth.attachments.site import SLACK, Site
+from weft.discretization.polygon import arc_lengths
 from weft.energies.base import Energy
 from weft.energies.springs.point_springs import MovedPlaces, PointSprings
-from weft.energies.springs.rail import feet_on, lengths_along
+from weft.energies.springs.rail import feet_on
 from weft.energies.springs.release import NEVER, Release
 from weft.energies.springs.ring_spacing import RingSpacing
 
@@ -91,7 +92,7 @@ class Slide(Attachment):
     def build(self, site: Site) -> Attached:
         """Build rings on a rail: springs to the rail, and the spacing between neighboring rings."""
         x, rail = site.cloth.vertices[self.vertices], np.asarray(self.along, dtype=np.float64)
-        along = lengths_along(rail)
+        along = arc_lengths(rail)
         rigid = None if self.body is None else site.rigid(self.body)
         feet = feet_on(x, rail, along)
         off = np.abs(np.linalg.norm(x - feet.place, axis=1) - self.radius)

@@ -25,11 +25,6 @@ class Feet:
     slope: Floats
 
 
-def lengths_along(rail: Positions) -> Floats:
-    """Return the length of a rail (p,3) up to each of its points, (p,) [m]."""
-    return np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(rail, axis=0), axis=1))])
-
-
 def feet_on(
     x: Positions,
     rail: Positions,

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from weft.base.arrays import Floats
+from weft.discretization.polygon import close_polygon
 from weft.discretization.spline_fit.patch_error import PatchDrawing
 from weft.show.pattern.pen import Pen
 from weft.show.picture.renderer import save_png
@@ -33,7 +34,7 @@ def save_piece(path: str | Path, drawing: PatchDrawing) -> None:
 
     for line in [*net, *np.swapaxes(net, 0, 1)]:
         pen.line(at(line), NET, 1)
-    pen.line(at(np.concatenate([outline, outline[:1]])), OUTLINE, 2)
+    pen.line(at(close_polygon(outline)), OUTLINE, 2)
     for points, color, radius in ((drawing.corners, CORNER, 6), (drawing.marks, WRONG, 5)):
         for center in at(np.asarray(points).reshape(-1, 2)):
             pen.disc(center, radius, color)

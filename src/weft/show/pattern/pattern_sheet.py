@@ -12,6 +12,7 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.keyframes import first_of
+from weft.discretization.polygon import arc_lengths, close_polygon, interpolate_points
 from weft.garment.check import Report
 from weft.garment.check_panel import is_drawable, panel_problems
 from weft.garment.curves import edge_curve, outline_polygon
@@ -104,8 +105,8 @@ class PatternSheet:
         pen.fill(outline, (252, 232, 230) if wrong else FABRIC)
         for hole in panel.holes:
             pen.fill(self.at(name, hole), PAPER)
-            pen.line(self.at(name, np.concatenate([hole, hole[:1]])), INK, 2)
-        pen.line(np.concatenate([outline, outline[:1]]), WRONG if wrong else INK, 2.5)
+            pen.line(self.at(name, close_polygon(hole)), INK, 2)
+        pen.line(close_polygon(outline), WRONG if wrong else INK, 2.5)
         for line in panel.lines:
             pen.line(self.at(name, line), QUIET, 1.5)
         for fold in panel.folds:
@@ -217,11 +218,10 @@ class PatternSheet:
         """Draw a zigzag along the chain of an elastic."""
         for side in chain.sides:
             points, inward = self.offset_edge(side, chain)
-            n = max(2, int(np.linalg.norm(np.diff(points, axis=0), axis=1).sum() / 7))
+            n = max(2, int(arc_lengths(points)[-1] / 7))
             s = np.linspace(0, len(points) - 1, n)
             k = np.arange(len(points))
-            base = np.stack([np.interp(s, k, c) for c in points.T], axis=1)
-            into = np.stack([np.interp(s, k, c) for c in inward.T], axis=1)
+            base, into = (interpolate_points(s, k, p) for p in (points, inward))
             sign = np.where(np.arange(n) % 2, 2.0, 10.0)[:, None]
             self.pen.line(base + sign * into, INK, 1.5)
 

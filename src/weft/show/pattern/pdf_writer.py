@@ -11,6 +11,7 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.errors import RunError, check_known
+from weft.discretization.polygon import close_polygon
 from weft.io.extra import optional
 from weft.io.files import atomic_write
 from weft.show.pattern.nest import TEXT, Nest
@@ -58,22 +59,18 @@ def write_nest_pdf(path: str | Path, nest: Nest, paper: str = "A4") -> int:
 
 def _lines(nest: Nest) -> Iterator[Line]:
     """Yield all lines of a nest."""
-    yield _close(nest.square), INK, "-"
+    yield close_polygon(nest.square), INK, "-"
     for piece in nest.pieces:
         color, place = nest.color(piece.size), piece.place
-        yield _close(piece.cut) + place, color, "-"
-        yield _close(piece.outline) + place, color, "--"
+        yield close_polygon(piece.cut) + place, color, "-"
+        yield close_polygon(piece.outline) + place, color, "--"
         for notch in piece.notches:
             yield notch + place, color, "-"
         for hole in piece.panel.holes:
-            yield _close(hole) + place, color, "-"
+            yield close_polygon(hole) + place, color, "-"
         for line in piece.panel.inner:
             yield line + place, color, ":"
         yield piece.grain + place, QUIET, "-"
-
-
-def _close(points: Floats) -> Floats:
-    return np.concatenate([points, points[:1]])
 
 
 def _page(nest: Nest, lines: list[Line], page: Floats, corner: Floats, name: str) -> object:

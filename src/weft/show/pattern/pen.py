@@ -6,6 +6,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from weft.base.arrays import Floats
+from weft.discretization.polygon import arc_lengths, interpolate_points
 from weft.show.picture.renderer import Image as Picture
 
 OVERSAMPLE = 2
@@ -53,14 +54,12 @@ class Pen:
 
     def dash(self, points: Floats, color: Color, width: float, dash: float) -> None:
         """Draw a polyline of dashes [px] with gaps of the same length."""
-        steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
-        along = np.concatenate([[0.0], np.cumsum(steps)])
+        along = arc_lengths(points)
         s = np.arange(0.0, along[-1], dash)
         for a, b in zip(s[::2], np.append(s[1::2], along[-1])):
             inside = along[(along > a) & (along < b)]
             t = np.concatenate([[a], inside, [b]])
-            part = np.stack([np.interp(t, along, c) for c in np.asarray(points).T], axis=1)
-            self.line(part, color, width)
+            self.line(interpolate_points(t, along, points), color, width)
 
     def disc(self, center: Floats, radius: float, color: Color) -> None:
         """Draw a filled circle."""
