@@ -19,7 +19,7 @@ from weft.base.machine import gib, memory
 from weft.io.archive import read_npz
 from weft.mannequin.motions import smoothstep
 from weft.mannequin.skinning import BLOCK
-from weft.mannequin.stance import rotations
+from weft.mannequin.stance import chain_joints, rotations
 
 BODY_JOINTS = 22  # the first joints of SMPL, SMPL-H and SMPL-X are the same, pelvis to wrists
 FAMILY = (24, 52, 55)  # numbers of joints of these three models
@@ -88,11 +88,7 @@ class SmplModel:
         """
         x, joints = body
         out = np.empty((len(turns), *x.shape))
-        whole, at = turns.copy(), np.empty((len(turns), len(joints), 3))
-        at[:, 0] = places
-        for j, parent in enumerate(self.parents[1:], start=1):
-            whole[:, j] = whole[:, parent] @ turns[:, j]
-            at[:, j] = at[:, parent] + whole[:, parent] @ (joints[j] - joints[parent])
+        whole, at = chain_joints(turns, places, joints, self.parents)
         shift = at - np.einsum("kjab,jb->kja", whole, joints)
         bends = (turns[:, 1:] - np.eye(3)).reshape(len(turns), self.correctives.shape[2])
         directions = self.correctives.reshape(3 * len(x), -1).T
@@ -134,8 +130,9 @@ def read_smpl(path: Path) -> SmplModel:
     sizes = _check_shapes(a, MODEL, "smpl.file", path)
     if sizes["P"] != 9 * (sizes["J"] - 1):
         _refuse("smpl.file", "posedirs", a, f"(n, 3, {9 * (sizes['J'] - 1)})", path)
-    tree = a["kintree_table"].astype(np.int64)
-    above, own = np.where(tree >= 2**31, -1, tree)  # the parent of the first joint is 2**32 - 1
+    above, own = np.where(
+        a["kintree_table"] >= 2**31, -1, a["kintree_table"]
+    )  # the parent of the first joint is 2**32 - 1
     numbers = np.arange(sizes["J"])
     if (own != numbers).any() or above[0] >= 0 or (above[1:] < 0).any() or (above >= numbers).any():
         raise MannequinError(
@@ -149,15 +146,20 @@ def read_smpl(path: Path) -> SmplModel:
         got = f"vertex {faces.max()}" if len(faces) else "no faces"
         expected = f"vertices 0 to {sizes['n'] - 1}"
         raise MannequinError("smpl.file: f", got=got, expected=expected, where=path)
-    w = a["weights"].astype(np.float64)
+    w = a["weights"]
     if w.min() < -1e-6 or np.abs(w.sum(1) - 1).max() > 1e-3:
         got = f"sums from {w.sum(1).min():.4g} to {w.sum(1).max():.4g}, least {w.min():.3g}"
         expected = ">= 0, with sums of 1"
         raise MannequinError("smpl.file: weights", got=got, expected=expected, where=path)
-    shapes, correctives = a["shapedirs"].astype(np.float64), a["posedirs"].astype(np.float64)
-    mean, regressor = a["v_template"].astype(np.float64), a["J_regressor"].astype(np.float64)
-    parents, triangles = above.tolist(), faces.astype(np.int32)
-    return SmplModel(mean, shapes, correctives, regressor, w, parents, triangles)
+    return SmplModel(
+        a["v_template"],
+        a["shapedirs"],
+        a["posedirs"],
+        a["J_regressor"],
+        w,
+        above.tolist(),
+        faces.astype(np.int32),
+    )
 
 
 def read_motion(path: Path, n_joints: int) -> SmplMotion:
@@ -188,9 +190,9 @@ def read_motion(path: Path, n_joints: int) -> SmplMotion:
     poses = np.zeros((k, n_joints, 3))
     used = n_joints if angles == 3 * n_joints else BODY_JOINTS
     poses[:, :used] = a["poses"][:, : 3 * used].reshape(k, used, 3)
-    betas = np.asarray(a.get("betas", np.zeros(0)), dtype=np.float64).reshape(-1)
+    betas = a.get("betas", np.zeros(0)).reshape(-1)
     _check_finite(f"{what}: betas", betas, path)
-    return SmplMotion(poses, a["trans"].astype(np.float64), fps, betas)
+    return SmplMotion(poses, a["trans"], fps, betas)
 
 
 def stand(model: SmplModel, betas: Sequence[float], arms: float = 0.0) -> Positions:
@@ -289,7 +291,9 @@ def _rest_pose(model: SmplModel, arms: float) -> Floats:
 def _read(
     path: Path, wanted: Mapping[str, str], what: str, rates: Sequence[str] = ()
 ) -> dict[str, AnyArray]:
-    """Return the arrays of a file that have names in ``wanted`` or ``rates``, or are ``betas``."""
+    """Return the arrays of a file that have names in ``wanted`` or ``rates``, or are ``betas``:
+    float64, or int64 of indices.
+    """
     names = (*wanted, *rates, "betas")
     expected = f"an .npz with {', '.join(wanted)}" + (f" and {rates[0]}" if rates else "")
     if path.suffix.lower() != ".npz":
@@ -302,8 +306,10 @@ def _read(
         got = f"no {', '.join(missing)}"
         raise MannequinError(what, got=got, expected=expected, where=path)
     for name, values in found.items():
-        if values.dtype.kind not in ("iu" if name in ("f", "kintree_table") else "iuf"):
+        ids = name in ("f", "kintree_table")
+        if values.dtype.kind not in ("iu" if ids else "iuf"):
             _refuse(what, name, found, "numbers", path)
+        found[name] = values.astype(np.int64 if ids else np.float64)
     return found
 
 

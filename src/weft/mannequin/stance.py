@@ -5,6 +5,7 @@ stances with feet on the floor gives a stance with feet on the floor. ``solve_jo
 joints: legs by inverse kinematics of two bones, all others by forward kinematics.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -69,23 +70,35 @@ def solve_joints(stance: Stance, rest: Floats) -> tuple[Floats, Floats]:
     Returns:
         Rotations (k,J,3,3) of all joints in space, from rest, and their positions (k,J,3) [m].
     """
-    k, above = len(stance), parents()
+    k = len(stance)
     local = np.broadcast_to(np.eye(3), (k, len(NAMES), 3, 3)).copy()
     local[:, :5] = rotations(stance.trunk)
     for side, name in enumerate(("left_", "right_")):
         for joint, turn in _arm(stance.arms[:, side], rest, name).items():
             local[:, NUMBER[joint]] = turn
-    turns, places = np.empty_like(local), np.empty((k, len(NAMES), 3))
-    for j, parent in enumerate(above):
-        if parent < 0:
-            turns[:, j], places[:, j] = local[:, j], rest[j] + stance.root
-            continue
-        turns[:, j] = turns[:, parent] @ local[:, j]
-        arm = rest[j] - rest[parent]
-        places[:, j] = places[:, parent] + turns[:, parent] @ arm
+    turns, places = chain_joints(local, rest[0] + stance.root, rest, parents())
     for side, name in enumerate(("left_", "right_")):
         ids = [NUMBER[name + n] for n in LIMBS[4:]]
         _leg(turns, places, rest, ids, stance.ankles[:, side], stance.feet[:, side])
+    return turns, places
+
+
+def chain_joints(
+    local: Floats, root: Floats, rest: Floats, above: Sequence[int]
+) -> tuple[Floats, Floats]:
+    """Return the rotations (k,J,3,3) of joints in space, and their positions (k,J,3) [m].
+
+    Args:
+        local: (k,J,3,3) rotations relative to the parents; of the first joint, in space.
+        root: (k,3) [m] positions of the first joint.
+        rest: (J,3) [m] joints at rest.
+        above: the number of every joint's parent, which comes before it; -1 for the first.
+    """
+    turns, places = local.copy(), np.empty(local.shape[:3])
+    places[:, 0] = root
+    for j, parent in enumerate(above[1:], start=1):
+        turns[:, j] = turns[:, parent] @ local[:, j]
+        places[:, j] = places[:, parent] + turns[:, parent] @ (rest[j] - rest[parent])
     return turns, places
 
 
