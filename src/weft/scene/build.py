@@ -214,23 +214,17 @@ class Builder:
 
     def _body_mesh(self, m: BodyMeshBlock, name: str) -> Body:
         path = self.source.path.parent / m.file
-        timed: Json = {
-            "scale": m.scale,
-            "start": m.start,
-            "hold": m.hold,
-            "prim": m.prim,
-            "name": name,
-        }
+        timed: Json = {**m.model_dump(include={"scale", "start", "hold"}), "name": name}
         if m.motion is not None:
-            return load_cached(path, self.source.path.parent / m.motion, m.fps, **timed)
+            return load_cached(
+                path, self.source.path.parent / m.motion, m.fps, prim=m.prim, **timed
+            )
         if knows_motion(path):
-            return load_animated(path, m.fps, **timed)
+            return load_animated(path, m.fps, prim=m.prim, **timed)
         still = m.fps is None and path.suffix.lower() != ".npz"
         if still or m.prim is not None:
             return load_body(path, m.scale, name, m.prim)
-        frames, faces = load_frames(
-            path, m.fps, scale=m.scale, start=m.start, hold=m.hold, name=name
-        )
+        frames, faces = load_frames(path, m.fps, **timed)
         return Body(frames.positions[0], faces, None, name, None, frames)
 
     def _rest(self, blocks: Sequence[ClothBlock]) -> Any:
@@ -260,11 +254,9 @@ class Builder:
         """Build a cloth or a garment where it starts; None with its problems noted."""
         if block.garment is None:
             made = self._cloth(loc, block)
-            return (
-                None
-                if made is None
-                else self._try((*loc, "surface"), lambda: self._paint(block, made))
-            )
+            if made is None:
+                return None
+            return self._try((*loc, "surface"), lambda: self._paint(block, made))
         folder = self.source.path.parent
         return self._try(
             (*loc, "garment"),
