@@ -70,6 +70,12 @@ def cross(a: Floats, b: Floats) -> Floats:
     return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
 
 
+def rotation_matrix(angle: float) -> Floats:
+    """Return the matrix R (2,2) by which R p is a point p of a plane rotated by an angle [rad]."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s], [s, c]])
+
+
 def triangle_sides(corners: Floats) -> tuple[Floats, Floats]:
     """Return the vectors (m,k) from the first corner of triangles (m,3,k) to the others."""
     return corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]

@@ -11,6 +11,7 @@ import numpy as np
 from weft.base.arrays import Floats, Ints
 from weft.base.errors import PatternError
 from weft.discretization.mesh import TriangleMesh
+from weft.discretization.polygon import rotation_matrix
 from weft.fabric.fabric import FabricLike
 from weft.garment.check import check_pattern
 from weft.garment.ears import split_ears
@@ -235,5 +236,4 @@ def _assemble_mesh(
 
 def material_coordinates(panel: Panel, flat: Floats) -> Floats:
     """Return the coordinates (n,2) [m] along the warp and the weft."""
-    c, s = np.cos(panel.grain), np.sin(panel.grain)
-    return np.asarray(flat @ np.array([[c, -s], [s, c]]))
+    return flat @ rotation_matrix(panel.grain)

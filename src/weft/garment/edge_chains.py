@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from weft.base.arrays import Floats, Positions
-from weft.discretization.polygon import cross
+from weft.discretization.polygon import cross, rotation_matrix
 from weft.garment.curves import EdgeCurve, edge_curve
 from weft.garment.pattern import Closing, Panel, Placement, Seam, SeamSide
 from weft.garment.placement import place_points
@@ -186,8 +186,7 @@ def rigid_motion(a: Floats, b: Floats) -> tuple[float, Floats, float]:
     """
     x, y = a - a.mean(axis=0), b - b.mean(axis=0)
     turn = float(np.arctan2(cross(x, y).sum(), (x * y).sum()))
-    c, s = np.cos(turn), np.sin(turn)
-    moved = a @ np.array([[c, s], [-s, c]])
+    moved = a @ rotation_matrix(-turn)
     offset = b.mean(axis=0) - moved.mean(axis=0)
     return turn, offset, float(np.sqrt(((moved + offset - b) ** 2).sum(axis=1).mean()))
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from weft.base.arrays import Floats
+from weft.discretization.polygon import rotation_matrix
 from weft.garment.edge_chains import PROBES, EdgeChain, Match, rigid_motion
 from weft.garment.pattern import Panel, Placement, Seam, SeamSide
 
@@ -76,8 +77,7 @@ def _place(panel: Panel, under: Panel, turn: float, offset: Floats) -> Panel:
     offset (2,) [m].
     """
     x, y, angle = under.placement.on_paper
-    c, s = np.cos(np.radians(angle)), np.sin(np.radians(angle))
-    right, up = (np.array([[c, -s], [s, c]]) @ offset + [x, y]).tolist()
+    right, up = (rotation_matrix(np.radians(angle)) @ offset + [x, y]).tolist()
     placement = replace(under.placement, on_paper=(right, up, turn + angle))
     layer = panel.layer if panel.layer != under.layer else under.layer + 1
     return replace(panel, placement=placement, layer=layer)

@@ -10,7 +10,7 @@ import numpy as np
 
 from weft.base.arrays import Floats, Positions
 from weft.base.errors import PatternError
-from weft.discretization.polygon import contains
+from weft.discretization.polygon import contains, rotation_matrix
 from weft.garment.curves import outline_polygon
 from weft.garment.pattern import Panel, Placement, Wrap
 
@@ -35,8 +35,7 @@ def place_points(panel: Panel, flat: Floats) -> Positions:
     placement, out = panel.placement, panel.layer * LAYER_GAP
     right, up, angle = placement.on_paper
     if placement.on_paper != (0.0, 0.0, 0.0):
-        c, s = np.cos(np.radians(angle)), np.sin(np.radians(angle))
-        flat = flat @ np.array([[c, s], [-s, c]]) + [right, up]
+        flat = flat @ rotation_matrix(-np.radians(angle)) + [right, up]
     turn = Rotation.from_euler("xyz", placement.rotation, degrees=True)
     moved = np.asarray(placement.translation, dtype=np.float64)
     if placement.wrap is None:

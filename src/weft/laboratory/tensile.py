@@ -16,6 +16,7 @@ from weft.base.arrays import Floats
 from weft.base.errors import WeftError
 from weft.bodies.motion.pins import Pin
 from weft.discretization.mesh import TriangleMesh, grid
+from weft.discretization.polygon import rotation_matrix
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.fabric.fabric import Fabric
 from weft.integrators.quasi_static import QuasiStaticSettings
@@ -105,6 +106,5 @@ def _strip(cut: Cut, size: tuple[float, float]) -> TriangleMesh:
     """Return a strip along +x whose material coordinates are turned."""
     along = 2 * round(CELLS * size[0] / size[1] / 2)  # even: points at the middle
     flat = grid(along + 1, CELLS + 1, *size, "alternating")
-    c, s = np.cos(TURN[cut]), np.sin(TURN[cut])
-    uv = flat.corner_uv @ np.array([[c, -s], [s, c]])
+    uv = flat.corner_uv @ rotation_matrix(TURN[cut])
     return TriangleMesh(flat.vertices, flat.faces, uv, flat.groups, f"{cut} strip")
