@@ -12,7 +12,7 @@ from PIL import Image
 from tests.fitting.drawn import BLUE, GRAY, GROUND, STAR_AREA, drawn, saved, star
 from tests.refusals import refused
 from weft.base.errors import PictureError, UnitError
-from weft.discretization.polygon import first_crossing, signed_area
+from weft.discretization.polygon import first_crossing, signed_area, unit_vectors
 from weft.fitting.drape import DrapeSettings, build_drape
 from weft.fitting.drape_equilibrium import Eye
 from weft.fitting.edges import trace_outline
@@ -23,7 +23,7 @@ from weft.fitting.outline import (
 from weft.fitting.photograph import check_polygon, detect_disk, measure_outline, read_polygon
 from weft.fitting.picture import otsu, segment_cloth
 from weft.laboratory.cusick import DISK, SPECIMEN
-from weft.laboratory.shadow import ray_angles, unit_vectors
+from weft.laboratory.shadow import ray_angles
 
 CENTER = (212.3, 205.8)
 

@@ -70,6 +70,11 @@ def cross(a: Floats, b: Floats) -> Floats:
     return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
 
 
+def unit_vectors(angle: Floats) -> Floats:
+    """Return unit vectors at angles (k,) [rad], (k,2)."""
+    return np.stack([np.cos(angle), np.sin(angle)], axis=1)
+
+
 def rotation_matrix(angle: float) -> Floats:
     """Return the matrix R (2,2) by which R p is a point p of a plane rotated by an angle [rad]."""
     c, s = np.cos(angle), np.sin(angle)

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from weft.base.arrays import Floats
-from weft.discretization.polygon import cross
+from weft.discretization.polygon import cross, unit_vectors
 from weft.laboratory.cusick import drape_coefficient
-from weft.laboratory.shadow import count_folds, radii, ray_angles, unit_vectors
+from weft.laboratory.shadow import count_folds, radii, ray_angles
 
 HARMONICS = (2, 24)  # of folds; harmonic 1 is a shift
 

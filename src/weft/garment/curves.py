@@ -11,7 +11,13 @@ from functools import cached_property
 import numpy as np
 
 from weft.base.arrays import Floats
-from weft.discretization.polygon import arc_lengths, cross, interpolate_points, turn_angles
+from weft.discretization.polygon import (
+    arc_lengths,
+    cross,
+    interpolate_points,
+    turn_angles,
+    unit_vectors,
+)
 from weft.garment.pattern import BorderCurve, Edge, Panel
 
 KINK = np.radians(30.0)  # a point where a polyline turns by more is kept as a corner
@@ -136,7 +142,7 @@ class EdgeCurve:
         elif self.arc is not None:
             center, radius, first, sweep = self.arc
             angle = first + t * sweep
-            points = center + radius * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+            points = center + radius * unit_vectors(angle)
         else:
             points = _bezier(self.controls, t)
         points[t == 0], points[t == 1] = self.start, self.end  # exact, so that panels stay closed

@@ -20,6 +20,7 @@ from weft.base.trees import Json, Yaml
 from weft.base.units.expression import UnitValue
 from weft.base.yaml_lines import Loc
 from weft.bodies.body_measures import read_body
+from weft.discretization.polygon import unit_vectors
 from weft.fabric.appearance import Appearance
 from weft.garment.darts import ANGLE, Dart, Pleat, PleatKind
 from weft.garment.measures import Angle, Expression, FoldStiffness, Keyframed, Length, Number, Time
@@ -124,8 +125,7 @@ class HoleBlock(Block):
 
     def polygon(self) -> Floats:
         """Return the hole as a polygon (h,2) [m]."""
-        angle = np.linspace(0, 2 * np.pi, _CIRCLE, endpoint=False)[:, None]
-        circle = np.concatenate([np.cos(angle), np.sin(angle)], axis=1)
+        circle = unit_vectors(np.linspace(0, 2 * np.pi, _CIRCLE, endpoint=False))
         return np.array(self.center) + self.radius * circle
 
 

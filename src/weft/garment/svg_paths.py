@@ -10,6 +10,7 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError
+from weft.discretization.polygon import unit_vectors
 from weft.garment.curves import EdgeCurve
 from weft.garment.pattern import BorderCurve
 from weft.garment.pieces import chain_polyline
@@ -193,7 +194,7 @@ def _cubics(arc: "Arc") -> Floats:
     # The sign of the sweep refers to the page: in a left-handed frame (U, V), t runs backward.
     turn = arc.sweep / n * np.sign(np.linalg.det(frame))
     t = np.arctan2(sine, cosine) + turn * np.arange(n + 1)
-    points = c + np.stack([np.cos(t), np.sin(t)], axis=1) @ frame
+    points = c + unit_vectors(t) @ frame
     points[0], points[-1] = start, end
     handles = 4 / 3 * np.tan(turn / 4) * np.stack([-np.sin(t), np.cos(t)], axis=1) @ frame
     first, last = points[:-1] + handles[:-1], points[1:] - handles[1:]

@@ -26,6 +26,7 @@ from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import WeftError
 from weft.bodies.motion.pins import Pin
 from weft.discretization.mesh import TriangleMesh
+from weft.discretization.polygon import unit_vectors
 from weft.fabric.fabric import Fabric
 from weft.garment.triangulate import triangulate_piece
 from weft.integrators.quasi_static import QuasiStaticSettings
@@ -214,4 +215,4 @@ def _circle(radius: float, size: float) -> Floats:
     k = max(round(2 * np.pi * radius / size), 8)
     turn = 2 * np.pi * np.arange(k) / k
     same_area = np.sqrt(2 * np.pi / (k * np.sin(2 * np.pi / k)))
-    return np.asarray(same_area * radius * np.stack([np.cos(turn), np.sin(turn)], axis=1))
+    return np.asarray(same_area * radius * unit_vectors(turn))

@@ -10,11 +10,12 @@ import numpy as np
 
 from weft.base.arrays import Faces, Floats, Positions
 from weft.discretization.mesh import TriangleMesh
+from weft.discretization.polygon import close_polygon, unit_vectors
 from weft.io.files import atomic_write
 from weft.laboratory.cantilever import Cantilever
 from weft.laboratory.cusick import DISK, SPECIMEN, Cusick, Draping
 from weft.laboratory.elastica import PLANE
-from weft.laboratory.shadow import ray_angles, unit_vectors
+from weft.laboratory.shadow import ray_angles
 from weft.laboratory.shear import Shear
 from weft.laboratory.sheet import FabricSheet
 from weft.laboratory.tensile import Tensile
@@ -181,4 +182,4 @@ def _outlines(result: Cusick, axes: "Axes") -> None:
 
 def _closed(points: Floats) -> Floats:
     """Return the two rows of coordinates of a closed line through points (k,2), (2,k+1)."""
-    return np.concatenate([points, points[:1]]).T
+    return close_polygon(points).T

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weft.base.arrays import Faces, Floats, Ints, Positions
-from weft.discretization.polygon import cross, turn_angles
+from weft.discretization.polygon import cross, turn_angles, unit_vectors
 
 ROW = 2.5e-4  # [m] height of a row
 RAYS = 720  # rays of an outline
@@ -99,11 +99,6 @@ def _union(rows: Ints, low: Floats, high: Floats) -> float:
 def ray_angles(rays: int = RAYS) -> Floats:
     """Return equally spaced angles from 0, (rays,) [rad]."""
     return 2 * np.pi * np.arange(rays) / rays
-
-
-def unit_vectors(angle: Floats) -> Floats:
-    """Return unit vectors at angles (k,) [rad], (k,2)."""
-    return np.stack([np.cos(angle), np.sin(angle)], axis=1)
 
 
 def radii(p: Floats, q: Floats, disk: float = 0.0, center: Floats | None = None) -> Floats:

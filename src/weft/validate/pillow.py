@@ -14,6 +14,7 @@ import numpy as np
 
 from weft.base.arrays import CornerUv, Positions
 from weft.discretization.mesh import TriangleMesh
+from weft.discretization.polygon import unit_vectors
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.energies.loads.pressure import Pressure
 from weft.garment.triangulate import triangulate_piece
@@ -68,7 +69,7 @@ def polar_disc(sectors: int, rings: int) -> TriangleMesh:
     here = np.arange(sectors)
     after = (here + 1) % sectors
     angle = 2 * np.pi * here / sectors
-    around = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    around = unit_vectors(angle)
     radii = np.arange(1, rings + 1) / rings
     uv = np.concatenate([[[0.0, 0.0]], (radii[:, None, None] * around).reshape(-1, 2)])
     faces = [np.stack([np.zeros_like(here), 1 + here, 1 + after], axis=1)]

@@ -15,6 +15,7 @@ from weft.bodies.motion.pins import Pin
 from weft.discretization.bspline import rectangle
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import Pattern, TriangleMesh, grid
+from weft.discretization.polygon import unit_vectors
 from weft.discretization.quadrature import Rule
 from weft.discretization.spline_surface import Bending, SplineSurface
 from weft.energies.base import Energy
@@ -178,7 +179,7 @@ def round_sheet(radius: float, corners: int) -> TriangleMesh:
     Elements are as long as the polygon's sides.
     """
     angle = 2 * np.pi * np.arange(corners) / corners
-    border = radius * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    border = radius * unit_vectors(angle)
     return triangulate_piece(border, (), 2 * np.pi * radius / corners)
 
 

@@ -12,6 +12,7 @@ from weft.base.settings import Setting, Size
 from weft.base.units import Quantity
 from weft.bodies.body import Body
 from weft.discretization.mesh import grid, unique_edges
+from weft.discretization.polygon import unit_vectors
 from weft.io import read_surface
 
 MOST_FACES = 200_000
@@ -193,7 +194,7 @@ def lathe(profile: Floats, around: int, poles: tuple[float, float], name: str) -
     """
     k = len(profile)
     angle = 2 * np.pi * np.arange(around) / around
-    circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    circle = unit_vectors(angle)
     x = np.empty((k, around, 3))
     x[..., 0], x[..., 2] = profile[:, :1] * circle[:, 0], profile[:, :1] * circle[:, 1]
     x[..., 1] = profile[:, 1:]
