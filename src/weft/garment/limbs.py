@@ -99,9 +99,26 @@ def _fit_leg(panels: Sequence[Panel], ways: Iterable[SeamWays], figure: Figure) 
     lengthwise = [w for w in ways if w.encloses]
     moved = [move_panel(p, turn.as_matrix(), shift) for p in panels]
     bent = [_bend_limb(p, ankle, knee - ankle, lengthwise) for p in moved]
-    inner = min(float((sign * panel_points(p, cell)[:, 0]).min()) for p in bent)
-    aside = np.array([sign * max(2 * cell - inner, 0.0), 0.0, 0.0])
-    return [move_panel(p, np.eye(3), aside) for p in bent]
+    shift = np.array([sign * _lack(bent, sign, cell, float(knee[1])), 0.0, 0.0])
+    bent = [move_panel(p, np.eye(3), shift) for p in bent]
+    # Above, there is less room between both legs: the panels turn, and hems stay at the ankles.
+    lean = _lack(bent, sign, cell, np.inf) / (figure.crotch - ankle[1])
+    aside = Rotation.from_rotvec([0.0, 0.0, -sign * np.arctan(lean)])
+    return [move_panel(p, aside.as_matrix(), ankle - aside.apply(ankle)) for p in bent]
+
+
+def _lack(panels: Iterable[Panel], sign: float, cell: float, below: float) -> float:
+    """Return the distance [m] by which panels lie too near to the plane of symmetry, for panels of
+    the other leg, below a height [m].
+
+    Args:
+        panels: of one leg.
+        sign: 1 for a leg at positive x, -1 at negative x.
+        cell: [m] of ``BodyDepth``; each panel leaves two of them free.
+        below: the height.
+    """
+    points = np.concatenate([panel_points(p, cell) for p in panels])
+    return max(2 * cell - float((sign * points[points[:, 1] < below, 0]).min(initial=np.inf)), 0.0)
 
 
 def _middle(panel: Panel) -> Floats:

@@ -38,6 +38,7 @@ def rank_seams(ways: Sequence[SeamWays], pattern: Pattern, crotch: float) -> lis
     """
     tubes = find_tubes(ways, {p.name: p for p in pattern.panels})
     legs = {tubes[w.panels[0]] for w in ways if w.is_inseam(crotch)}
+    hung = any(w.is_over for w in ways)
     ranks = []
     for w in ways:
         up = w.outward.mean(0)[1]
@@ -52,7 +53,7 @@ def rank_seams(ways: Sequence[SeamWays], pattern: Pattern, crotch: float) -> lis
             ranks.append(0)
         else:
             ratio = max(w.match.ratio, 1 / w.match.ratio)
-            flat = one in legs or two in legs
+            flat = (one in legs or two in legs) and not hung
             ranks.append(3 if ratio > GATHERED else 0 if flat else 2)
     return ranks
 
