@@ -12,7 +12,7 @@ done:
 3. Panels that reach beyond the forearms are bent away from the body, to where the arms are not.
 4. Panels beside the head, as those of a hood, are moved out of it. Panels lean on the body from in
    front and from behind, the largest ones first, as close as neither the body nor another panel is
-   touched.
+   touched; waistbands of trousers stand as far ahead as the edges to which they are sewn.
 5. Seams that still close through the body are named.
 """
 
@@ -73,6 +73,8 @@ def fit_start(pattern: Pattern, figure: Figure) -> tuple[Pattern, list[SeamWays]
     fitted = _clear_side_panels(fitted, body, loose)
     legs = leg_panels(ways, tubes, figure.crotch)
     fitted = _stack_panels(fitted, body, loose, legs)
+    if not any(w.is_over for w in ways):
+        fitted = _bring_bands(fitted, _move_ways(ways, fitted), legs)
     return fitted, _move_ways(ways, fitted)
 
 
@@ -360,6 +362,22 @@ def _tilt(y: Floats, surface: Floats, steepest: float) -> tuple[float, float]:
     heights = np.array([(height - b * y).max() for b in slopes.tolist()])
     best = int(np.argmin(heights + slopes * y.mean()))
     return float(slopes[best]), float(heights[best])
+
+
+def _bring_bands(pattern: Pattern, ways: Iterable[SeamWays], legs: Collection[str]) -> Pattern:
+    """Return the pattern with waistbands moved forward or backward to the legs' upper edges: a band
+    that starts nearer to the body folds inwards.
+    """
+    panels, far = {p.name: p for p in pattern.panels}, dict[str, list[Floats]]()
+    for w in ways:
+        for name, other, way in zip(
+            w.panels, w.panels[::-1], (w.second - w.first) * [[[1]], [[-1]]]
+        ):
+            if other in legs and name not in legs:
+                far.setdefault(name, []).append(way.mean(axis=0) * [0.0, 0.0, 1.0])
+    for name, moves in far.items():
+        panels[name] = move_panel(panels[name], np.eye(3), np.mean(moves, axis=0))
+    return replace(pattern, panels=list(panels.values()))
 
 
 def _turn_about_x(angle: float) -> Floats:
