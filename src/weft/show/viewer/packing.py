@@ -1,10 +1,14 @@
-"""Compact encoding of numbers of many frames, for a page that decodes them.
+"""Encoding of numbers for a page that decodes them.
 
-Numbers are quantized, stored as differences from frame to frame, deflated, and written in base64.
+Frames that a page holds are quantized, stored as differences from frame to frame, deflated, and
+written in base64. A frame that a server sends is a header and float32 numbers (``pack_frame``).
 """
 
 import base64
+import json
+import struct
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -91,6 +95,21 @@ def pack(array: AnyArray) -> str:
     """Return an array without quantization, deflated, in base64; little endian."""
     plain = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<")))
     return base64.b64encode(zlib.compress(plain.tobytes(), LEVEL)).decode("ascii")
+
+
+def pack_frame(header: Json, arrays: Mapping[str, Floats]) -> bytes:
+    """Return one frame as a server sends it: the length of a JSON header (uint32), the header, and
+    the arrays as float32 one by one, all of it little endian.
+
+    Args:
+        header: what the page reads of the frame; ``counts`` (numbers in each array) are added.
+        arrays: by name, of any shape.
+    """
+    counts = {name: int(np.size(a)) for name, a in arrays.items()}
+    text = json.dumps({**header, "counts": counts}, allow_nan=False).encode()
+    text += b" " * (-len(text) % 4)  # arrays begin at a multiple of four bytes
+    values = [np.ascontiguousarray(a, dtype="<f4").tobytes() for a in arrays.values()]
+    return struct.pack("<I", len(text)) + text + b"".join(values)
 
 
 def _fold_signs(difference: AnyArray) -> AnyArray:

@@ -1,4 +1,7 @@
-"""The viewer of a run as a server for browsers: the page, and frames as they are asked for.
+"""The viewer as a server for browsers: the page, and frames as they are asked for.
+
+``PageServer`` listens and answers; ``ViewerServer`` serves a run with it, and
+``weft.play.server.PlayServer`` a simulation that people touch.
 
 A server on this machine can be reached by every page that a browser of this machine shows, whatever
 its origin: a name that an attacker owns may resolve to it (DNS rebinding). ``Guard`` therefore
@@ -6,29 +9,31 @@ refuses every request unless
 
 1. its path begins with the secret of this server, 128 random bits,
 2. its ``Host`` is an address, ``localhost`` or a name of this machine, and
-3. its ``Origin``, if it has one, is that of the same host and port.
+3. its ``Origin``, if it has one, is that of the same host and port; a request that brings
+   something (POST) must have one.
 """
 
 import ipaddress
 import json
 import secrets
 import socket
-import struct
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
-import numpy as np
-
 from weft.base.errors import RunError, WeftError
 from weft.show.viewer.followed_run import FollowedRun
+from weft.show.viewer.packing import pack_frame
 from weft.show.viewer.page import Content, page
 
 PORT, PORTS = 8080, 100  # the first port that is tried, and how many
+MOST_JSON = 64_000  # [bytes] that one request may bring
+HTML, TEXT = "text/html; charset=utf-8", "text/plain; charset=utf-8"
+JSON, BINARY = "application/json", "application/octet-stream"
 PATIENCE = 60  # [s] after which a connection that says nothing is closed
 HEADERS = {
     "Cache-Control": "no-store",
@@ -36,6 +41,8 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",  # the address holds the secret
     "X-Content-Type-Options": "nosniff",
 }
+
+Answer = tuple[HTTPStatus, str, bytes]  # status, type and contents
 
 
 class Guard:
@@ -76,11 +83,10 @@ class Guard:
         return True
 
 
-class ViewerServer:
-    """A server of a run; every browser that has its address can look at the run.
+class PageServer:
+    """A server of a page; every browser that has its address can look at it.
 
     Args:
-        run: what is shown.
         host: address to listen at; 127.0.0.1 is this machine alone.
         port: to listen at; if it is taken, the next free one.
 
@@ -88,8 +94,8 @@ class ViewerServer:
         RunError: no address of this machine, or no free port.
     """
 
-    def __init__(self, run: FollowedRun, host: str = "127.0.0.1", port: int = PORT) -> None:
-        self.run, self.guard, self._lock = run, Guard(host), threading.Lock()
+    def __init__(self, host: str = "127.0.0.1", port: int = PORT) -> None:
+        self.guard = Guard(host)
         self._server = _listen(host, port, self)
         self._host = host
 
@@ -102,7 +108,12 @@ class ViewerServer:
     def url(self) -> str:
         """The address for browsers; it contains the secret that gives access."""
         host = f"[{self._host}]" if ":" in self._host else self._host
-        return f"http://{host}:{self.port}/{self.guard.secret}/"
+        return f"http://{host}:{self.port}{self.base}"
+
+    @property
+    def base(self) -> str:
+        """The path of the page; all other paths begin with it."""
+        return f"/{self.guard.secret}/"
 
     def serve(self) -> None:
         """Serve until the process is interrupted (Ctrl-C) or the server is closed."""
@@ -114,72 +125,137 @@ class ViewerServer:
         """Stop serving."""
         self._server.shutdown()
 
-    def answer(self, path: str) -> tuple[HTTPStatus, str, bytes]:
-        """Return status, type and contents of the answer to an admitted request.
+    def answer(self, path: str) -> Answer:
+        """Return the answer to an admitted request.
 
         Args:
-            path: of the request, without the secret: empty, ``state``, or
-                ``frame?number=NUMBER&look=LOOK``.
+            path: of the request, without the secret.
         """
         name, _, query = path.partition("?")
-        with self._lock:
-            try:
-                if name == "":
-                    return HTTPStatus.OK, "text/html; charset=utf-8", self._page().encode()
-                if name == "state":
-                    self.run.update()
-                    return HTTPStatus.OK, "application/json", json.dumps(self.run.state()).encode()
-                if name == "frame":
-                    given = {k: v[-1] for k, v in parse_qs(query).items()}
-                    return HTTPStatus.OK, "application/octet-stream", self._frame(given)
-            except (WeftError, OSError, ValueError) as error:
-                return HTTPStatus.CONFLICT, "text/plain; charset=utf-8", str(error).encode()
-        return HTTPStatus.NOT_FOUND, "text/plain", b""
+        given = {k: v[-1] for k, v in parse_qs(query).items()}
+        return _answer(lambda: self._get(name, given))
 
-    def _page(self) -> str:
-        about = {**self.run.describe(), "live": f"/{self.guard.secret}/"}
-        return page(Content(about, self.run.view.blocks()))
+    def answer_post(self, path: str, data: bytes) -> Answer:
+        """Return the answer to an admitted request that brings JSON.
+
+        Args:
+            path: of the request, without the secret.
+            data: what it brings.
+        """
+        try:
+            tree = json.loads(data)
+        except (ValueError, RecursionError):
+            return HTTPStatus.BAD_REQUEST, TEXT, b"no JSON"
+        return _answer(lambda: self._post(path, tree))
+
+    def _get(self, name: str, given: Mapping[str, str]) -> Answer | None:
+        """Return the answer to a request by name, with what its query gives; None: no such name."""
+        raise NotImplementedError
+
+    def _post(self, name: str, tree: object) -> Answer | None:
+        """Return the answer to JSON; None: nothing takes JSON at this name."""
+        return None
+
+
+def _answer(find: Callable[[], Answer | None]) -> Answer:
+    """Return an answer, or what is wrong as text."""
+    try:
+        found = find()
+    except (WeftError, OSError, ValueError) as error:
+        return HTTPStatus.CONFLICT, TEXT, str(error).encode()
+    return (HTTPStatus.NOT_FOUND, TEXT, b"") if found is None else found
+
+
+class ViewerServer(PageServer):
+    """A server of a run; every browser that has its address can look at the run.
+
+    It answers the page, ``state``, and ``frame?number=NUMBER&look=LOOK``.
+
+    Args:
+        run: what is shown.
+        host: address to listen at; 127.0.0.1 is this machine alone.
+        port: to listen at; if it is taken, the next free one.
+
+    Raises:
+        RunError: no address of this machine, or no free port.
+    """
+
+    def __init__(self, run: FollowedRun, host: str = "127.0.0.1", port: int = PORT) -> None:
+        self.run, self._lock = run, threading.Lock()
+        super().__init__(host, port)
+
+    def _get(self, name: str, given: Mapping[str, str]) -> Answer | None:
+        with self._lock:
+            if name == "":
+                about = {**self.run.describe(), "live": self.base}
+                return HTTPStatus.OK, HTML, page(Content(about, self.run.view.blocks())).encode()
+            if name == "state":
+                self.run.update()
+                return HTTPStatus.OK, JSON, json.dumps(self.run.state()).encode()
+            return (HTTPStatus.OK, BINARY, self._frame(given)) if name == "frame" else None
 
     def _frame(self, given: Mapping[str, str]) -> bytes:
-        """Return a frame: length of a JSON header, the header, and float32 arrays one by one."""
         number = int(given.get("number", "0"))
         arrays, scale = self.run.frame(number, given.get("look", self.run.look))
-        header = {
-            "number": number,
-            "counts": {name: int(np.size(a)) for name, a in arrays.items()},
-            "scale": None if scale is None else asdict(scale),
-        }
-        text = json.dumps(header).encode()
-        text += b" " * (-len(text) % 4)  # arrays begin at a multiple of four bytes
-        values = [np.ascontiguousarray(a, dtype="<f4").tobytes() for a in arrays.values()]
-        return struct.pack("<I", len(text)) + text + b"".join(values)
+        told = None if scale is None else asdict(scale)
+        return pack_frame({"number": number, "scale": told}, arrays)
 
 
 class _Handler(BaseHTTPRequestHandler):
     """Answers the requests of one connection."""
 
-    viewer: ViewerServer
+    pages: PageServer
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "weft", ""
     timeout = PATIENCE
 
     def do_GET(self) -> None:
         """Answer a request, or refuse it without a word."""
-        hosts, origins = (self.headers.get_all(k) or [] for k in ("Host", "Origin"))
-        host = hosts[0] if len(hosts) == 1 else None
-        origin = None if not origins else origins[0] if len(origins) == 1 else ""
-        guard = self.viewer.guard
-        if not guard.admits(self.path, host, origin):
-            self._send(HTTPStatus.FORBIDDEN, "text/plain", b"")
+        if self._is_admitted(self._only("Origin")):
+            self._send(*self.pages.answer(self._rest()))
+
+    def do_POST(self) -> None:
+        """Take JSON from the server's own page, and from nobody else."""
+        # A browser always names the origin of a POST; "" stands for none, which is refused.
+        if not self._is_admitted(self._only("Origin") or ""):
             return
-        rest = self.path.removeprefix(f"/{guard.secret}").removeprefix("/")
-        self._send(*self.viewer.answer(rest))
+        size = self._only("Content-Length") or ""
+        kind = (self._only("Content-Type") or "").partition(";")[0].strip().lower()
+        if not (size.isascii() and size.isdigit()):
+            self._refuse(HTTPStatus.LENGTH_REQUIRED)
+        elif int(size) > MOST_JSON:
+            self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        elif kind != JSON:
+            self._refuse(HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
+        else:
+            self._send(*self.pages.answer_post(self._rest(), self.rfile.read(int(size))))
+
+    def _is_admitted(self, origin: str | None) -> bool:
+        """Return whether the guard admits the request; refuse it if not."""
+        admitted = self.pages.guard.admits(self.path, self._only("Host"), origin)
+        if not admitted:
+            self._refuse(HTTPStatus.FORBIDDEN)
+        return admitted
+
+    def _only(self, name: str) -> str | None:
+        """Return the header of that name; None: there is none; empty: there are several."""
+        found = self.headers.get_all(name) or []
+        return None if not found else found[0] if len(found) == 1 else ""
+
+    def _rest(self) -> str:
+        return self.path.removeprefix(f"/{self.pages.guard.secret}").removeprefix("/")
+
+    def _refuse(self, status: HTTPStatus) -> None:
+        """Answer without a word and close, because what the request brings was not read."""
+        self.close_connection = True
+        self._send(status, TEXT, b"")
 
     def _send(self, status: HTTPStatus, kind: str, data: bytes) -> None:
         self.send_response(status)
         for name, value in {**HEADERS, "Content-Type": kind}.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(data)))
+        if status != HTTPStatus.NO_CONTENT:
+            self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         with suppress(ConnectionError):  # a browser that went away
             self.wfile.write(data)
@@ -188,9 +264,9 @@ class _Handler(BaseHTTPRequestHandler):
         """Write no log, because it would hold the secret."""
 
 
-def _listen(host: str, port: int, viewer: ViewerServer) -> ThreadingHTTPServer:
+def _listen(host: str, port: int, pages: PageServer) -> ThreadingHTTPServer:
     """Return a server at the first free port from ``port`` on."""
-    handler = type("_BoundHandler", (_Handler,), {"viewer": viewer})
+    handler = type("_BoundHandler", (_Handler,), {"pages": pages})
     kind = type("_Server", (ThreadingHTTPServer,), {"allow_reuse_address": False})
     error: OSError | None = None
     try:
