@@ -33,6 +33,7 @@ STAGES = [
     ["validate"],
     ["robotics"],
     ["sweep"],
+    ["play"],
     ["cli"],
 ]
 STAGE = {name: i for i, names in enumerate(STAGES) for name in names}
@@ -78,7 +79,7 @@ def test_imports_come_from_the_left(path):
         assert STAGE[other] < STAGE[here], f"{here} imports {other}, which is not to its left"
 
 
-WITH_SCENES = ("scene", "fitting", "cli", "robotics", "sweep", None)
+WITH_SCENES = ("scene", "fitting", "cli", "robotics", "sweep", "play", None)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))

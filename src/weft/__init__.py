@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2 as SemiImplicitBdf2
     from weft.integrators.semi_implicit_bdf2 import SemiImplicitSettings as SemiImplicitSettings
     from weft.mannequin.figure import Mannequin as Mannequin
+    from weft.play.play_view import play as play
     from weft.run.run import Run as Run
     from weft.scene.recorded_scene import scene_of as scene_of
     from weft.scene.scene import Scene as Scene
@@ -164,6 +165,7 @@ _MODULES = {
     "errors": "weft.base.errors",
     "integrators": "weft.integrators",
     "laws": "weft.laws",
+    "play": "weft.play",
     "robotics": "weft.robotics",
 }
 __all__ = [*_MODULES, *_HOME]

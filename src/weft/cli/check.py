@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weft.base.errors import MeshError
-from weft.cli.options import Set, end_check, new_table, say, say_problems
+from weft.cli.options import Set, end_check, meters, new_table, say, say_problems
 
 if TYPE_CHECKING:
     from weft.base.arrays import Angles, Ints
@@ -73,8 +73,8 @@ def check(
         return
     from weft.scene.check import check as look_at
 
-    unit = None if scale is None else _meters(scale, "--scale")
-    uv_unit = None if uv_scale is None else _meters(uv_scale, "--uv-scale")
+    unit = None if scale is None else meters(scale, "--scale")
+    uv_unit = None if uv_scale is None else meters(uv_scale, "--uv-scale")
     direction = _three(warp, "--warp")
     found = look_at(path, set_ or [], scale=unit, uv_scale=uv_unit, warp=direction, prim=prim)
     for fact in found.facts:
@@ -105,7 +105,7 @@ def _check_body(
     from weft.show.picture.landmark_picture import save_landmarks
 
     try:
-        unit = None if scale is None else _meters(scale, "--scale")
+        unit = None if scale is None else meters(scale, "--scale")
         person = load_body(path, unit, path.stem, prim)
         person = person.move((0.0, 0.0, 0.0), rotation=rotation or (0.0, 0.0, 0.0))
         marks = person.find_landmarks()
@@ -146,16 +146,6 @@ def _show_crossing(crossing: "tuple[TriangleMesh, Ints]", target: Path) -> None:
         file, mesh.vertices[used], corners.reshape(-1, 3).astype(np.int32), mesh.corner_uv[faces]
     )
     say(f"picture  {target} (intersecting faces in red), {file} (these faces)")
-
-
-def _meters(text: str, option: str) -> float:
-    """Return a length, given as a number in meters or with its unit."""
-    from weft.base.units import to_si
-
-    try:
-        return float(text)
-    except ValueError:
-        return to_si(text, "m", option)
 
 
 def _three(text: str | None, option: str) -> "Angles | None":

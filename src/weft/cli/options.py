@@ -144,6 +144,16 @@ def split_names(text: str | None) -> list[str]:
     return [name.strip() for name in (text or "").split(",") if name.strip()]
 
 
+def meters(text: str, option: str) -> float:
+    """Return a length [m] that an option gives as a number in meters or with its unit."""
+    from weft.base.units import to_si
+
+    try:
+        return float(text)
+    except ValueError:
+        return to_si(text, "m", option)
+
+
 @contextmanager
 def counting_bar(text: str) -> Iterator[Callable[[int, int], None]]:
     """Show a progress bar; yield a function of the numbers of things done and of all things."""

@@ -77,11 +77,9 @@ def run(
     folder = out or Path("runs") / name
     worn = is_pattern(scene)
     if worn:
-        from weft.scene.worn_scene import write_worn_scene
+        from weft.scene.worn_scene import find_worn_scene
 
-        pattern, scene = scene, Path(f"{name}.scene.yaml")
-        if not scene.exists():
-            write_worn_scene(pattern, scene)
+        scene = find_worn_scene(scene)
     loaded = load_scene(scene, set_ or [])
     if worn:
         from weft.scene.check import Findings, add_ease

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from weft.cloth.fields import Physics
     from weft.run.run import Run
     from weft.show.viewer.followed_run import FollowedRun
+    from weft.show.viewer.server import PageServer
 
 STRESS = "stress"  # what the names of looks begin with that need the scene's laws
 
@@ -59,7 +60,9 @@ def view(
 
     opened = Run(run)
     if html is None and (web or has_display()):
-        _serve(_follow(opened, frames, density, look), host, port)
+        from weft.show.viewer.server import ViewerServer
+
+        serve(ViewerServer(_follow(opened, frames, density, look), host, port))
         return
     if html is None:
         say(f"page     no display here; or: weft view {run} --web serves it, --html FILE writes it")
@@ -90,12 +93,17 @@ def physics_of(run: "Run") -> "Physics | None":
         return None
 
 
-def _serve(run: "FollowedRun", host: str, port: int) -> None:
-    from weft.show.viewer.server import ViewerServer
+def serve(server: "PageServer", *, browser: bool = True) -> None:
+    """Serve a page until Ctrl-C, after its address was printed and opened in a browser.
 
-    server = ViewerServer(run, host, port)
+    Args:
+        server: of the page.
+        browser: whether to open one, where there is a display.
+    """
     say(f"serving  {server.url} (Ctrl-C ends it)")
-    if not (has_display() and webbrowser.open(server.url)):
+    if not browser:
+        pass
+    elif not (has_display() and webbrowser.open(server.url)):
         say(
             f"no display here: open it in a browser, from elsewhere through "
             f"ssh -L {server.port}:127.0.0.1:{server.port} THIS-MACHINE"

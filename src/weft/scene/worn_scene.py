@@ -21,3 +21,11 @@ def write_worn_scene(pattern: Path, scene: Path) -> None:
     standing = (resources.files("weft") / "scenes" / "worn.yaml").read_text("utf-8")
     place = os.path.relpath(pattern.resolve(), scene.resolve().parent)
     write_file(scene, standing.replace("PATTERN", json.dumps(place)))
+
+
+def find_worn_scene(pattern: Path) -> Path:
+    """Return the scene file of a pattern in the current folder; write it if it is not there."""
+    scene = Path(f"{pattern.stem}.scene.yaml")
+    if not scene.exists():
+        write_worn_scene(pattern, scene)
+    return scene

@@ -33,6 +33,7 @@ SCRIPTS = (
     "viewer",
 )  # in the order in which they are read
 SERVED = ("served", *SCRIPTS)  # of a server's page, which asks it for frames
+PLAYED = ("live", "hand", "desk", *SERVED)  # of the page of ``weft play``
 
 MOST = 200e6  # [bytes] largest page, because browsers keep its text in memory
 USUAL = ("strain", "stress", "pressure")  # looks that a page has by default, if the run has them
@@ -196,16 +197,17 @@ def _check_size(size: float, done: int, count: int, most: float, step: int) -> N
 def page(content: Content) -> str:
     """Return the text of the file."""
     here = files("weft.show.viewer")
-    names = SERVED if "live" in content.about else SCRIPTS
+    about = content.about
+    names = PLAYED if "play" in about else SERVED if "live" in about else SCRIPTS
     script = "\n".join((here / "js" / f"{name}.js").read_text("utf-8") for name in names)
-    about = json.dumps(content.about, allow_nan=False).replace("<", "\\u003c")
-    blocks = [f'<script type="application/json" id="about">{about}</script>']
+    told = json.dumps(about, allow_nan=False).replace("<", "\\u003c")
+    blocks = [f'<script type="application/json" id="about">{told}</script>']
     for name, text in content.blocks.items():
         kind = "application/octet-stream"
         blocks.append(f'<script type="{kind}" id="block:{name}">{text}</script>')
     frame = (here / "page.html").read_text("utf-8")
     parts = {
-        "@TITLE@": html.escape(content.about["name"]),
+        "@TITLE@": html.escape(about["name"]),
         "@BLOCKS@": "\n".join(blocks),
         "@SCRIPT@": f'"use strict";\n(() => {{\n{script}}})();',
     }

@@ -3,7 +3,7 @@
 const PLOT_SIDE = 8; // pixels left and right of the curves
 const brief = (value) => (value === null || value === undefined ? "-" : Number(value.toPrecision(3)).toString());
 
-function drawPlot(canvas, plots, frame, count) {
+function drawPlot(canvas, plots, frame, count, curves = about.curves) {
   const scale = window.devicePixelRatio || 1, c = canvas.getContext("2d");
   const width = canvas.clientWidth, height = canvas.clientHeight;
   Object.assign(canvas, { width: width * scale, height: height * scale });
@@ -12,7 +12,7 @@ function drawPlot(canvas, plots, frame, count) {
   const x = (k) => left + (count > 1 ? (k / (count - 1)) * across : 0);
   c.font = "12px system-ui, sans-serif";
   let place = left;
-  for (const { name, title, unit, color, log } of about.curves) {
+  for (const { name, title, unit, color, log } of curves) {
     const values = plots[name];
     if (values === undefined) continue;
     const usable = values.filter((v) => v !== null && (!log || v > 0)).map((v) => (log ? Math.log10(v) : v));

@@ -1,6 +1,18 @@
-// Frames that a server has (weft.show.viewer.server), at the address `about.live`; only its page holds this script.
+// Frames that a server has (weft.show.viewer.server), at the address `about.live`; only pages of servers hold this script.
 
 const KEPT = 96e6; // bytes of frames that stay in the browser
+
+// A frame as weft.show.viewer.packing.pack_frame packs it: what its header says, and arrays by name.
+function unpackFrame(data) {
+  const length = new DataView(data).getUint32(0, true);
+  const frame = { values: null, ...JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length))) };
+  let place = 4 + length;
+  for (const [name, count] of Object.entries(frame.counts)) {
+    frame[name] = new Float32Array(data, place, count);
+    place += 4 * count;
+  }
+  return frame;
+}
 
 // Frames are asked for when they are needed, and kept.
 class ServedFrames {
@@ -45,15 +57,7 @@ class ServedFrames {
   }
 
   keep(key, look, data) {
-    const length = new DataView(data).getUint32(0, true);
-    const { number, counts, scale } = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length)));
-    const frame = { number, look, scale, values: null };
-    let place = 4 + length;
-    for (const [name, count] of Object.entries(counts)) {
-      frame[name] = new Float32Array(data, place, count);
-      place += 4 * count;
-    }
-    frame.size = data.byteLength;
+    const frame = { ...unpackFrame(data), look, size: data.byteLength };
     this.size += frame.size;
     this.here.set(key, frame);
     for (const [old, { size }] of this.here) {

@@ -6,8 +6,8 @@ const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4];
 const $ = (id) => document.getElementById(id);
 
 async function open() {
-  const live = "live" in about, count = () => about.numbers.length;
-  const frames = live ? new ServedFrames(() => changed()) : await PageFrames.open();
+  const live = "live" in about && !about.play, count = () => about.numbers.length; // live: a run that may grow
+  const frames = about.play ? new LiveFrames(() => changed()) : live ? new ServedFrames(() => changed()) : await PageFrames.open();
   const faces = await arrayOf("corner_faces", Uint32Array);
   const vertex = await arrayOf("corner_vertex", Uint32Array);
   const uv = await arrayOf("corner_uv", Float32Array);
@@ -30,6 +30,7 @@ async function open() {
   const corners = { x: new Float32Array(3 * vertex.length), n: new Float32Array(3 * vertex.length), v: new Float32Array(vertex.length) };
   const state = { frame: 0, look: about.looks[0], playing: false, speed: 1 };
   let shown = null, still = null; // the frame on the card; bodies on the card
+  const desk = about.play && new Desk({ camera, shown: () => shown, faces: { cloth: meshFaces, bodies: bodyFaces }, changed: () => changed() });
 
   $("look").replaceChildren(...about.looks.map((name) => new Option(name)));
   $("speed").replaceChildren(...SPEEDS.map((s) => new Option(`${s} x`, s)));
@@ -70,17 +71,22 @@ async function open() {
   }
 
   function dotsOfFrame() {
-    const dots = [], t = shown.number / about.fps, x = shown.cloth;
+    const dots = [], t = "t" in shown ? shown.t : shown.number / about.fps, x = shown.cloth;
     if ($("contacts").checked) dots.push([shown.contacts, rgb(about.colors.contact), 7]);
     if ($("pins").checked) {
       const pinned = about.pins.filter((p) => p.until === null || t <= p.until).flatMap((p) => p.vertices);
       dots.push([new Float32Array(pinned.flatMap((v) => [x[3 * v], x[3 * v + 1], x[3 * v + 2]])), rgb(about.colors.pin), 8]);
     }
+    if (desk) dots.push([new Float32Array(shown.pins.flatMap(([, ...place]) => place)), rgb(about.colors.pin), 12]);
     return dots;
   }
 
   function draw() {
     load();
+    if (desk) {
+      if (shown) drawFrame();
+      return desk.draw(shown);
+    }
     const k = state.frame, wrong = about.problem || about.note;
     $("told").className = wrong ? "wrong" : "";
     if (shown) drawFrame();
@@ -128,6 +134,7 @@ async function open() {
   }
 
   function play(on) {
+    if (desk) return desk.play();
     state.playing = on && count() > 1;
     if (state.playing) {
       const again = state.frame === count() - 1 && !about.goes_on;
@@ -164,12 +171,14 @@ async function open() {
   }
 
   function setSpeed(speed) {
+    if (desk) return desk.say({ do: "speed", factor: speed });
     state.speed = speed;
     $("speed").value = speed;
     if (state.playing) play(true);
   }
 
   function setLook(look) {
+    if (desk) return desk.say({ do: "look", name: look });
     if (about.looks.includes(look)) state.look = look;
     $("look").value = state.look;
     changed();
@@ -182,6 +191,7 @@ async function open() {
     state.frame = off.indexOf(Math.min(...off));
     for (const id of ["bodies", "contacts", "pins"])
       if (said.has(id)) $(id).checked = said.get(id) !== "0";
+    if (desk) return changed();
     setLook(said.get("look") || (shown ? state.look : about.look || state.look));
     const speed = number("speed", state.speed);
     setSpeed(SPEEDS.includes(speed) ? speed : 1);
@@ -197,10 +207,12 @@ async function open() {
   const step = (by) => stop(state.frame + by);
   const flip = (id) => ($(id).click());
   const keys = {
-    " ": () => play(!state.playing), ArrowLeft: () => step(-1), ArrowRight: () => step(1), Home: () => stop(0),
-    End: () => stop(count() - 1), ArrowUp: () => nextSpeed(1), ArrowDown: () => nextSpeed(-1), b: () => flip("bodies"),
-    c: () => flip("contacts"), p: () => flip("pins"), r: () => (camera.reset(), changed()),
-    l: () => setLook(about.looks[(about.looks.indexOf(state.look) + 1) % about.looks.length]),
+    b: () => flip("bodies"), c: () => flip("contacts"), p: () => flip("pins"), r: () => (camera.reset(), changed()),
+    l: () => setLook(about.looks[(about.looks.indexOf($("look").value) + 1) % about.looks.length]),
+    ...(desk ? desk.keys : {
+      " ": () => play(!state.playing), ArrowLeft: () => step(-1), ArrowRight: () => step(1), Home: () => stop(0),
+      End: () => stop(count() - 1), ArrowUp: () => nextSpeed(1), ArrowDown: () => nextSpeed(-1),
+    }),
   };
   window.addEventListener("keydown", (e) => {
     if (!keys[e.key] || e.ctrlKey || e.metaKey || e.altKey || e.target.tagName === "SELECT") return;
@@ -218,10 +230,11 @@ async function open() {
   window.addEventListener("resize", changed);
   window.addEventListener("hashchange", obey);
   steer(camera, $("picture"), changed);
-  dragPlot($("plot"), count, stop);
+  if (!desk) dragPlot($("plot"), count, stop);
   obey();
   if (live) follow();
-  return { state, camera, positions: (k) => frames.get(k, state.look).cloth };
+  if (about.play) frames.ask();
+  return { state, camera, positions: (k) => frames.get(k, state.look).cloth, hand: desk && desk.hand };
 }
 
 function fail(error) {

@@ -1,0 +1,86 @@
+"""``weft play``: a simulation in the browser, which can be touched."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import resources
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from weft.cli.options import Device, Set, Threads, meters, say
+from weft.cli.view import serve
+
+
+def play(
+    scene: Annotated[
+        Path | None,
+        typer.Argument(
+            help="A scene file, a garment's pattern for a mannequin that stands, or a mesh.",
+            metavar="[SCENE | PATTERN | MESH]",
+            show_default="a sheet above a sphere",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder of saved files.", metavar="DIR", show_default="this one"),
+    ] = None,
+    scale: Annotated[
+        str | None,
+        typer.Option(
+            help="Length of a unit of a mesh's positions: 1 cm.",
+            metavar="LENGTH",
+            show_default="what the file says, else 1 m",
+        ),
+    ] = None,
+    host: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Of the server; where taken, the next.")] = 8080,
+    browser: Annotated[bool, typer.Option(help="Open a browser where there is a display.")] = True,
+    set_: Set = None,
+    device: Device = "cpu",
+    threads: Threads = None,
+) -> None:
+    """Touch cloth while it is simulated: pull it, pin it, change its numbers, in the browser.
+
+    Nothing passes through anything, whatever the hand does. Settings, the present state, and what
+    was played are saved as scene files that `weft run` takes (docs/play.md). Of a pattern or a
+    mesh, NAME.scene.yaml is written and played; one that is there already is kept.
+    """
+    from weft.play.process import SimulationProcess
+    from weft.play.server import PlayServer
+    from weft.play.worker import Order
+
+    with _scene_file(scene, None if scale is None else meters(scale, "--scale")) as file:
+        order = Order(None, file, set_ or [], folder=out or Path(), device=device, threads=threads)
+        process = SimulationProcess(order)
+        try:
+            process.page()  # what is wrong with the scene is told here
+            server = PlayServer(process, host, port)
+        except BaseException:
+            process.close()
+            raise
+    if scene is not None and file != scene:
+        say(f"scene    {file}")
+    serve(server, browser=browser)
+
+
+@contextmanager
+def _scene_file(given: Path | None, scale: float | None) -> Iterator[Path]:
+    """Yield the scene file to be played; write that of a pattern or mesh if it is not there yet."""
+    from weft.cli.check_pattern import is_pattern
+    from weft.io import FORMATS
+    from weft.play.mesh_scene import write_mesh_scene
+    from weft.scene.worn_scene import find_worn_scene
+
+    if given is None:
+        with resources.as_file(resources.files("weft") / "scenes" / "play.yaml") as path:
+            yield path
+    elif is_pattern(given):
+        yield find_worn_scene(given)
+    elif given.suffix.lower() in FORMATS:
+        scene = Path(f"{given.stem}.scene.yaml")
+        if not scene.exists():
+            write_mesh_scene(given, scene, scale)
+        yield scene
+    else:
+        yield given

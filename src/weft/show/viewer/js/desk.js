@@ -1,0 +1,162 @@
+// The desk: sliders for the numbers of a simulation (about.play), buttons, and what the simulation says of itself.
+
+const SLIDES = 1000; // places of a slider
+const REMEMBERED = 10; // [s] of cloth whose energies are drawn
+const OWN = 700; // [ms] for which a slider keeps what a person chose, until pictures know it
+const TOLD = 6000; // [ms] for which a refusal is shown
+const ENERGIES = [
+  { name: "kinetic", title: "kinetic", unit: "J", color: "b2182b", log: true },
+  { name: "elastic", title: "elastic", unit: "J", color: "2166ac", log: true },
+  { name: "contact", title: "contact", unit: "J", color: "4d8a4f", log: true },
+];
+
+function element(kind, given, ...children) {
+  const made = Object.assign(document.createElement(kind), given);
+  made.append(...children);
+  return made;
+}
+
+// One number or name of the simulation.
+class Control {
+  constructor(about, chosen) {
+    Object.assign(this, { about, chosen, until: 0 });
+    const { title, choices, measured } = about;
+    this.number = element("output");
+    this.mark = element("i", { title: "measured value; a double click goes back to it", hidden: true });
+    if (choices && choices.length) {
+      this.input = element("select", {}, ...choices.map((name) => new Option(name)));
+      this.row = element("label", { className: "control choice" }, element("span", { textContent: title }), this.input);
+      this.input.addEventListener("change", () => this.choose(this.input.value));
+      return;
+    }
+    this.input = element("input", { type: "range", min: 0, max: SLIDES, step: 1 });
+    const head = element("span", { className: "head" }, element("span", { textContent: title }), this.number);
+    this.row = element("label", { className: "control" }, head, element("span", { className: "slide" }, this.mark, this.input));
+    this.input.addEventListener("input", () => this.choose(this.valueAt(this.input.value / SLIDES)));
+    if (measured) this.row.addEventListener("dblclick", () => this.choose(this.measured));
+  }
+
+  valueAt(part) {
+    const { low, high, log } = this.about;
+    return log ? low * (high / low) ** part : low + part * (high - low);
+  }
+
+  partOf(value) {
+    const { low, high, log } = this.about;
+    return Math.max(0, Math.min(1, log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low)));
+  }
+
+  choose(value) {
+    this.until = performance.now() + OWN;
+    this.write(value);
+    this.chosen(value);
+  }
+
+  show(value, anew) { // what a picture says; `anew`: its fabric is another one
+    if (this.about.measured && (anew || this.measured === undefined)) this.measured = value;
+    if (performance.now() > this.until || anew) this.write(value);
+  }
+
+  write(value) {
+    this.value = value;
+    if (this.input.tagName === "SELECT") {
+      if (![...this.input.options].some((o) => o.value === value)) this.input.add(new Option(value)); // of nobody's list
+      if (this.input.value !== value) this.input.value = value;
+      return;
+    }
+    const part = this.partOf(value), measured = this.measured !== undefined;
+    const same = measured && Math.abs(value - this.measured) <= 1e-6 * Math.abs(this.measured);
+    if (Math.round(part * SLIDES) !== Number(this.input.value)) this.input.value = part * SLIDES;
+    this.number.textContent = `${same ? "measured " : ""}${brief(value * this.about.factor)} ${this.about.unit}`;
+    this.mark.hidden = !measured;
+    if (measured) this.mark.style.setProperty("--part", this.partOf(this.measured));
+  }
+}
+
+class Desk {
+  // As for `Hand`; `frames`: LiveFrames.
+  constructor({ camera, shown, faces, changed }) {
+    Object.assign(this, { shown, changed, history: [], refusal: "", choices: "" });
+    this.messenger = new Messenger((answer) => this.answered(answer));
+    const say = (message) => this.messenger.say(message);
+    this.say = say;
+    const { controls, force } = about.play;
+    this.force = new Control({ title: "strength of the hand", unit: "N", factor: 1, log: true, ...force }, () => {});
+    this.force.write(force.value);
+    this.hand = new Hand({ canvas: $("picture"), camera, shown, faces, say, changed, force: () => this.force.value });
+    this.controls = new Map(controls.map((c) => [c.path, new Control(c, (value) => say({ do: "set", path: c.path, value }))]));
+    this.arrange();
+    this.keys = {
+      " ": () => this.play(), ".": () => say({ do: "step" }), z: () => say({ do: "undo" }),
+    };
+    for (const id of ["step", "undo", "restart"]) $(id).addEventListener("click", () => say({ do: id === "restart" ? "reset" : id }));
+    $("save-scene").addEventListener("click", () => say({ do: "save", what: "scene" }));
+    $("save-play").addEventListener("click", () => say({ do: "save", what: "play" }));
+    // Keys act wherever a button was pressed, or a slider moved, before.
+    document.addEventListener("change", (e) => e.target.blur());
+    document.addEventListener("click", (e) => e.target.closest("button") && e.target.blur());
+  }
+
+  arrange() { // sliders in groups
+    const groups = new Map([["hand", [this.force]]]);
+    for (const control of this.controls.values()) {
+      const { group } = control.about;
+      if (!groups.has(group)) groups.set(group, []);
+      groups.get(group).push(control);
+    }
+    [...groups].forEach(([name, members]) => {
+      const head = element("summary", { textContent: name });
+      $("controls").append(element("details", { open: true }, head, ...members.map((c) => c.row)));
+    });
+    document.body.classList.add("plays");
+    for (const id of ["hands", "desk", "deeds"]) $(id).removeAttribute("hidden");
+    $("frame").hidden = true;
+    $("hint").textContent = "drag cloth: pull \u00b7 wheel: deeper \u00b7 shift at the end: pin \u00b7 click a pin: free \u00b7 drag beside: turn";
+  }
+
+  play() {
+    this.say({ do: this.shown() && this.shown().status.playing ? "pause" : "play" });
+  }
+
+  answered({ refused, saved }) {
+    if (saved) {
+      $("saved").replaceChildren("saved ", element("b", { textContent: saved }), element("code", { textContent: `weft run ${saved}` }));
+      return;
+    }
+    if (!refused) return;
+    this.refusal = refused;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      this.refusal = "";
+      this.changed();
+    }, TOLD);
+    this.changed();
+  }
+
+  draw(frame) {
+    const status = frame && frame.status, wrong = this.refusal || about.problem || (status && status.problem);
+    $("told").className = wrong ? "wrong" : status && status.intersections ? "wrong" : "";
+    $("told").textContent = `${frame ? this.describe(frame) : "the scene is being built ..."}${wrong ? `\n${wrong}` : ""}`;
+    if (!frame) return;
+    $("play").textContent = status.playing ? "pause" : "play";
+    for (const [id, value] of [["speed", status.speed], ["look", frame.look]])
+      if ($(id) !== document.activeElement && $(id).value !== String(value)) $(id).value = value;
+    const values = frame.controls, chosen = [...this.controls.values()].filter((c) => c.input.tagName === "SELECT").map((c) => values[c.about.path]).join();
+    for (const [path, control] of this.controls) control.show(values[path], chosen !== this.choices);
+    this.choices = chosen;
+    this.hand.draw($("hands"));
+    this.drawEnergies(frame);
+  }
+
+  describe({ t, status: { fps, real_time, contacts, intersections, playing } }) {
+    const speed = playing ? `${fps.toFixed(0)} pictures a second, ${real_time.toFixed(2)} of real time` : "paused";
+    return `${about.name}, ${t.toFixed(2)} s\n${speed}\n${contacts} contacts, ${intersections} intersections`;
+  }
+
+  drawEnergies({ t, energies }) {
+    this.history = this.history.filter((h) => h.t < t && h.t >= t - REMEMBERED); // a time may come again
+    this.history.push({ t, ...energies });
+    const plots = Object.fromEntries(ENERGIES.map(({ name }) => [name, this.history.map((h) => h[name])]));
+    drawPlot($("plot"), plots, this.history.length - 1, this.history.length, ENERGIES);
+  }
+}

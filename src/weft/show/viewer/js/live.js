@@ -1,0 +1,70 @@
+// Pictures of a simulation that goes on, and messages to it (weft.play.server), at the address `about.live`.
+
+const AFTER_ERROR = 1000; // [ms] until a server that did not answer is asked again
+
+// Only the newest picture is kept, and one request for the next one is always under way.
+class LiveFrames {
+  constructor(changed) {
+    this.changed = changed; // called when a picture has come
+    this.newest = null;
+  }
+
+  get() {
+    return this.newest;
+  }
+
+  ahead() {}
+
+  async ask() { // again and again
+    for (let number = -1; ; ) {
+      try {
+        const answer = await fetch(`${about.live}next?after=${number}`);
+        if (!answer.ok) throw new Error(await answer.text());
+        about.problem = "";
+        if (answer.status === 204) continue; // nothing new
+        const frame = unpackFrame(await answer.arrayBuffer());
+        if (frame.bodies.length === 0 && this.newest) frame.bodies = this.newest.bodies; // they have not moved
+        number = frame.number;
+        this.newest = frame;
+      } catch (error) {
+        about.problem = error instanceof TypeError ? "the simulation does not answer: it was ended, or the connection is lost" : error.message;
+        await new Promise((go) => setTimeout(go, AFTER_ERROR));
+      }
+      this.changed();
+    }
+  }
+}
+
+// Sends messages in their order, one request at a time, at most once before a picture of the screen. Of several moves
+// of a finger, or places of a slider, that wait, the newest one is sent.
+class Messenger {
+  constructor(answered) {
+    this.answered = answered; // called with what the simulation answered, or with { refused: text }
+    this.waiting = [];
+    this.busy = false;
+  }
+
+  say(message) {
+    const same = (m) => m.finger === message.finger && m.path === message.path;
+    const last = ["move", "set"].includes(message.do) ? this.waiting.findLastIndex(same) : -1;
+    if (last >= 0 && this.waiting[last].do === message.do) this.waiting[last] = message;
+    else this.waiting.push(message);
+    if (!this.busy) this.send();
+  }
+
+  async send() {
+    this.busy = true;
+    await new Promise(requestAnimationFrame);
+    while (this.waiting.length) {
+      const body = JSON.stringify(this.waiting.splice(0));
+      try {
+        const answer = await fetch(about.live + "say", { method: "POST", headers: { "Content-Type": "application/json" }, body });
+        this.answered(answer.ok ? await answer.json() : { refused: await answer.text() });
+      } catch {
+        this.answered({ refused: "the simulation does not answer" });
+      }
+      await new Promise(requestAnimationFrame);
+    }
+    this.busy = false;
+  }
+}
