@@ -170,7 +170,7 @@ def test_undo_and_presets(played):
     start = session.control_values()
     tell(session, {"do": "set", "path": "fabrics.0.shear", "value": 3.0})
     tell(session, {"do": "set", "path": "fabrics.0", "value": "silk"})
-    assert session.control_values()["fabrics.0.shear"] == weft.fabric("silk").shear
+    assert session.control_values()["fabrics.0.shear"] == weft.Fabric.of("silk").shear
     tell(session, {"do": "undo"})
     assert session.control_values() == {**start, "fabrics.0.shear": 3.0}
     tell(session, {"do": "undo"}, {"do": "undo"})

@@ -364,7 +364,15 @@ class Contact:
             SceneError: some do.
         """
         self._check_crossing(x)
-        y = np.concatenate([x, self.body_positions(0.0)])
+        self.check_room(x, 0.0)
+
+    def check_room(self, x: Positions, t: float) -> None:
+        """Check that no surfaces are nearer than their thickness, at x (n,3) and the time t [s].
+
+        Raises:
+            SceneError: some are.
+        """
+        y = np.concatenate([x, self.body_positions(t)])
         sides = self.mesh.sides
         if sides.thickest == 0:
             return

@@ -72,6 +72,9 @@ class SceneLike(Simulated, Protocol):
     def resolved(self) -> object | None:
         """The changes, as text, that removed intersections at the start; None: none were needed."""
 
+    def at(self, t: float) -> "SceneLike":
+        """Return the scene from which steps that start at t [s] follow; often it is the same."""
+
     def sew_earlier(self, seams: Sequence[str]) -> "SceneLike | None":
         """Return the scene with seams that begin to close with the first ones, listed as
         ``SEWN_EARLIER`` in its description; None if they do already.

@@ -8,12 +8,13 @@ and it continues bitwise as if it had not been stopped.
 import dataclasses
 import math
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import NoReturn
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from weft.base.arrays import AnyArray, Arrays
 from weft.base.errors import (
@@ -140,6 +141,7 @@ class Loop:
     def __init__(self, scene: SceneLike, folder: RunFolder, fps: float) -> None:
         self.scene, self.folder, self.fps = scene, folder, fps
         self.model, self.integrator = scene.model(), scene.stepper()
+        self._present = scene  # from which model and integrator were made
         # Steps per frame; round-off must not add a step if the step divides the frame.
         self.steps = max(1, math.ceil(1 / (fps * scene.step) - 1e-9))
         self.stretch = Stretch(scene.cloth)
@@ -201,7 +203,7 @@ class Loop:
     def advance(self, place: RunState, frames: int) -> Iterator[Progress]:
         """Take steps and yield the progress after each one, until frame ``frames`` is on disk."""
         while place.frame < frames:
-            place, parts = self._step(place)
+            place, parts = self.step(place)
             wrote = self.write_step(place, parts)
             frame = place.frame + (place.step > 0)
             last = parts[-1].report
@@ -297,9 +299,9 @@ class Loop:
         self.digest = self._write_frame(place)
         return place
 
-    def _frame_arrays(self, place: RunState) -> Arrays:
-        """Return the arrays that a frame holds besides the state: bodies, contact forces, ropes and
-        springs, and recorded fields.
+    def frame_arrays(self, place: RunState) -> Mapping[str, ArrayLike]:
+        """Return the arrays of a frame: the state, bodies, contact forces, ropes and springs, and
+        recorded fields.
         """
         contact, state = self.model.contact, place.state
         more: dict[str, AnyArray] = {}
@@ -309,12 +311,18 @@ class Loop:
             more.update(contact_loads(contact, x, state.t, self.area, kept.before))
             if self.scene.bodies:
                 more["body"] = contact.body_vertices(self.scene.bodies, state.x, state.t)
-            excluded = contact.excluded(self.model.prescribed_positions(state.t)[0])
-            self.crossing = len(contact.crossings(x, state.t, excluded))
         more.update(self._strands(place))
         x, v = (self.model.vertices(a) for a in (state.x, state.v))
         more.update(self.recorder.arrays(x, v, state.t, more.get("pressure")))
-        return more
+        return {**place.arrays(), **more}
+
+    def count_intersections(self, state: State) -> int:
+        """Return the number of pairs of faces that intersect, although they must not."""
+        contact = self.model.contact
+        if contact is None:
+            return 0
+        excluded = contact.excluded(self.model.prescribed_positions(state.t)[0])
+        return len(contact.crossings(contact.all_vertices(state.x), state.t, excluded))
 
     def _strands(self, place: RunState) -> Arrays:
         """Return ropes and springs for pictures."""
@@ -327,7 +335,7 @@ class Loop:
 
     def _write_frame(self, place: RunState) -> str:
         """Write a frame; return its digest."""
-        arrays = {**place.arrays(), **self._frame_arrays(place)}
+        arrays, self.crossing = self.frame_arrays(place), self.count_intersections(place.state)
         return self.folder.write(frame_name(place.frame), arrays, self.trajectory)
 
     def _restore(self, run: RunCondition) -> Iterator[str]:
@@ -369,15 +377,38 @@ class Loop:
             return self.digest
         place = RunState.of(self.folder.frame(number - 1))
         while place.frame < number:
-            place, _ = self._step(place)
+            place, _ = self.step(place)
         return self._write_frame(place)
 
-    def _step(self, place: RunState) -> tuple[RunState, list[TakenStep]]:
+    def _change(self, state: State) -> None:
+        """Take the model of the scene at the time of a state, if the scene has changed.
+
+        The memory stays: points and mesh are the same.
+
+        Raises:
+            SimulationError: after a change of thickness surfaces are nearer than that.
+        """
+        now = self.scene.at(state.t)
+        if now is self._present:
+            return
+        model = now.model()
+        if model.contact is not None:
+            try:
+                model.contact.check_room(model.contact.all_vertices(state.x), state.t)
+            except SceneError as error:
+                text = f"change of the scene at t = {state.t:.6g} s: {error.what}"
+                raise SimulationError(
+                    text, got=error.got, expected=error.expected, hint="change less"
+                ) from None
+        self._present, self.model, self.integrator = now, model, now.stepper()
+
+    def step(self, place: RunState) -> tuple[RunState, list[TakenStep]]:
         """Take the next step of the frame; return the new state and the parts of the step.
 
         The end time of the step is computed from integers, so that round-off does not accumulate.
         """
         dt = 1 / (self.fps * self.steps)
+        self._change(place.state)
         try:
             parts = advance(self.integrator, self.model, place.state, place.memory, dt)
         except StepFailed as failed:

@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path as FilePath
 from typing import Any, TypeAlias, TypeVar
 
+import numpy as np
+
 from weft.base.errors import (
     Outlook,
     SceneError,
@@ -27,6 +29,7 @@ from weft.cloth.create import as_splines, spline_sheet, with_regions
 from weft.cloth.regions import ContactThickness
 from weft.contact import Body, load_animated, load_body, load_cached, load_frames
 from weft.discretization.mesh import TriangleMesh, grid, isolated_error
+from weft.energies.state import State
 from weft.fabric.fabric import Fabric, fabric
 from weft.garment.garment import Garment
 from weft.garment.spline_panels import SplineGarment
@@ -139,6 +142,7 @@ class Builder:
         if worn is None:
             raise SceneProblems(self.problems)
         rest = self._try((*blocks[0][0], "rest_shape"), partial(self._rest, [b for _, b in blocks]))
+        start = self._try(("start",), self._start)
         wind = None
         if f.wind is not None:
             wind = self._try(("wind",), partial(f.wind.load_field, self.source.path.parent))
@@ -159,6 +163,7 @@ class Builder:
                 gravity_from=f.gravity_from or worn.gravity_from,
                 bodies=bodies,
                 velocity=f.velocity,
+                start=start,
                 description=self.source.tree,
                 scene_file=self.source.path,
                 **self._as_written(),
@@ -173,6 +178,7 @@ class Builder:
         if model is not None:
             self._try(("pins",), lambda: model.prescribed_positions(0.0))
             self._try(("contact", "resolve"), lambda: scene.resolved)
+            self._try(("start",), scene.state)
         if self.problems:
             raise SceneProblems(self.problems, scene)
         return LoadedScene(scene, f.seconds, f.fps, self.garments)
@@ -240,6 +246,18 @@ class Builder:
             )
         shape = read_mesh(self.source.path.parent / str(first.rest_shape))
         return shape.vertices
+
+    def _start(self) -> State | None:
+        """Read positions and velocities at the start; None: the file names none."""
+        if self.file.start is None:
+            return None
+        path = self.source.path.parent / self.file.start
+        try:
+            with np.load(path, allow_pickle=False) as arrays:
+                return State(arrays["x"], arrays["v"])
+        except (OSError, KeyError, ValueError) as error:
+            expected = "an .npz file with x and v, (n,3)"
+            raise SceneError("start", got=str(error), where=str(path), expected=expected) from None
 
     def _law(self) -> Callable[[Fabric], Law] | None:
         b = self.file.law

@@ -8,6 +8,7 @@ import numpy as np
 from weft.base.errors import SceneError
 from weft.cloth.attachments import Attachment
 from weft.energies.base import Energy
+from weft.energies.springs.hand import Hand
 from weft.energies.springs.point_springs import PointSprings
 from weft.solve.linear.select import check_linear
 
@@ -61,6 +62,14 @@ def check_energies(
                 got=f"{ids.min()} to {ids.max()}",
                 expected=f"vertices from 0 to {n - 1}",
             )
+
+
+def check_hands(hands: Sequence[Hand], n: int) -> None:
+    """Raise a SceneError if a hand holds points that do not exist; n is the number of points."""
+    for k, hand in enumerate(hands):
+        if not 0 <= min(hand.points) <= max(hand.points) < n:
+            got, wanted = list(hand.points), f"points from 0 to {n - 1}"
+            raise SceneError(f"scene.hand.{k}.points", got=got, expected=wanted)
 
 
 def check_ropes(energies: Sequence[Energy], taken: Sequence[str]) -> None:

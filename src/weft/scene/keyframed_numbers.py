@@ -92,11 +92,11 @@ def scene_at(scene: "Scene", t: float) -> "Scene":
         for name in names:
             inside = inside.setdefault(name, {})
         inside[last] = keys.at(t)
-    made: Scene = _with(dataclasses.replace(scene, keyed={}), changes)
+    made: Scene = with_changes(dataclasses.replace(scene, keyed={}), changes)
     return made
 
 
-def _with(thing: Any, changes: Any) -> Any:
+def with_changes(thing: Any, changes: Any) -> Any:
     """Return a copy of an object, with the numbers of a tree of changes, all replaced at once.
 
     Replacing them one by one could pass through combinations that the object's checks refuse.
@@ -105,9 +105,10 @@ def _with(thing: Any, changes: Any) -> Any:
         return Friction(changes) if isinstance(thing, Friction) else changes
     if isinstance(thing, Sequence):
         return tuple(
-            _with(v, changes[str(k)]) if str(k) in changes else v for k, v in enumerate(thing)
+            with_changes(v, changes[str(k)]) if str(k) in changes else v
+            for k, v in enumerate(thing)
         )
-    new = {name: _with(getattr(thing, name), inside) for name, inside in changes.items()}
+    new = {name: with_changes(getattr(thing, name), inside) for name, inside in changes.items()}
     if isinstance(thing, Wind) and not any(new.get("velocity", thing.velocity)):
         new["gusts"] = None  # a wind of zero velocity refuses gusts
     return dataclasses.replace(thing, **new)

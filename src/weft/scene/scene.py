@@ -32,6 +32,7 @@ from weft.energies.elastic.buckling_bending import BucklingForm
 from weft.energies.elastic.condition import ConditionForm
 from weft.energies.elastic.pressed_lines import Pressed
 from weft.energies.loads.pressure import Gas
+from weft.energies.springs.hand import Hand, Hands
 from weft.energies.state import State
 from weft.fabric.fabric import Fabric
 from weft.integrators.adaptive import Adaptive, AdaptiveSettings
@@ -41,11 +42,18 @@ from weft.integrators.model import Model
 from weft.laws.base import Law
 from weft.run.scene_interface import SEWN_EARLIER
 from weft.scene.build_energies import build_elastic, build_loads
+from weft.scene.changes import Change, check_changes, scene_after
 from weft.scene.changing_scene import (
     ChangingScene,
     gust_offset,
 )
-from weft.scene.checks import check_attachments, check_energies, check_ropes, check_solver
+from weft.scene.checks import (
+    check_attachments,
+    check_energies,
+    check_hands,
+    check_ropes,
+    check_solver,
+)
 from weft.scene.elastic import BENDING, check_start
 from weft.scene.identity import identity
 from weft.scene.integrators import INTEGRATORS, Settings, check_stepper, name_of
@@ -79,11 +87,12 @@ class Scene:
     The fields of Python alone are ``cloth``, mesh and fabric; ``rest_angles``, ``flat``,
     ``as-given`` (the mesh's own angles are its rest shape) or (n,3) [m] vertex positions of a shape
     whose angles are the rest angles; ``settings``, how the integrator solves a step, such as
-    ``StepSettings`` (None: its defaults); ``energies``, additional energies of the user's over the
-    points (``weft.energies.base.Energy``); ``keyed``, keyframes of numbers by path, in place of the
-    value that the field itself has: ``{"gravity.1": weft.Keys([(0, -9.81), (1, 0)])}``;
-    ``description``, the contents of the scene file, for the manifest of a run; and ``scene_file``,
-    its path, to whose folder the files that it names are relative.
+    ``StepSettings`` (None: its defaults); ``start``, positions and velocities of all points at the
+    start (None: those of cloth and bodies, with ``velocity``); ``energies``, additional energies of
+    the user's over the points (``weft.energies.base.Energy``); ``keyed``, keyframes of numbers by
+    path, in place of the value that the field itself has: ``{"gravity.1": weft.Keys([(0, -9.81),
+    (1, 0)])}``; ``description``, the contents of the scene file, for the manifest of a run; and
+    ``scene_file``, its path, to whose folder the files that it names are relative.
 
     ``law`` is also a function that returns the law of a fabric, ``pressure`` a number [Pa] or a
     ``Gas``, ``velocity`` also (N,3) [m/s] of every point, ``gravity_from`` also (n,2) [s] of every
@@ -182,6 +191,12 @@ class Scene:
         "what every frame keeps besides positions and velocities, for exports",
         choices=FIELDS,
     )
+    hand: Sequence[Hand] = setting(
+        (), "hands that hold and move points of cloth, as `weft play` has them"
+    )
+    changes: Sequence[Change] = setting(
+        (), "what becomes different at a time, as `weft play` does it"
+    )
     adaptive: AdaptiveSettings | None = setting(
         None,
         "divide steps in which cloth stretches too fast ({}: defaults); none: off",
@@ -191,6 +206,7 @@ class Scene:
         str | ArrayArgument, Accepts(Literal["flat", "as-given"] | Positions)
     ] = "flat"
     settings: Settings | None = None
+    start: State | None = None
     description: YamlMapping = field(default_factory=dict)
     energies: Sequence[Energy] = ()
     keyed: Mapping[str, Keys] = field(default_factory=dict)
@@ -243,6 +259,7 @@ class Scene:
         if self.buckling is not None and self.bending not in (None, "pairs"):
             raise SceneError("scene.bending", got=self.bending, expected="pairs, with buckling")
         check_keyframes(self)
+        check_changes(self)
 
     def _check_rest(self) -> None:
         """Raise unless the rest angles fit the cloth and every pressed line names an existing
@@ -355,7 +372,8 @@ class Scene:
         check_energies(ties.energies, [e.name for e in energies], len(mass), "attachments")
         energies = (*energies, *ties.energies)
         check_energies(self.energies, [e.name for e in energies], len(cloth.points))
-        energies = (*energies, *self.energies)
+        check_hands(self.hand, len(mass))
+        energies = (*energies, *self.energies, *((Hands(self.hand),) if self.hand else ()))
         check_start(energies, held.points)
         embedding = cloth.embedding
         if embedding is not None:
@@ -459,7 +477,13 @@ class Scene:
         return feasible_start(self.model(), self._pinned_points.points)
 
     def state(self) -> State:
-        """Return positions and velocities at t = 0, untangled if contact asks for it."""
+        """Return positions and velocities at t = 0, untangled if contact asks for it.
+
+        Raises:
+            SceneError: a start of another number of points, or one that intersects.
+        """
+        if self.start is not None:
+            return self._given_start(self.start)
         x = np.array(self._pinned_points.points if self.resolved is None else self.resolved.x)
         x = np.concatenate([x, self.loose.points])
         v = np.zeros(x.shape)
@@ -468,9 +492,34 @@ class Scene:
             v[body.own] = body.start_velocity
         return State(x, v)
 
+    def _given_start(self, start: State) -> State:
+        """Return the start that was given, after checks."""
+        model, contact = self.model(), self.model().contact
+        if start.x.shape != (len(model.mass), 3):
+            got, expected = f"{len(start.x)} points", f"{len(model.mass)}, as the scene has"
+            raise SceneError("scene.start", got=got, expected=expected)
+        if contact is not None:
+            contact.check_start(contact.all_vertices(start.x))
+        return State(np.array(start.x), np.array(start.v))
+
     def identity(self) -> YamlMapping:
         """Return a plain tree that two scenes share only if they simulate the same."""
         return identity(self)
+
+    def at(self, t: float) -> "Scene":
+        """Return the scene with the changes up to the time t [s]."""
+        count = sum(c.at <= t for c in self.changes)
+        if count == 0:
+            return self
+        if self._later[0] != count:
+            self._later[:] = [count, scene_after(self, self.changes[count - 1])]
+        made: Scene = self._later[1]
+        return made
+
+    @cached_property
+    def _later(self) -> list[Any]:
+        """The number of changes for which a scene was made last, and that scene."""
+        return [0, self]
 
     def sew_earlier(self, seams: Sequence[str]) -> "Scene | None":
         """Return the scene with seams that begin to close with the first ones, named in its

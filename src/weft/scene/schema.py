@@ -374,6 +374,11 @@ class SceneFile(_with_fields_of(Scene, _Cloths, SCENE_TYPES)):  # type: ignore[m
     fps: Annotated[float, _OF_RUN] = Field(
         30.0, gt=0, le=10000, description="[1/s] frames per second on disk"
     )
+    start: Annotated[str | None, _OF_RUN] = Field(
+        None,
+        description="positions and velocities at the start: an .npz file with x [m] and v [m/s] of "
+        "all points, as frames of runs are; relative to the scene file",
+    )
     sewing: FromBlock[Sewing] | None = Field(
         None, description="how garments are sewn before the animation begins; none: the defaults"
     )

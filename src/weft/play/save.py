@@ -1,0 +1,100 @@
+"""Scene files of what is played: everything since the start, or the present state."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+from weft.base.errors import WeftError
+from weft.base.trees import Json, Yaml
+from weft.energies.springs.hand import Hand
+from weft.io import write_mesh
+from weft.io.files import atomic_write
+from weft.play.session import Session
+
+_OF_PLAY = ("hand", "changes", "start", "seconds", "fps")  # fields that are written anew
+
+
+@dataclass(frozen=True)
+class SceneSource:
+    """The scene file that is played: its tree, and where and by which name files are saved."""
+
+    tree: Json
+    folder: Path
+    name: str
+
+    def new_path(self, given: str) -> Path:
+        """Return the path of a new scene file: the given name, or the first free number."""
+        if given:
+            return self.folder / f"{given}.yaml"
+        k = 1
+        while (path := self.folder / f"{self.name}-{k}.yaml").exists():
+            k += 1
+        return path
+
+
+def save_play(session: Session, source: SceneSource, name: str = "") -> Path:
+    """Write the scene file whose run has the same frames as what was played; return its path."""
+    recording, fps = session.recording, session.loop.fps
+    seconds = max(1, math.ceil(session.t * fps - 1e-9)) / fps
+    changes = [{"at": c.at, "set": dict(c.set)} for c in recording.changes]
+    more = {"hand": [_hand_block(h) for h in recording.hands], "changes": changes}
+    if "start" in source.tree:
+        more["start"] = source.tree["start"]
+    return _write(session, source, source.new_path(name), seconds, more)
+
+
+def save_scene(session: Session, source: SceneSource, name: str = "") -> Path:
+    """Write a scene file that begins with the present state, settings and pins; return its path.
+
+    The state is a file beside it (``.npz``), and the cloth a mesh for other programs (``.obj``).
+
+    Raises:
+        WeftError: bodies or pins that move by themselves, and would begin where they began.
+    """
+    scene = session.base
+    moving = [b.name for b in scene.bodies if b.path or b.frames] + [
+        p.name for p in scene.pins if p.path
+    ]
+    if moving and session.t > 0:
+        raise WeftError(
+            "save scene",
+            got=f"{', '.join(moving)} on a path",
+            expected="bodies and pins that stand still",
+            hint="save the play: its run ends in this state",
+        )
+    path, state = source.new_path(name), session.place.state
+    with atomic_write(path.with_suffix(".npz")) as file:
+        np.savez(file, x=state.x, v=state.v)
+    x = session.loop.model.vertices(state.x)[: scene.cloth.n_vertices]
+    write_mesh(path.with_suffix(".obj"), x, scene.cloth.faces, scene.cloth.corner_uv)
+    pins = [_hand_block(p.at_start) for p in session.pins.values()]
+    changes = [{"at": 0.0, "set": dict(session.values)}] if session.values else []
+    more: Json = {"start": path.with_suffix(".npz").name, "hand": pins, "changes": changes}
+    if scene.cloth.sewn is not None:  # seams are closed already
+        sewing = source.tree.get("sewing") or {}
+        more["sewing"] = {**sewing, "closing": session.dt, "settle": 0.0, "onset": 0.0}
+    return _write(session, source, path, source.tree.get("seconds", 2.0), more)
+
+
+def _hand_block(hand: Hand) -> Json:
+    block: Json = {
+        "points": [int(p) for p in hand.points],
+        "weights": [float(w) for w in hand.weights],
+        "times": [float(t) for t in hand.times],
+        "places": [[float(c) for c in p] for p in hand.places],
+    }
+    more = {"force": hand.force, "until": hand.until}
+    return {**block, **{k: v for k, v in more.items() if v is not None}}
+
+
+def _write(session: Session, source: SceneSource, path: Path, seconds: Yaml, more: Json) -> Path:
+    tree = {k: v for k, v in source.tree.items() if k not in _OF_PLAY and k not in more}
+    tree.update(seconds=seconds, fps=session.loop.fps)
+    tree.update({k: v for k, v in more.items() if v != []})
+    text = yaml.safe_dump(tree, sort_keys=False, allow_unicode=True, default_flow_style=None)
+    with atomic_write(path) as file:
+        file.write(text.encode())
+    return path

@@ -1,0 +1,244 @@
+"""``python -m weft.play.worker``: the process that simulates what is played.
+
+The process connects to the one that started it, with the address and the key from its standard
+input. Orders and answers are pickles: first the page's content, then pictures as bytes, and an
+answer to every list of messages. The process ends when the connection ends.
+"""
+
+import pickle
+import sys
+import tempfile
+import time
+import warnings
+from collections import deque
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from multiprocessing.connection import Client, Connection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weft import kernel
+from weft.base.arrays import Arrays, Floats
+from weft.base.errors import WeftError
+from weft.base.trees import Json, Yaml
+from weft.play.controls import describe_controls
+from weft.play.messages import ChooseLook, Save, read_messages
+from weft.play.save import SceneSource, save_play, save_scene
+from weft.play.session import Session
+from weft.run.run import Run
+from weft.run.run_folder import RunFolder
+from weft.scene.build import Builder, LoadedScene
+from weft.scene.file import read_source, validate
+from weft.scene.scene import Scene
+from weft.show.viewer.followed_run import FollowedRun
+from weft.show.viewer.packing import pack_frame
+from weft.show.viewer.page import Content
+
+PICTURES = 60.0  # [1/s] most pictures
+WINDOW = 1.0  # [s] over which rates are measured
+COUNTED = 0.5  # [s] between counts of intersections
+FORCE = 5.0  # [N] of a hand
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is played, sent to the process.
+
+    Args:
+        scene: a scene of Python; None: the file is read.
+        file: the scene file.
+        overrides: ``path=value`` texts for the file.
+        fps: frames per second of a scene of Python.
+        folder: where files are saved; None: beside the scene file.
+        device: of the computation.
+        threads: None: all cores.
+    """
+
+    scene: Scene | None
+    file: Path | None
+    overrides: Sequence[str] = ()
+    fps: float = 25.0
+    folder: Path | None = None
+    device: str = "cpu"
+    threads: int | None = None
+
+    def load(self) -> tuple[LoadedScene, SceneSource | None]:
+        """Build the scene; without a file there is no source to save.
+
+        Raises:
+            WeftError: an invalid scene.
+        """
+        if self.file is None:
+            assert self.scene is not None
+            return LoadedScene(self.scene, 2.0, self.fps), None
+        source = read_source(self.file, self.overrides)
+        loaded = Builder(source, validate(source)).build()
+        folder = self.folder or self.file.resolve().parent
+        return loaded, SceneSource(dict(source.tree), folder, self.file.stem)
+
+
+class PlayedRun(Run):
+    """The present state of a session, in the form in which looks and pages read a run."""
+
+    def __init__(self, session: Session, path: Path) -> None:
+        super().__init__(path)
+        self._session, self._count = session, -1
+        self._arrays: Arrays = {}
+
+    def __len__(self) -> int:
+        return 1
+
+    def _frame(self, number: int) -> Arrays:
+        place = self._session.place
+        if place.count != self._count or not self._arrays:
+            self._arrays, self._count = self._session.arrays(), place.count
+        return self._arrays
+
+
+class Player:
+    """Answers messages, takes steps, and sends pictures.
+
+    Args:
+        order: what is played.
+        connection: to the process of the page.
+        folder: an empty one.
+    """
+
+    def __init__(self, order: Order, connection: "Connection[Any, Any]", folder: Path) -> None:
+        loaded, self.source = order.load()
+        self.session = Session(loaded.scene, loaded.fps, RunFolder(folder, fsync=False))
+        self.connection, run = connection, PlayedRun(self.session, folder)
+        self.shown = FollowedRun(lambda: run, physics=loaded.scene.physics())
+        self.session.look = self.shown.look
+        self.number, self._sent_at, self._counted_at, self.intersections = 0, 0.0, 0.0, 0
+        self._times: deque[tuple[float, float]] = deque()  # of pictures: wall, cloth [s]
+        self._bodies: Floats | None = None  # as they were sent last
+        name = order.file.stem if order.file is not None else "play"
+        about = {**self.shown.describe(), "name": name, "play": self.describe()}
+        connection.send(Content(about, self.shown.view.blocks()))
+
+    def describe(self) -> Json:
+        """Return what the page needs to know of hands and controls."""
+        bodies, first = list[tuple[int, int]](), 0
+        for body in self.session.base.bodies:
+            if body.rigid is not None:
+                bodies.append((first, first + len(body.faces)))
+            first += len(body.faces)
+        force = {"value": FORCE, "low": 0.1, "high": 100.0}
+        return {"controls": describe_controls(self.session.scene), "force": force, "loose": bodies}
+
+    def run(self) -> None:
+        """Serve until the connection ends."""
+        self.send_picture()
+        while True:
+            due = self.session.is_due
+            if self.connection.poll(0.0 if due else 0.005):
+                self.answer()
+            elif due:
+                self.session.advance()
+                self.send_picture(at_most=PICTURES)
+
+    def answer(self) -> None:
+        """Do what a list of messages says, and answer with a tree, or with the error."""
+        given = self.connection.recv()
+        try:
+            self.connection.send(self.take(given))
+        except WeftError as error:
+            self.connection.send(error)
+        self.send_picture()
+
+    def take(self, given: Sequence[Yaml]) -> Json:
+        """Do what messages say, in their order.
+
+        Raises:
+            WeftError: a message that is refused; those before it are done.
+        """
+        told: Json = {}
+        for message in read_messages(given):
+            if isinstance(message, Save):
+                told["saved"] = str(self._save(message))
+            elif isinstance(message, ChooseLook) and message.name not in self.shown.looks:
+                raise WeftError("look", got=message.name, expected=", ".join(self.shown.looks))
+            else:
+                self.session.take(message)
+        return told
+
+    def _save(self, message: Save) -> Path:
+        if self.source is None:
+            raise WeftError(
+                "save",
+                got="a scene that Python made",
+                expected="a scene file, with weft.play(FILE)",
+            )
+        save = save_play if message.what == "play" else save_scene
+        return save(self.session, self.source, message.name)
+
+    def send_picture(self, at_most: float = np.inf) -> None:
+        """Send the present state as a picture, if the last one is long enough ago."""
+        now, session = time.monotonic(), self.session
+        if now - self._sent_at < 1 / at_most:
+            return
+        self._sent_at = now
+        self._times.append((now, session.t))
+        while now - self._times[0][0] > WINDOW:
+            self._times.popleft()
+        arrays, scale = self.shown.frame(0, session.look)
+        bodies = arrays["bodies"]
+        if self._bodies is not None and np.array_equal(self._bodies, bodies):
+            arrays["bodies"] = bodies[:0]
+        self._bodies, self.number = bodies, self.number + 1
+        header = {
+            "number": self.number,
+            "t": session.t,
+            "look": session.look,
+            "scale": None if scale is None else asdict(scale),
+            "status": self._status(now, len(arrays["contacts"])),
+            "controls": session.control_values(),
+            "pins": [[k, *h.present.place(session.t).tolist()] for k, h in session.pins.items()],
+            "fingers": [
+                [k, *point.tolist(), *place.tolist(), session.pull(k)]
+                for k, (point, place) in session.held_points().items()
+            ],
+            "energies": session.energies(),
+        }
+        self.connection.send(pack_frame(header, arrays))
+
+    def _status(self, now: float, contacts: int) -> Json:
+        if now - self._counted_at > COUNTED:
+            self.intersections = self.session.loop.count_intersections(self.session.place.state)
+            self._counted_at = now
+        (first, then), last = self._times[0], self._times[-1]
+        span = last[0] - first
+        return {
+            "playing": self.session.playing,
+            "speed": self.session.speed,
+            "fps": 0.0 if span <= 0 else (len(self._times) - 1) / span,
+            "real_time": 0.0 if span <= 0 else max(0.0, last[1] - then) / span,
+            "contacts": contacts,
+            "intersections": self.intersections,
+            "problem": self.session.problem,
+        }
+
+
+def main() -> None:
+    """Connect, build what is played, and serve it."""
+    address, key, order = pickle.load(sys.stdin.buffer)
+    with Client(address, authkey=key) as connection, tempfile.TemporaryDirectory() as folder:
+        try:
+            kernel.configure(device=order.device, threads=order.threads)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                player = Player(order, connection, Path(folder) / "run")
+        except WeftError as error:
+            connection.send(error)
+            return
+        with suppress(EOFError, OSError, KeyboardInterrupt), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            player.run()
+
+
+if __name__ == "__main__":
+    main()

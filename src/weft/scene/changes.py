@@ -1,0 +1,135 @@
+"""Changes of a scene while it is simulated: other fabrics, laws, loads and contact from a time on.
+
+Keyframes change numbers of loads smoothly. A change replaces what a scene is made of from one time
+until the next change; points and mesh stay. ``weft play`` writes them.
+"""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from weft.base.errors import FabricError, SceneError, WeftError
+from weft.base.runtime_types import checked
+from weft.base.settings import REQUIRED, documented, setting
+from weft.base.trees import Json, Yaml
+from weft.energies.air.wind import Wind
+from weft.fabric.fabric import Fabric
+from weft.fabric.fabric import fabric as preset
+from weft.scene.keyframed_numbers import with_changes
+from weft.scene.law import law_of_fabric
+
+if TYPE_CHECKING:
+    from weft.scene.scene import Scene
+
+_CONTACT = ("gap", "thickness", "friction", "stick")
+# what paths of changes begin with
+CHANGING = (
+    *("fabrics", "law", "bending", "damping", "gravity", "pressure", "wind"),
+    *(f"contact.{name}" for name in _CONTACT),
+)
+
+
+@checked(SceneError, "changes")
+@documented
+@dataclass(frozen=True)
+class Change:
+    """Values of a scene from a time until the next change; all others are those of the start."""
+
+    at: float = setting(
+        REQUIRED, "time from which on they act", "s", least=0, constant="a time itself"
+    )
+    set: Mapping[str, float | str | None] = setting(
+        REQUIRED,
+        "SI values by path: fabrics.0.shear, fabrics.0 (a preset's name), law, bending, damping, "
+        "gravity.1, pressure, wind.velocity.0, contact.thickness, ...",
+        constant="a change happens at one time",
+    )
+
+    def __post_init__(self) -> None:
+        for path in self.set:
+            if not any(path == name or path.startswith(f"{name}.") for name in CHANGING):
+                raise SceneError(
+                    f"changes.set {path}",
+                    got="a path that stays as it is",
+                    expected=f"one that begins with {', '.join(CHANGING)}",
+                    hint="mesh, points, bodies and the integrator are those of the start",
+                )
+
+
+def check_changes(scene: "Scene") -> None:
+    """Check that changes are in the order of their times, and that the scene allows their values.
+
+    Raises:
+        SceneError: times that do not increase, a path that the scene does not have, or a value that
+            its field refuses.
+    """
+    if not scene.changes:
+        return
+    times = [c.at for c in scene.changes]
+    if sorted(set(times)) != times:
+        raise SceneError("changes", got=f"times {times}", expected="times that increase [s]")
+    for change in scene.changes:
+        try:
+            scene_after(scene, change)
+        except WeftError as error:
+            error.hint = " ".join(filter(None, (error.hint, f"(changes at {change.at:g} s)")))
+            raise
+
+
+def scene_after(scene: "Scene", change: Change) -> "Scene":
+    """Return the scene after one of its changes; its model is not checked at the start."""
+    return changed_scene(dataclasses.replace(scene, changes=()), change.set)
+
+
+def changed_scene(scene: "Scene", values: Mapping[str, Yaml]) -> "Scene":
+    """Return a scene with other values, by path.
+
+    Raises:
+        SceneError: a path that leads nowhere, or a value that its field refuses.
+    """
+    tree, fabrics = dict[str, Any](), list(scene.cloth.fabrics)
+    for path in sorted(values, key=lambda p: p.count(".")):  # a preset before its numbers
+        value = values[path]
+        first, *rest = path.split(".")
+        if path in scene.keyed:
+            raise SceneError(path, got="a change", expected="a number without keyframes")
+        if first == "fabrics":
+            _change_fabric(fabrics, rest, value)
+        elif first == "law":
+            kept = scene.law.keywords if isinstance(scene.law, partial) else {}
+            tree["law"] = partial(law_of_fabric, **{**kept, "name": value})
+            tree["law"](fabrics[0])
+        else:
+            _add(tree, [first, *rest], value)
+    if "wind" in tree and scene.wind is None:
+        scene = dataclasses.replace(scene, wind=Wind())
+    if scene.contact is not None:  # what was checked at the start is not checked again
+        tree.setdefault("contact", {})["resolve"] = True
+    made = {"cloth": scene.cloth.with_fabrics(fabrics)}
+    found: Scene = dataclasses.replace(with_changes(scene, tree), **made)
+    return found
+
+
+def _add(tree: Json, names: Sequence[str], value: Yaml) -> None:
+    for name in names[:-1]:
+        tree = tree.setdefault(name, {})
+    tree[names[-1]] = value
+
+
+def _change_fabric(fabrics: list[Fabric], rest: Sequence[str], value: Yaml) -> None:
+    """Replace one of the fabrics, or one of its numbers."""
+    number, *field = rest or [""]
+    path = ".".join(["fabrics", *rest])
+    if not number.isdigit() or int(number) >= len(fabrics) or len(field) > 1:
+        expected = f"fabrics.0 to fabrics.{len(fabrics) - 1}, or one of their numbers"
+        raise SceneError(path, got="no fabric of the cloth", expected=expected)
+    k = int(number)
+    if not field:
+        fabrics[k] = preset(value)
+        return
+    try:
+        fabrics[k] = dataclasses.replace(fabrics[k], **{field[0]: value})
+    except TypeError:
+        raise FabricError(path, got="no number of a fabric", expected="shear, ...") from None
