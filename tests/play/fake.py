@@ -98,35 +98,38 @@ class FakeProcess:
             self.said += messages
             answer = {}
             for m in messages:
-                answer |= getattr(self, m["do"], lambda **_: None)(**m) or {}
+                answer |= getattr(self, f"_{m['do']}", lambda **_: None)(**m) or {}
             self.number += 1
             self.news.notify_all()
         return answer
 
-    def press(self, finger, face, on, place, **_):
+    def _press(self, finger, face, on, place, **_):
         self.fingers[finger] = {"at": place, "place": place, "face": face, "on": on}
 
-    def move(self, finger, place, **_):
+    def _move(self, finger, place, **_):
         self.fingers[finger]["place"] = place
 
-    def release(self, finger, pin, **_):
+    def _release(self, finger, pin, **_):
         lost = self.fingers.pop(finger)
         if pin:
             self.pins = [*self.pins, [7 + len(self.pins), *lost["place"]]]
 
-    def unpin(self, pin, **_):
+    def _unpin(self, pin, **_):
         self.pins = [p for p in self.pins if p[0] != pin]
 
-    def play(self, **_):
+    def _play(self, **_):
         self.playing = True
 
-    def pause(self, **_):
+    def _pause(self, **_):
         self.playing = False
 
-    def set(self, path, value, **_):
+    def _set(self, path, value, **_):
         self.values = {**self.values, path: value}
 
-    def save(self, what, **_):
+    def _look(self, name, **_):
+        self.look = name
+
+    def _save(self, what, **_):
         return {"saved": f"play-{what}.yaml"}
 
     def close(self):

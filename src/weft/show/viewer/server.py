@@ -17,6 +17,7 @@ import ipaddress
 import json
 import secrets
 import socket
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -264,10 +265,21 @@ class _Handler(BaseHTTPRequestHandler):
         """Write no log, because it would hold the secret."""
 
 
+class _Server(ThreadingHTTPServer):
+    """A server that shares its port with no other one, and misses no browser that went away."""
+
+    allow_reuse_address = False
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Print what went wrong, but not that a browser closed its connection."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+
 def _listen(host: str, port: int, pages: PageServer) -> ThreadingHTTPServer:
     """Return a server at the first free port from ``port`` on."""
     handler = type("_BoundHandler", (_Handler,), {"pages": pages})
-    kind = type("_Server", (ThreadingHTTPServer,), {"allow_reuse_address": False})
+    kind = type("_BoundServer", (_Server,), {})
     error: OSError | None = None
     try:
         kind.address_family = socket.getaddrinfo(host, None)[0][0]  # type: ignore[attr-defined]

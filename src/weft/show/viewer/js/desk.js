@@ -144,7 +144,7 @@ class Desk {
     const values = frame.controls, chosen = [...this.controls.values()].filter((c) => c.input.tagName === "SELECT").map((c) => values[c.about.path]).join();
     for (const [path, control] of this.controls) control.show(values[path], chosen !== this.choices);
     this.choices = chosen;
-    this.hand.draw($("hands"));
+    this.hand.draw();
     this.drawEnergies(frame);
   }
 

@@ -1,7 +1,9 @@
 // WebGL2: cloth, bodies and ground with a shadow map, and dots for contacts and pins.
 
 const PLAIN = 0, CHECKER = 1, PANELS = 2, RAMP = 3, SOLID = 4, GROUND = 5, SURFACE = 6;
-const SHADOW = 1536; // texels a side
+// From fine to coarse: texels of a side of the shadow map, its taps beside the middle one, pixels of a pixel's side.
+const QUALITIES = [{ shadow: 1536, taps: 2, part: 1 }, { shadow: 512, taps: 0, part: 1 }, { shadow: 512, taps: 0, part: 0.5 }];
+const SLOW = 100; // [ms] for a picture, above which a drawing that adapts becomes coarser
 const PRINT = 1024; // texels of the side of an image
 
 const rgb = (code) => [0, 2, 4].map((i) => parseInt(code.slice(i, i + 2), 16) / 255);
@@ -29,7 +31,7 @@ void main() {
   gl_Position = camera * vec4(position, 1.0);
 }`;
 
-// Lambert with a wrapped key light from above, a sky, and 5 x 5 taps of the shadow map.
+// Lambert with a wrapped key light from above, a sky, and several taps of the shadow map.
 const FRAGMENT = `#version 300 es
 precision highp float;
 precision highp sampler2DShadow;
@@ -43,16 +45,16 @@ uniform sampler2DShadow shadow;
 uniform sampler2DArray prints;
 uniform vec3 eye, towards, color, ramp[8], panels[8], ground;
 uniform float cell, texel, spread;
-uniform int look, stops;
+uniform int look, stops, taps;
 out vec4 result;
 float lit(float bias) {
   vec3 q = 0.5 * shade.xyz + 0.5;
   if (any(lessThan(q, vec3(0.0))) || any(greaterThan(q, vec3(1.0)))) return 1.0;
   float sum = 0.0;
-  for (int i = -2; i <= 2; i++)
-    for (int j = -2; j <= 2; j++)
+  for (int i = -taps; i <= taps; i++)
+    for (int j = -taps; j <= taps; j++)
       sum += texture(shadow, vec3(q.xy + spread * texel * vec2(i, j), q.z - bias));
-  return sum / 25.0;
+  return sum / float((2 * taps + 1) * (2 * taps + 1));
 }
 vec3 along(float t) {
   float s = clamp(t, 0.0, 1.0) * float(stops - 1);
@@ -78,7 +80,7 @@ void main() {
   if (look == ${RAMP}) c = along(v);
   else if (look == ${SURFACE} && !front && back.x >= 0.0) c = back;
   else if (!front && look != ${SOLID}) c = mix(c, vec3(0.9, 0.88, 0.84), 0.45);
-  float key = max(0.0, (dot(m, towards) + 0.15) / 1.15) * lit(0.0015 + 0.003 * (1.0 - abs(dot(m, towards))));
+  float key = max(0.0, (dot(m, towards) + 0.15) / 1.15) * lit(texel * (2.3 + 4.6 * (1.0 - abs(dot(m, towards)))));
   float sky = 0.5 + 0.5 * m.y, rim = 0.12 * pow(1.0 - max(dot(m, to), 0.0), 3.0);
   float fill = 0.18 * max(dot(m, to), 0.0); // a weak lamp at the eye, for what is in the shade
   float light = 0.28 + 0.18 * sky + fill + 0.56 * key + rim;
@@ -155,12 +157,13 @@ class Drawing {
   constructor(canvas, box, floor) {
     const gl = canvas.getContext("webgl2", { antialias: true, alpha: false });
     if (gl === null) throw new Error("this browser has no WebGL2: try another, or switch on hardware acceleration");
-    Object.assign(this, { gl, canvas, floor });
+    Object.assign(this, { gl, canvas, floor, adapts: false, slow: 0, sent: null });
     this.main = program(gl, VERTEX, FRAGMENT);
     this.dots = program(gl, DOT_VERTEX, DOT_FRAGMENT);
     this.center = scaled(sum(box[0], box[1]), 0.5);
     this.radius = Math.hypot(...sum(box[1], scaled(box[0], -1))) / 2 || 1;
     this.towards = unit([-0.35, 0.85, 0.5]);
+    this.quality = QUALITIES[0];
     this.makeShadow();
     const [x, , z] = this.center, r = 7 * this.radius;
     this.ground = new Surface(gl, new Uint32Array([0, 2, 1, 1, 2, 3]));
@@ -180,7 +183,7 @@ class Drawing {
     this.light = product(ortho, viewOf(axes, sum(this.center, scaled(back, 4 * r))));
     this.depth = gl.createTexture();
     gl.bindTexture(gl.TEXTURE_2D, this.depth);
-    gl.texStorage2D(gl.TEXTURE_2D, 1, gl.DEPTH_COMPONENT24, SHADOW, SHADOW);
+    gl.texStorage2D(gl.TEXTURE_2D, 1, gl.DEPTH_COMPONENT24, this.quality.shadow, this.quality.shadow);
     for (const [key, value] of [
       [gl.TEXTURE_COMPARE_MODE, gl.COMPARE_REF_TO_TEXTURE], [gl.TEXTURE_MIN_FILTER, gl.LINEAR],
       [gl.TEXTURE_MAG_FILTER, gl.LINEAR], [gl.TEXTURE_WRAP_S, gl.CLAMP_TO_EDGE], [gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE],
@@ -211,7 +214,8 @@ class Drawing {
 
   // `shown`: [[surface, look, color]]; `dots`: [[points, color, size]]; colors as sRGB.
   draw(camera, shown, dots, style) {
-    const { gl, canvas } = this, { made, at } = this.main, scale = window.devicePixelRatio || 1;
+    const { gl, canvas } = this, { made, at } = this.main, { shadow, taps, part } = this.quality;
+    const scale = part * (window.devicePixelRatio || 1);
     const width = Math.max(1, Math.round(canvas.clientWidth * scale));
     const height = Math.max(1, Math.round(canvas.clientHeight * scale));
     if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
@@ -221,7 +225,7 @@ class Drawing {
     gl.enable(gl.DEPTH_TEST);
     gl.bindTexture(gl.TEXTURE_2D, null);
     gl.bindFramebuffer(gl.FRAMEBUFFER, this.target);
-    gl.viewport(0, 0, SHADOW, SHADOW);
+    gl.viewport(0, 0, shadow, shadow);
     gl.clear(gl.DEPTH_BUFFER_BIT);
     gl.uniformMatrix4fv(at.camera, false, this.light);
     for (const [surface] of shown) surface.draw();
@@ -238,7 +242,8 @@ class Drawing {
     gl.uniform3fv(at.panels, style.panels);
     gl.uniform1i(at.stops, style.ramp.length / 3);
     gl.uniform1f(at.cell, style.cell);
-    gl.uniform1f(at.texel, 1 / SHADOW);
+    gl.uniform1f(at.texel, 1 / shadow);
+    gl.uniform1i(at.taps, taps);
     gl.uniform1f(at.spread, 1);
     for (const [surface, look, color] of shown) {
       gl.uniform1i(at.look, look);
@@ -247,6 +252,36 @@ class Drawing {
     }
     if (view.eye[1] > this.floor) this.drawGround(at);
     this.drawDots(view.matrix, dots, scale);
+    this.sent = { fence: gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0), at: performance.now() };
+    gl.flush();
+  }
+
+  adapt() { // from now on, and at once where the processor draws
+    const names = this.gl.getExtension("WEBGL_debug_renderer_info");
+    this.adapts = true;
+    if (names && /SwiftShader|llvmpipe|software/i.test(this.gl.getParameter(names.UNMASKED_RENDERER_WEBGL))) this.coarsen();
+  }
+
+  // Whether the last picture is still being drawn; another one would only wait for it.
+  isBusy() {
+    const { gl, sent } = this;
+    if (!sent || !sent.fence || gl.getSyncParameter(sent.fence, gl.SYNC_STATUS) === gl.UNSIGNALED) return Boolean(sent && sent.fence);
+    gl.deleteSync(sent.fence);
+    this.sent = null;
+    if (performance.now() - sent.at > SLOW && ++this.slow > 2) this.coarsen();
+    return false;
+  }
+
+  coarsen() { // for graphics without a card of its own
+    const next = QUALITIES[QUALITIES.indexOf(this.quality) + 1];
+    this.slow = 0;
+    if (!this.adapts || !next) return;
+    const { gl, quality } = this;
+    this.quality = next;
+    if (next.shadow === quality.shadow) return;
+    gl.deleteTexture(this.depth);
+    gl.deleteFramebuffer(this.target);
+    this.makeShadow();
   }
 
   drawGround(at) { // last, for it fades into the background

@@ -116,7 +116,7 @@ class Hand {
     hold.place = sum(eye, scaled(along, dot(back, sum(eye, scaled(hold.place, -1)))));
     this.canvas.style.cursor = "grabbing";
     this.say({ do: "move", finger: hold.finger, place: hold.place });
-    this.changed();
+    this.draw(); // at once: cloth comes later
   }
 
   wheel(e) {
@@ -141,10 +141,10 @@ class Hand {
     return true;
   }
 
-  // Lines from what is held to the hands, and their forces, as SVG.
-  draw(svg) {
+  // Draws lines from what is held to the hands, and their forces.
+  draw() {
     const frame = this.shown();
-    svg.innerHTML = [...this.holds.values()].filter((h) => h.pressed).map(({ finger, hit, place }) => {
+    $("hands").innerHTML = [...this.holds.values()].filter((h) => h.pressed).map(({ finger, hit, place }) => {
       const x = frame[hit.on], corners = this.faces[hit.on].subarray(3 * hit.face, 3 * hit.face + 3);
       const held = [0, 1, 2].map((c) => hit.weights.reduce((all, w, k) => all + w * x[3 * corners[k] + c], 0));
       const from = this.project(held), to = this.project(place), known = frame.fingers.find((f) => f[0] === finger);

@@ -18,6 +18,7 @@ async function open() {
   const drawing = new Drawing($("picture"), about.box, about.floor);
   const hash = () => new URLSearchParams(location.hash.slice(1));
   const number = (key, other) => (hash().has(key) ? Number(hash().get(key)) : other);
+  if (about.play) drawing.adapt();
   const camera = new Camera(drawing.center, drawing.radius, number("azimuth", 28), number("elevation", 16));
   camera.magnify(number("zoom", 1));
 
@@ -122,7 +123,8 @@ async function open() {
   function changed() { // draws once before the next picture of the screen, however often it is called
     if (waiting) return;
     waiting = true;
-    requestAnimationFrame(() => {
+    requestAnimationFrame(function next() {
+      if (drawing.isBusy()) return requestAnimationFrame(next);
       waiting = false;
       draw();
     });
