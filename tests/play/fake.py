@@ -56,7 +56,7 @@ class FakeProcess:
         loose = [[0, len(self.run.run.solid_faces) - 12]]  # the ball, without the box
         force = {"value": 5.0, "low": 0.1, "high": 50.0}
         about["play"] = {"controls": [control(*c) for c in CONTROLS], "force": force}
-        about["play"]["loose"] = loose
+        about["play"] |= {"loose": loose, "panels": []}
         return Content(about, self.run.view.blocks())
 
     def next(self, after, timeout):

@@ -75,7 +75,7 @@ class Control {
 
 class Desk {
   // As for `Hand`; `frames`: LiveFrames.
-  constructor({ camera, shown, faces, changed }) {
+  constructor({ camera, shown, faces, panelOf, changed }) {
     Object.assign(this, { shown, changed, history: [], refusal: "", choices: "" });
     this.messenger = new Messenger((answer) => this.answered(answer));
     const say = (message) => this.messenger.say(message);
@@ -83,7 +83,8 @@ class Desk {
     const { controls, force } = about.play;
     this.force = new Control({ title: "strength of the hand", unit: "N", factor: 1, log: true, ...force }, () => {});
     this.force.write(force.value);
-    this.hand = new Hand({ canvas: $("picture"), camera, shown, faces, say, changed, force: () => this.force.value });
+    const panel = (face) => (this.isUnsewn(shown()) ? panelOf(face) : null);
+    this.hand = new Hand({ canvas: $("picture"), camera, shown, faces, panel, say, changed, force: () => this.force.value });
     this.controls = new Map(controls.map((c) => [c.path, new Control(c, (value) => say({ do: "set", path: c.path, value }))]));
     this.arrange();
     this.keys = {
@@ -108,10 +109,23 @@ class Desk {
       const head = element("summary", { textContent: name });
       $("controls").append(element("details", { open: true }, head, ...members.map((c) => c.row)));
     });
+    if (about.play.panels && about.play.panels.length) {
+      const rows = about.play.panels.map((panel) => {
+        const box = element("input", { type: "checkbox" });
+        box.addEventListener("change", () => this.say({ do: "freeze", panel, on: box.checked }));
+        return element("label", { className: "control" }, box, ` ${panel}`);
+      });
+      $("controls").append(element("details", {}, element("summary", { textContent: "panels that stay" }), ...rows));
+    }
     document.body.classList.add("plays");
     for (const id of ["hands", "desk", "deeds"]) $(id).removeAttribute("hidden");
     $("frame").hidden = true;
     $("hint").textContent = "drag cloth: pull \u00b7 wheel: deeper \u00b7 shift at the end: pin \u00b7 click a pin: free \u00b7 drag beside: turn";
+  }
+
+  isUnsewn(frame) { // panels are still moved as a whole
+    const { panels } = about.play;
+    return panels && panels.length > 1 && frame.t === 0 && !frame.status.playing;
   }
 
   play() {
@@ -138,7 +152,7 @@ class Desk {
     $("told").className = wrong ? "wrong" : status && status.intersections ? "wrong" : "";
     $("told").textContent = `${frame ? this.describe(frame) : "the scene is being built ..."}${wrong ? `\n${wrong}` : ""}`;
     if (!frame) return;
-    $("play").textContent = status.playing ? "pause" : "play";
+    $("play").textContent = status.playing ? "pause" : this.isUnsewn(frame) ? "sew" : "play";
     for (const [id, value] of [["speed", status.speed], ["look", frame.look]])
       if ($(id) !== document.activeElement && $(id).value !== String(value)) $(id).value = value;
     const values = frame.controls, chosen = [...this.controls.values()].filter((c) => c.input.tagName === "SELECT").map((c) => values[c.about.path]).join();

@@ -28,9 +28,10 @@ function firstHit(x, faces, { eye, along }) {
 }
 
 class Hand {
-  // `shown()`: the drawn picture; `faces`: of cloth and bodies; `say`: sends a message; `force()`: of the hand [N].
-  constructor({ canvas, camera, shown, faces, say, force, changed }) {
-    Object.assign(this, { canvas, camera, shown, faces, say, force, changed });
+  // `shown()`: the drawn picture; `faces`: of cloth and bodies; `panel(face)`: name of the panel of a face of cloth, while
+  // panels are moved; `say`: sends a message; `force()`: of the hand [N].
+  constructor({ canvas, camera, shown, faces, panel, say, force, changed }) {
+    Object.assign(this, { canvas, camera, shown, faces, panel, say, force, changed });
     this.holds = new Map(); // by pointer
     const listen = (kind, act) => canvas.addEventListener(kind, (e) => act.call(this, e) && e.stopImmediatePropagation(), { passive: false });
     listen("pointerdown", this.down); // the camera does not get what the hand takes
@@ -87,7 +88,8 @@ class Hand {
   press(hold) {
     const { on, face, weights, place } = hold.hit;
     hold.pressed = true;
-    this.say({ do: "press", finger: hold.finger, on, face, weights, place, force: this.force() });
+    hold.panel = on === "cloth" ? this.panel(face) : null;
+    if (!hold.panel) this.say({ do: "press", finger: hold.finger, on, face, weights, place, force: this.force() });
     this.changed();
   }
 
@@ -112,10 +114,11 @@ class Hand {
 
   follow(hold) { // to the pointer, in the plane of the screen through the place of the hand
     if (!hold.pressed) return;
-    const { eye, back, along } = this.ray(hold.at);
-    hold.place = sum(eye, scaled(along, dot(back, sum(eye, scaled(hold.place, -1)))));
+    const { eye, back, along } = this.ray(hold.at), before = hold.place;
+    hold.place = sum(eye, scaled(along, dot(back, sum(eye, scaled(before, -1)))));
     this.canvas.style.cursor = "grabbing";
-    this.say({ do: "move", finger: hold.finger, place: hold.place });
+    if (hold.panel) this.say({ do: "place", panel: hold.panel, by: sum(hold.place, scaled(before, -1)) });
+    else this.say({ do: "move", finger: hold.finger, place: hold.place });
     this.draw(); // at once: cloth comes later
   }
 
@@ -135,8 +138,8 @@ class Hand {
     if (!hold) return false;
     this.holds.delete(e.pointerId);
     this.canvas.style.cursor = "";
-    if (hold.pressed) this.say({ do: "release", finger: hold.finger, pin });
-    else if (e.type === "pointerup" && this.clicked(hold)) this.say({ do: "unpin", pin: hold.pin[0] });
+    if (hold.pressed && !hold.panel) this.say({ do: "release", finger: hold.finger, pin });
+    else if (!hold.pressed && e.type === "pointerup" && this.clicked(hold)) this.say({ do: "unpin", pin: hold.pin[0] });
     this.changed();
     return true;
   }

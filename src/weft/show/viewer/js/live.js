@@ -16,6 +16,7 @@ class LiveFrames {
   ahead() {}
 
   async ask() { // again and again
+    const still = await arrayOf("still_bodies", Float32Array); // bodies as they are until they move
     for (let number = -1; ; ) {
       try {
         const answer = await fetch(`${about.live}next?after=${number}`);
@@ -23,7 +24,7 @@ class LiveFrames {
         about.problem = "";
         if (answer.status === 204) continue; // nothing new
         const frame = unpackFrame(await answer.arrayBuffer());
-        if (frame.bodies.length === 0 && this.newest) frame.bodies = this.newest.bodies; // they have not moved
+        if (frame.bodies.length === 0 && still) frame.bodies = still;
         number = frame.number;
         this.newest = frame;
       } catch (error) {
@@ -36,7 +37,7 @@ class LiveFrames {
 }
 
 // Sends messages in their order, one request at a time, at most once before a picture of the screen. Of several moves
-// of a finger, or places of a slider, that wait, the newest one is sent.
+// of a finger, or places of a slider, that wait, the newest one is sent; ways of a panel are added up.
 class Messenger {
   constructor(answered) {
     this.answered = answered; // called with what the simulation answered, or with { refused: text }
@@ -45,9 +46,9 @@ class Messenger {
   }
 
   say(message) {
-    const same = (m) => m.finger === message.finger && m.path === message.path;
-    const last = ["move", "set"].includes(message.do) ? this.waiting.findLastIndex(same) : -1;
-    if (last >= 0 && this.waiting[last].do === message.do) this.waiting[last] = message;
+    const last = this.waiting.findLast((m) => ["finger", "path", "panel"].every((key) => m[key] === message[key]));
+    if (last && last.do === message.do && message.do === "place") last.by = sum(last.by, message.by);
+    else if (last && last.do === message.do && ["move", "set"].includes(message.do)) Object.assign(last, message);
     else this.waiting.push(message);
     if (!this.busy) this.send();
   }

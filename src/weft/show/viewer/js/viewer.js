@@ -31,7 +31,7 @@ async function open() {
   const corners = { x: new Float32Array(3 * vertex.length), n: new Float32Array(3 * vertex.length), v: new Float32Array(vertex.length) };
   const state = { frame: 0, look: about.looks[0], playing: false, speed: 1 };
   let shown = null, still = null; // the frame on the card; bodies on the card
-  const desk = about.play && new Desk({ camera, shown: () => shown, faces: { cloth: meshFaces, bodies: bodyFaces }, changed: () => changed() });
+  const desk = about.play && new Desk({ camera, shown: () => shown, faces: { cloth: meshFaces, bodies: bodyFaces }, panelOf: (face) => about.regions[region[faces[3 * face]]], changed: () => changed() });
 
   $("look").replaceChildren(...about.looks.map((name) => new Option(name)));
   $("speed").replaceChildren(...SPEEDS.map((s) => new Option(`${s} x`, s)));
