@@ -2,9 +2,9 @@
 
     python -m tests.play.gestures --gestures 1000 [--seed N]
 
-Every gesture is one of: a drag, slow or faster than 10 m/s, also through bodies and the floor; a pin
-that is set or taken away; a control at one of its ends; undo; reset. After every step the faces that
-intersect are counted by code that shares nothing with the solver, and the positions are finite.
+Every gesture is one of: a drag, slow or faster than 10 m/s, also through bodies and the floor; a
+pin that is set or taken away; a control at one of its ends; undo; reset. After every step the faces
+that intersect are counted by code that shares nothing with the solver; positions are finite.
 """
 
 import argparse
@@ -32,7 +32,8 @@ cloth: {sheet: {nx: 13, ny: 13, width: 60 cm, height: 60 cm, pattern: alternatin
 contact: {gap: 4 mm, friction: 0.3}
 bodies:
   - {name: sphere, sphere: {radius: 12 cm, size: 5 cm}, translation: [0, 15 cm, 0]}
-  - {name: ball, sphere: {radius: 5 cm, size: 4 cm}, translation: [0.4, 5.6 cm, 0], rigid: {density: 80}}
+  - {name: ball, sphere: {radius: 5 cm, size: 4 cm}, translation: [0.4, 5.6 cm, 0],
+    rigid: {density: 80}}
   - """
     + FLOOR,
     "banner between plates": """
@@ -47,7 +48,8 @@ bodies:
     "two layers": """
 cloths:
   - {sheet: {nx: 10, ny: 10, width: 40 cm, height: 40 cm}, fabric: silk, translation: [0, 24 cm, 0]}
-  - {sheet: {nx: 10, ny: 10, width: 40 cm, height: 40 cm}, fabric: denim, translation: [0, 23 cm, 1 cm]}
+  - {sheet: {nx: 10, ny: 10, width: 40 cm, height: 40 cm}, fabric: denim,
+    translation: [0, 23 cm, 1 cm]}
 contact: {gap: 2 mm, friction: 0.2}
 bodies:
   - {name: box, box: {width: 20 cm, height: 20 cm, depth: 20 cm}, translation: [0, 10.5 cm, 0]}
@@ -62,12 +64,13 @@ bodies:
   - """
     + FLOOR,
     "tube on a rod": """
-cloth: {sheet: {nx: 13, ny: 9, width: 50 cm, height: 30 cm, pattern: alternating}, fabric: polyester,
-  translation: [0, 40 cm, 0]}
+cloth: {sheet: {nx: 13, ny: 9, width: 50 cm, height: 30 cm, pattern: alternating},
+  fabric: polyester, translation: [0, 40 cm, 0]}
 pins: [{corners: top-left}]
 contact: {gap: 3 mm, friction: 0.1}
 bodies:
-  - {name: rod, cylinder: {radius: 3 cm, length: 70 cm, size: 3 cm}, translation: [0, 30 cm, 0], rotation: [0, 0, 90]}
+  - {name: rod, cylinder: {radius: 3 cm, length: 70 cm, size: 3 cm}, translation: [0, 30 cm, 0],
+    rotation: [0, 0, 90]}
   - """
     + FLOOR,
 }

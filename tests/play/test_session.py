@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+
 import weft
 from weft.base.errors import WeftError
+from weft.energies.springs.hand import PIN
 from weft.play.messages import read_messages
 from weft.play.save import SceneSource, save_play, save_scene
 from weft.play.session import Session
@@ -20,7 +22,8 @@ contact: {gap: 4 mm, friction: 0.3}
 bodies:
   - {name: sphere, sphere: {radius: 8 cm, size: 4 cm}, translation: [0, 10 cm, 0]}
   - {name: floor, plate: {width: 1 m, depth: 1 m}}
-  - {name: ball, sphere: {radius: 4 cm, size: 3 cm}, translation: [0.3, 4.6 cm, 0], rigid: {density: 100}}
+  - {name: ball, sphere: {radius: 4 cm, size: 3 cm}, translation: [0.3, 4.6 cm, 0],
+    rigid: {density: 100}}
 integrator: {backward_euler: {effort: interactive}}
 step: 0.01 s
 fps: 25
@@ -135,12 +138,12 @@ def test_a_hand_pulls_with_its_force_at_most(played):
     assert session.pull(0) == pytest.approx(2.0, rel=1e-6)
     (point, _) = session.held_points()[0]
     assert 0.22 < point[1] < 0.4
-    # The pins carry the hand's force: 2e4 N/m each.
+    # The pins carry the hand's force: 1 MN/m each.
     apart = [
         h.present.place(session.t) - h.present.held_point(session.place.state.x)
         for h in session.pins.values()
     ]
-    assert 2e4 * np.sum(apart, axis=0)[1] == pytest.approx(-2.0, rel=0.05)
+    assert PIN * np.sum(apart, axis=0)[1] == pytest.approx(-2.0, rel=0.05)
 
 
 def test_cloth_never_passes_through_what_a_hand_pulls_it_at(played):

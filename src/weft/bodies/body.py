@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -16,6 +17,20 @@ from weft.bodies.motion.pins import Path, Pin
 from weft.bodies.motion.point_sequence import BodyFrames
 from weft.bodies.rigid.settings import Rigid
 from weft.discretization.mesh import unique_edges
+
+
+class Poser(Protocol):
+    """A figure that can take poses one after another while it is simulated."""
+
+    @property
+    def poses(self) -> Sequence[str]:
+        """The names of the poses."""
+
+    def move(self, rotation: Angles, translation: Point) -> "Poser":
+        """Return the figure rotated about the origin, then translated."""
+
+    def frames(self, poses: Sequence[tuple[float, str]]) -> BodyFrames:
+        """Return the vertices by time, for times [s] and names of poses."""
 
 
 @checked(SceneError, "body", named=True, unchecked=("at",))
@@ -33,6 +48,7 @@ class Body:
         frames: positions of the vertices at certain times, instead of ``vertices``; None: the body
             keeps its shape.
         landmarks: of a person, that are stated instead of found (``weft.bodies.landmarks``).
+        poser: gives the frames of poses that are chosen while the body is simulated; None: none.
         rigid: settings of a rigid body, which forces and contacts move, instead of ``path`` and
             ``frames``; None: forces do not move the body.
 
@@ -51,6 +67,7 @@ class Body:
     frames: BodyFrames | None = None
     rigid: Rigid | None = None
     landmarks: Mapping[str, Stated] = field(default_factory=dict)
+    poser: Any = field(default=None, compare=False)  # Poser
 
     def __post_init__(self) -> None:
         x, f = self.vertices, self.faces
@@ -104,8 +121,13 @@ class Body:
         if frames is not None:
             moved = np.stack([place(x) for x in frames.positions])
             frames = dataclasses.replace(frames, positions=moved)
+        poser: Poser | None = self.poser
         return dataclasses.replace(
-            self, vertices=place(self.vertices), path=path or self.path, frames=frames
+            self,
+            vertices=place(self.vertices),
+            path=path or self.path,
+            frames=frames,
+            poser=None if poser is None else poser.move(rotation, translation),
         )
 
     def contains(self, points: Positions, t: float = 0.0) -> Bools:

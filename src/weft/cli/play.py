@@ -46,9 +46,9 @@ def play(
     was played are saved as scene files that `weft run` takes (docs/play.md). Of a pattern or a
     mesh, NAME.scene.yaml is written and played; one that is there already is kept.
     """
+    from weft.play.order import Order
     from weft.play.process import SimulationProcess
     from weft.play.server import PlayServer
-    from weft.play.worker import Order
 
     with _scene_file(scene, None if scale is None else meters(scale, "--scale")) as file:
         order = Order(None, file, set_ or [], folder=out or Path(), device=device, threads=threads)

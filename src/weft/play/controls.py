@@ -1,11 +1,12 @@
 """The controls of the desk: numbers and choices of a scene that change while it is played."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from weft.base.trees import Json
+from weft.base.trees import Json, Yaml
 from weft.fabric.fabric import Fabric, preset_names
+from weft.scene.changes import read_poses
 from weft.scene.elastic import BENDING
 from weft.scene.law import LAWS
 from weft.scene.scene import Scene
@@ -66,6 +67,10 @@ def controls_of(scene: Scene) -> list[Control]:
             found.append(Control(f"wind.velocity.{axis}", "motion", name, "m/s", -10.0, 10.0))
     if isinstance(scene.pressure, float | int):
         found.append(Control("pressure", "motion", "pressure", "Pa", 0.0, 500.0))
+    for body in scene.bodies:
+        if body.poser is not None:
+            poses = body.poser.poses
+            found.append(Control(f"bodies.{body.name}.pose", "body", "pose", choices=poses))
     if scene.contact is not None:
         most = max(5e-3, 2 * scene.contact.thickness)
         found.append(Control("contact.friction", "contact", "friction", "", 0.0, 2.0))
@@ -95,9 +100,12 @@ def _models(scene: Scene) -> Iterator[Control]:
         yield Control("bending", "model", "bending", choices=names)
 
 
-def value_of(scene: Scene, path: str) -> float | str:
-    """Return the present value of a control."""
+def value_of(scene: Scene, path: str, values: Mapping[str, Yaml]) -> float | str:
+    """Return the present value of a control, in a scene with changed values."""
     first, *rest = path.split(".")
+    if first == "bodies":
+        poses = read_poses(values.get(path, ""))
+        return poses[-1][1] if poses else "a_pose"
     if first == "fabrics":
         fabric = scene.cloth.fabrics[int(rest[0])]
         return float(getattr(fabric, rest[1])) if len(rest) > 1 else fabric.name
@@ -116,6 +124,6 @@ def value_of(scene: Scene, path: str) -> float | str:
     return float(getattr(thing, "static", thing))
 
 
-def describe_controls(scene: Scene) -> list[Json]:
+def describe_controls(scene: Scene, values: Mapping[str, Yaml]) -> list[Json]:
     """Return the controls with their present values, as JSON."""
-    return [{**asdict(c), "value": value_of(scene, c.path)} for c in controls_of(scene)]
+    return [{**asdict(c), "value": value_of(scene, c.path, values)} for c in controls_of(scene)]

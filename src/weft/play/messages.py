@@ -75,6 +75,22 @@ class Unpin(_Message):
     pin: int
 
 
+class Freeze(_Message):
+    """A panel stays where it is, or is let go."""
+
+    do: Literal["freeze"]
+    panel: str
+    on: bool = True
+
+
+class PlacePanel(_Message):
+    """A panel is moved [m] before the simulation begins."""
+
+    do: Literal["place"]
+    panel: str
+    by: Triple
+
+
 class Set(_Message):
     """A control takes a value: a number in SI units, or the name of a choice."""
 
@@ -91,7 +107,9 @@ class Save(_Message):
     name: Annotated[str, Field(pattern=r"^[\w-]{0,60}$")] = ""
 
 
-Message = Button | Speed | ChooseLook | Press | Move | Release | Unpin | Set | Save
+Message = (
+    Button | Speed | ChooseLook | Press | Move | Release | Unpin | Freeze | PlacePanel | Set | Save
+)
 _LIST: TypeAdapter[list[Message]] = TypeAdapter(
     Annotated[list[Annotated[Message, Field(discriminator="do")]], Field(max_length=1000)]
 )

@@ -4,9 +4,9 @@ import html
 import threading
 from pathlib import Path
 
+from weft.play.order import Order
 from weft.play.process import SimulationProcess
 from weft.play.server import PlayServer
-from weft.play.worker import Order
 from weft.scene.scene import Scene
 
 

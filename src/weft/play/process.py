@@ -15,7 +15,7 @@ from weft.base.trees import Json, Yaml
 from weft.show.viewer.page import Content
 
 if TYPE_CHECKING:
-    from weft.play.worker import Order
+    from weft.play.order import Order
 
 PATIENCE = 30.0  # [s] for an answer: a step of a garment may take seconds
 

@@ -1,6 +1,8 @@
 """Scene files of what is played: everything since the start, or the present state."""
 
 import math
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,20 +12,48 @@ import yaml
 from weft.base.errors import WeftError
 from weft.base.trees import Json, Yaml
 from weft.energies.springs.hand import Hand
+from weft.energies.state import State
 from weft.io import write_mesh
 from weft.io.files import atomic_write
 from weft.play.session import Session
+from weft.scene.file import Source
 
 _OF_PLAY = ("hand", "changes", "start", "seconds", "fps")  # fields that are written anew
 
 
 @dataclass(frozen=True)
 class SceneSource:
-    """The scene file that is played: its tree, and where and by which name files are saved."""
+    """The scene file that is played.
+
+    Args:
+        tree: its contents.
+        folder: where files are saved.
+        name: by which they are saved.
+    """
 
     tree: Json
     folder: Path
     name: str
+
+    @staticmethod
+    def of(source: Source, folder: Path | None) -> "SceneSource":
+        """Return the source of files that are saved in a folder; None: beside the scene file.
+
+        Files that the scene names are named from the new folder.
+        """
+        here = source.path.resolve().parent
+        to = here if folder is None else folder.resolve()
+
+        def rename(value: Yaml) -> Yaml:
+            if isinstance(value, Mapping):
+                return {k: rename(v) for k, v in value.items()}
+            if isinstance(value, list):
+                return [rename(v) for v in value]
+            found = isinstance(value, str) and len(value) < 500 and (here / value).is_file()
+            return os.path.relpath(here / str(value), to) if found else value
+
+        tree = dict(source.tree) if here == to else rename(source.tree)
+        return SceneSource(tree, to, source.path.stem)
 
     def new_path(self, given: str) -> Path:
         """Return the path of a new scene file: the given name, or the first free number."""
@@ -40,10 +70,13 @@ def save_play(session: Session, source: SceneSource, name: str = "") -> Path:
     recording, fps = session.recording, session.loop.fps
     seconds = max(1, math.ceil(session.t * fps - 1e-9)) / fps
     changes = [{"at": c.at, "set": dict(c.set)} for c in recording.changes]
-    more = {"hand": [_hand_block(h) for h in recording.hands], "changes": changes}
-    if "start" in source.tree:
+    more: Json = {"hand": [_hand_block(h) for h in recording.hands], "changes": changes}
+    path = source.new_path(name)
+    if session.moved:
+        more["start"] = _write_state(path, session.start.state)
+    elif "start" in source.tree:
         more["start"] = source.tree["start"]
-    return _write(session, source, source.new_path(name), seconds, more)
+    return _write(session, source, path, seconds, more)
 
 
 def save_scene(session: Session, source: SceneSource, name: str = "") -> Path:
@@ -66,17 +99,23 @@ def save_scene(session: Session, source: SceneSource, name: str = "") -> Path:
             hint="save the play: its run ends in this state",
         )
     path, state = source.new_path(name), session.place.state
-    with atomic_write(path.with_suffix(".npz")) as file:
-        np.savez(file, x=state.x, v=state.v)
     x = session.loop.model.vertices(state.x)[: scene.cloth.n_vertices]
     write_mesh(path.with_suffix(".obj"), x, scene.cloth.faces, scene.cloth.corner_uv)
     pins = [_hand_block(p.at_start) for p in session.pins.values()]
     changes = [{"at": 0.0, "set": dict(session.values)}] if session.values else []
-    more: Json = {"start": path.with_suffix(".npz").name, "hand": pins, "changes": changes}
+    more: Json = {"start": _write_state(path, state), "hand": pins, "changes": changes}
     if scene.cloth.sewn is not None:  # seams are closed already
         sewing = source.tree.get("sewing") or {}
         more["sewing"] = {**sewing, "closing": session.dt, "settle": 0.0, "onset": 0.0}
     return _write(session, source, path, source.tree.get("seconds", 2.0), more)
+
+
+def _write_state(path: Path, state: State) -> str:
+    """Write positions and velocities beside a scene file; return the name of their file."""
+    beside = path.with_suffix(".npz")
+    with atomic_write(beside) as file:
+        np.savez(file, x=state.x, v=state.v)
+    return beside.name
 
 
 def _hand_block(hand: Hand) -> Json:

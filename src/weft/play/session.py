@@ -7,7 +7,7 @@ the time at which the step began that it acts on: hands (``energies.springs.hand
 
 import dataclasses
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, singledispatchmethod
 
@@ -21,8 +21,10 @@ from weft.play.controls import Control, controls_of, value_of
 from weft.play.messages import (
     Button,
     ChooseLook,
+    Freeze,
     Message,
     Move,
+    PlacePanel,
     Press,
     Release,
     Set,
@@ -31,7 +33,7 @@ from weft.play.messages import (
 )
 from weft.run.run_folder import RunFolder
 from weft.run.simulation import Loop
-from weft.scene.changes import Change, changed_scene
+from weft.scene.changes import Change, changed_scene, read_poses
 from weft.scene.scene import Scene
 
 Place = tuple[float, float, float]
@@ -98,12 +100,15 @@ class Session:
             self.start = self.loop.begin(0, False, None)
         self.look, self.speed, self.playing, self.problem = "", 1.0, False, ""
         self.place, self.parts = self.start, list[TakenStep]()
+        self.moved = False  # True once panels were moved at the start
         self.controls = {c.path: c for c in controls_of(self.base)}
         self.values: dict[str, float | str | None] = {}  # that differ from those of the scene
         self._undo: list[dict[str, float | str | None]] = []
         self.recording = Recording()
         self.fingers: dict[int, HeldPoint] = {}
         self.pins: dict[int, HeldPoint] = {}
+        self.panels: Mapping[str, Ints] = {}  # vertices of panels that can be moved and frozen
+        self.frozen: dict[str, list[HeldPoint]] = {}
         self._steps, self._clock = 0, 0.0  # steps that are asked for; wall time of the last one
         self._given = [h for h in scene.hand if h.force is None and h.until is None]
         for change in scene.changes[:1]:
@@ -129,7 +134,7 @@ class Session:
 
     def control_values(self) -> dict[str, float | str]:
         """Return the present value of every control."""
-        return {path: value_of(self.scene, path) for path in self.controls}
+        return {path: value_of(self.scene, path, self.values) for path in self.controls}
 
     def arrays(self) -> Arrays:
         """Return the arrays that a frame at this time would hold."""
@@ -222,13 +227,14 @@ class Session:
         self.recording = Recording()
         self.fingers.clear()
         self.pins.clear()
+        self.frozen.clear()
+        self.values = {k: v for k, v in self.values.items() if not k.startswith("bodies.")}
+        self._become(self.values)
         for k, h in enumerate(self._given):
             held = HeldPoint(h.points, h.weights, None, {0.0: h.places[0]})
             self.pins[k + 1] = held
             self.recording.held.append(held)
         self._hold()
-        if self.values:
-            self.recording.changes.append(Change(0.0, dict(self.values)))
 
     @take.register
     def _(self, message: Speed) -> None:
@@ -274,6 +280,40 @@ class Session:
             self._end(self.pins.pop(message.pin))
 
     @take.register
+    def _(self, message: Freeze) -> None:
+        check_known(message.panel, tuple(self.panels), "panel", WeftError)
+        for held in self.frozen.pop(message.panel, []):
+            held.until = self.t
+        if message.on:
+            x = self.place.state.x
+            held_now = [
+                HeldPoint([k], [1.0], None, {self.t: (a, b, c)})
+                for k, (a, b, c) in zip(
+                    self.panels[message.panel].tolist(), x[self.panels[message.panel]].tolist()
+                )
+            ]
+            self.frozen[message.panel] = held_now
+            self.recording.held += held_now
+        self._hold()
+
+    @take.register
+    def _(self, message: PlacePanel) -> None:
+        check_known(message.panel, tuple(self.panels), "panel", WeftError)
+        if self.t > 0:
+            expected = "the start, before seams close"
+            raise WeftError("panel", got=f"moved at {self.t:.3g} s", expected=expected)
+        state = self.start.state
+        x = np.array(state.x)
+        x[self.panels[message.panel]] += message.by
+        contact = self.loop.model.contact
+        if contact is not None:
+            contact.check_start(contact.all_vertices(x))
+        self.moved = True
+        self.start = self.place = dataclasses.replace(
+            self.start, state=dataclasses.replace(state, x=x)
+        )
+
+    @take.register
     def _(self, message: Set) -> None:
         control = self._control(message.path)
         if control.choices:
@@ -283,7 +323,11 @@ class Session:
         before, path = dict(self.values), message.path
         # A preset replaces the numbers that were changed before.
         kept = {k: v for k, v in before.items() if not k.startswith(f"{path}.") and k != path}
-        self._become({**kept, path: message.value})
+        value = message.value
+        if path.startswith("bodies."):  # poses follow one another
+            earlier = [p for p in read_poses(before.get(path, "")) if p[0] < self.t]
+            value = ", ".join(f"{t!r} {name}" for t, name in [*earlier, (self.t, value)])
+        self._become({**kept, path: value})
         self._undo.append(before)
 
     def _control(self, path: str) -> Control:

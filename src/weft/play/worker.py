@@ -13,7 +13,7 @@ import warnings
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from multiprocessing.connection import Client, Connection
 from pathlib import Path
 from typing import Any
@@ -21,20 +21,20 @@ from typing import Any
 import numpy as np
 
 from weft import kernel
-from weft.base.arrays import Arrays, Floats
+from weft.base.arrays import Arrays
 from weft.base.errors import WeftError
 from weft.base.trees import Json, Yaml
 from weft.play.controls import describe_controls
 from weft.play.messages import ChooseLook, Save, read_messages
+from weft.play.order import Order
 from weft.play.save import SceneSource, save_play, save_scene
 from weft.play.session import Session
 from weft.run.run import Run
 from weft.run.run_folder import RunFolder
 from weft.scene.build import Builder, LoadedScene
 from weft.scene.file import read_source, validate
-from weft.scene.scene import Scene
 from weft.show.viewer.followed_run import FollowedRun
-from weft.show.viewer.packing import pack_frame
+from weft.show.viewer.packing import pack, pack_frame
 from weft.show.viewer.page import Content
 
 PICTURES = 60.0  # [1/s] most pictures
@@ -43,41 +43,17 @@ COUNTED = 0.5  # [s] between counts of intersections
 FORCE = 5.0  # [N] of a hand
 
 
-@dataclass(frozen=True)
-class Order:
-    """What is played, sent to the process.
+def load(order: Order) -> tuple[LoadedScene, SceneSource | None]:
+    """Build the scene of an order; one of Python has no source of files.
 
-    Args:
-        scene: a scene of Python; None: the file is read.
-        file: the scene file.
-        overrides: ``path=value`` texts for the file.
-        fps: frames per second of a scene of Python.
-        folder: where files are saved; None: beside the scene file.
-        device: of the computation.
-        threads: None: all cores.
+    Raises:
+        WeftError: an invalid scene.
     """
-
-    scene: Scene | None
-    file: Path | None
-    overrides: Sequence[str] = ()
-    fps: float = 25.0
-    folder: Path | None = None
-    device: str = "cpu"
-    threads: int | None = None
-
-    def load(self) -> tuple[LoadedScene, SceneSource | None]:
-        """Build the scene; without a file there is no source to save.
-
-        Raises:
-            WeftError: an invalid scene.
-        """
-        if self.file is None:
-            assert self.scene is not None
-            return LoadedScene(self.scene, 2.0, self.fps), None
-        source = read_source(self.file, self.overrides)
-        loaded = Builder(source, validate(source)).build()
-        folder = self.folder or self.file.resolve().parent
-        return loaded, SceneSource(dict(source.tree), folder, self.file.stem)
+    if order.file is None:
+        assert order.scene is not None
+        return LoadedScene(order.scene, 2.0, order.fps), None
+    source = read_source(order.file, order.overrides)
+    return Builder(source, validate(source)).build(), SceneSource.of(source, order.folder)
 
 
 class PlayedRun(Run):
@@ -108,17 +84,23 @@ class Player:
     """
 
     def __init__(self, order: Order, connection: "Connection[Any, Any]", folder: Path) -> None:
-        loaded, self.source = order.load()
+        loaded, self.source = load(order)
         self.session = Session(loaded.scene, loaded.fps, RunFolder(folder, fsync=False))
         self.connection, run = connection, PlayedRun(self.session, folder)
         self.shown = FollowedRun(lambda: run, physics=loaded.scene.physics())
         self.session.look = self.shown.look
+        if loaded.scene.cloth.seams and loaded.scene.cloth.embedding is None:
+            surface = self.shown.view.cloth
+            regions = surface.regions if len(surface.regions) > 1 else ()
+            self.session.panels = {n: np.unique(surface.faces[ids]) for n, ids in regions}
         self.number, self._sent_at, self._counted_at, self.intersections = 0, 0.0, 0.0, 0
         self._times: deque[tuple[float, float]] = deque()  # of pictures: wall, cloth [s]
-        self._bodies: Floats | None = None  # as they were sent last
+        # Until bodies move, pages have those of the start: a picture may never reach a page.
+        self._bodies, self._moved = self.shown.view.body_positions(0), False
         name = order.file.stem if order.file is not None else "play"
         about = {**self.shown.describe(), "name": name, "play": self.describe()}
-        connection.send(Content(about, self.shown.view.blocks()))
+        still = {"still_bodies": pack(self._bodies.astype(np.float32))}
+        connection.send(Content(about, self.shown.view.blocks() | still))
 
     def describe(self) -> Json:
         """Return what the page needs to know of hands and controls."""
@@ -128,7 +110,12 @@ class Player:
                 bodies.append((first, first + len(body.faces)))
             first += len(body.faces)
         force = {"value": FORCE, "low": 0.1, "high": 100.0}
-        return {"controls": describe_controls(self.session.scene), "force": force, "loose": bodies}
+        return {
+            "controls": describe_controls(self.session.scene, self.session.values),
+            "force": force,
+            "loose": bodies,
+            "panels": list(self.session.panels),
+        }
 
     def run(self) -> None:
         """Serve until the connection ends."""
@@ -186,10 +173,10 @@ class Player:
         while now - self._times[0][0] > WINDOW:
             self._times.popleft()
         arrays, scale = self.shown.frame(0, session.look)
-        bodies = arrays["bodies"]
-        if self._bodies is not None and np.array_equal(self._bodies, bodies):
+        bodies, self.number = arrays["bodies"], self.number + 1
+        self._moved = self._moved or not np.array_equal(self._bodies, bodies)
+        if not self._moved:
             arrays["bodies"] = bodies[:0]
-        self._bodies, self.number = bodies, self.number + 1
         header = {
             "number": self.number,
             "t": session.t,

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from weft.base.errors import FabricError, SceneError, WeftError
+from weft.base.errors import FabricError, SceneError, WeftError, check_known
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, documented, setting
 from weft.base.trees import Json, Yaml
+from weft.bodies.body import Body, Poser
 from weft.energies.air.wind import Wind
 from weft.fabric.fabric import Fabric
 from weft.fabric.fabric import fabric as preset
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 _CONTACT = ("gap", "thickness", "friction", "stick")
 # what paths of changes begin with
 CHANGING = (
-    *("fabrics", "law", "bending", "damping", "gravity", "pressure", "wind"),
+    *("fabrics", "law", "bending", "damping", "gravity", "pressure", "wind", "bodies"),
     *(f"contact.{name}" for name in _CONTACT),
 )
 
@@ -43,7 +44,7 @@ class Change:
     set: Mapping[str, float | str | None] = setting(
         REQUIRED,
         "SI values by path: fabrics.0.shear, fabrics.0 (a preset's name), law, bending, damping, "
-        "gravity.1, pressure, wind.velocity.0, contact.thickness, ...",
+        "gravity.1, pressure, wind.velocity.0, contact.thickness, bodies.NAME.pose, ...",
         constant="a change happens at one time",
     )
 
@@ -89,7 +90,7 @@ def changed_scene(scene: "Scene", values: Mapping[str, Yaml]) -> "Scene":
     Raises:
         SceneError: a path that leads nowhere, or a value that its field refuses.
     """
-    tree, fabrics = dict[str, Any](), list(scene.cloth.fabrics)
+    tree, fabrics, bodies = dict[str, Any](), list(scene.cloth.fabrics), scene.bodies
     for path in sorted(values, key=lambda p: p.count(".")):  # a preset before its numbers
         value = values[path]
         first, *rest = path.split(".")
@@ -97,6 +98,8 @@ def changed_scene(scene: "Scene", values: Mapping[str, Yaml]) -> "Scene":
             raise SceneError(path, got="a change", expected="a number without keyframes")
         if first == "fabrics":
             _change_fabric(fabrics, rest, value)
+        elif first == "bodies":
+            bodies = _pose_body(bodies, rest, value)
         elif first == "law":
             kept = scene.law.keywords if isinstance(scene.law, partial) else {}
             tree["law"] = partial(law_of_fabric, **{**kept, "name": value})
@@ -107,9 +110,46 @@ def changed_scene(scene: "Scene", values: Mapping[str, Yaml]) -> "Scene":
         scene = dataclasses.replace(scene, wind=Wind())
     if scene.contact is not None:  # what was checked at the start is not checked again
         tree.setdefault("contact", {})["resolve"] = True
-    made = {"cloth": scene.cloth.with_fabrics(fabrics)}
-    found: Scene = dataclasses.replace(with_changes(scene, tree), **made)
+    found: Scene = dataclasses.replace(
+        with_changes(scene, tree), cloth=scene.cloth.with_fabrics(fabrics), bodies=bodies
+    )
     return found
+
+
+def _pose_body(bodies: Sequence[Body], rest: Sequence[str], value: Yaml) -> list[Body]:
+    """Return the bodies, one of them with poses: ``1.2 arms_down, 3 sit``.
+
+    Raises:
+        SceneError: no such body or pose, or times that do not increase.
+    """
+    path = ".".join(["bodies", *rest])
+    known = [f"bodies.{b.name}.pose" for b in bodies if b.poser is not None]
+    if path not in known:
+        expected = ", ".join(known) or "no path: no body here can take poses"
+        raise SceneError(path, got="no mannequin in the a-pose", expected=expected)
+    found = list(bodies)
+    k = next(k for k, b in enumerate(bodies) if f"bodies.{b.name}.pose" == path)
+    poser: Poser = bodies[k].poser
+    poses = read_poses(value)
+    times = [t for t, _ in poses]
+    if not poses or sorted(set(times)) != times or not times[0] >= 0:
+        expected = "times that increase [s] with poses: 1.2 arms_down, 3 sit"
+        raise SceneError(path, got=repr(value), expected=expected)
+    for _, name in poses:
+        check_known(name, tuple(poser.poses), path, SceneError)
+    found[k] = dataclasses.replace(bodies[k], frames=poser.frames(poses))
+    return found
+
+
+def read_poses(value: Yaml) -> list[tuple[float, str]]:
+    """Return the times [s] and poses of a text such as ``1.2 arms_down, 3 sit``; an empty list of
+    another text.
+    """
+    try:
+        pairs = [part.split() for part in str(value).split(",")]
+        return [(float(t), name) for t, name in pairs]
+    except ValueError:
+        return []
 
 
 def _add(tree: Json, names: Sequence[str], value: Yaml) -> None:

@@ -14,6 +14,7 @@ from weft.mannequin import MotionSettings, mannequin, measures_of
 from weft.mannequin.figure import FACES_PER_SIZE
 from weft.mannequin.measures import LENGTHS, Measures
 from weft.mannequin.motions import ENDS
+from weft.mannequin.pose_sequence import PoseSequence
 from weft.scene.shape_block import ShapeBlock
 
 _DEFAULTS = {  # of measures; others are those of the tables
@@ -83,7 +84,7 @@ class MannequinBlock(create_model("_Figure", __base__=ShapeBlock, **_FIELDS)):  
         """Return the figure and its frames; after the last frame it stays as it is."""
         made = mannequin(self.figure, size=self.edges, **self.given)
         if self.motion == "a_pose":
-            return Body(made.vertices, made.faces, None, name)
+            return Body(made.vertices, made.faces, None, name, poser=PoseSequence(made))
         moving = made.animate(self.settings, fps=self.fps)
         frames = BodyFrames(moving.times, moving.positions, hold=True)
         return Body(moving.positions[0], made.faces, None, name, None, frames)

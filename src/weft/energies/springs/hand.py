@@ -27,7 +27,7 @@ from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 REACH = 0.02  # [m] from its place at which a hand pulls with its largest force
-PIN = 2e4  # [N/m] of a hand without a limit
+PIN = 1e6  # [N/m] of a hand without a limit
 _TIME = "a time itself"
 
 
