@@ -104,7 +104,7 @@ fps: 25
     tell(session, {"do": "set", "path": path, "value": "arms_down"})
     go(20)
     tell(session, {"do": "set", "path": path, "value": "sit"})  # before the arms are down
-    go(55)
+    go(56)
     assert session.control_values()[path] == "sit"
     # It moves continuously, and ends in the pose of the mannequin, where the scene has put it.
     assert max(np.abs(b - a).max() for a, b in pairwise(at)) < 0.05
