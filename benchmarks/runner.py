@@ -33,6 +33,7 @@ _BENCHMARKS = {
     "render": ("render", "render"),
     "sweep": ("sweep", "sweep"),
     "batch": ("batch", "batch"),
+    "play": ("play", "play"),
     "demo": ("startup", "demo"),
 }
 _OF_SCENES = ("contact-drape",)  # that take a selection of their scenes

@@ -10,7 +10,7 @@ from weft.discretization.mesh import grid
 from weft.run.run import Run
 from weft.show.picture.renderer import Renderer
 from weft.show.viewer.followed_run import FollowedRun
-from weft.show.viewer.server import ViewerServer
+from weft.show.viewer.run_server import ViewerServer
 
 SMALL = {"width": 320, "height": 180}
 

@@ -10,7 +10,8 @@ import subprocess
 import numpy as np
 import pytest
 
-from weft.show.viewer.page import content_of, page
+from weft.show.viewer.page import content_of
+from weft.show.viewer.page_text import page
 
 pytestmark = pytest.mark.browser
 

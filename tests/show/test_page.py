@@ -21,7 +21,8 @@ from weft.run.run import Run
 from weft.scene.recorded_scene import scene_of
 from weft.show.viewer.metric_curves import plots_of
 from weft.show.viewer.packing import IntegerGrid, Packer, pack
-from weft.show.viewer.page import content_of, page
+from weft.show.viewer.page import content_of
+from weft.show.viewer.page_text import page
 
 
 def unpacked(text, kind, frames=None):
@@ -219,7 +220,7 @@ def test_command_writes_a_page(seen, tmp_path, monkeypatch):
     monkeypatch.setenv("DISPLAY", ":7")
     asked = []
     monkeypatch.setattr("webbrowser.open", lambda url: asked.append(url) or True)
-    monkeypatch.setattr("weft.show.viewer.server.ViewerServer.serve", lambda self: None)
+    monkeypatch.setattr("weft.show.viewer.run_server.ViewerServer.serve", lambda self: None)
     beside.unlink()
     result = view(seen, "--port", 0, "--look", "fit")
     assert result.exit_code == 0, result.output

@@ -12,7 +12,8 @@ from tests.garment.test_surface import PATTERN
 from tests.show.reading import Page
 from tests.show.test_browser import HIGH, browser, run_browser  # noqa: F401
 from weft.scene.build import load_scene
-from weft.show.viewer.page import content_of, page
+from weft.show.viewer.page import content_of
+from weft.show.viewer.page_text import page
 
 
 @pytest.fixture(scope="module")

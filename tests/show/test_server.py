@@ -11,7 +11,7 @@ from tests.show.browsing import Tab, browser_or_skip
 from tests.show.pictures import copy_run, follow, move_frames, serving
 from tests.show.test_followed_run import written_by
 from weft.base.errors import RunError
-from weft.show.viewer.server import ViewerServer
+from weft.show.viewer.run_server import ViewerServer
 
 
 @pytest.fixture(scope="module")

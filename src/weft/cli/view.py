@@ -60,7 +60,7 @@ def view(
 
     opened = Run(run)
     if html is None and (web or has_display()):
-        from weft.show.viewer.server import ViewerServer
+        from weft.show.viewer.run_server import ViewerServer
 
         serve(ViewerServer(_follow(opened, frames, density, look), host, port))
         return

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.base.errors import SceneError, SimulationError, WeftError
 from weft.base.trees import Json, Yaml
-from weft.show.viewer.page import Content
+from weft.show.viewer.page_text import Content
 
 if TYPE_CHECKING:
     from weft.play.order import Order

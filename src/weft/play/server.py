@@ -14,7 +14,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from weft.base.errors import RunError, WeftError
-from weft.show.viewer.page import Content, page
+from weft.show.viewer.page_text import Content, page
 from weft.show.viewer.server import BINARY, HTML, JSON, PORT, TEXT, Answer, PageServer
 
 if TYPE_CHECKING:

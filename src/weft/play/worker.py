@@ -35,9 +35,9 @@ from weft.scene.build import Builder, LoadedScene
 from weft.scene.file import read_source, validate
 from weft.show.viewer.followed_run import FollowedRun
 from weft.show.viewer.packing import pack, pack_frame
-from weft.show.viewer.page import Content
+from weft.show.viewer.page_text import Content
 
-PICTURES = 60.0  # [1/s] most pictures
+PICTURES = 30.0  # [1/s] most pictures
 WINDOW = 1.0  # [s] over which rates are measured
 COUNTED = 0.5  # [s] between counts of intersections
 FORCE = 5.0  # [N] of a hand

@@ -13,7 +13,7 @@ from weft.discretization.mesh import TriangleMesh
 from weft.run.run import Run
 from weft.show.picture.renderer import Image, Renderer, Style
 from weft.show.viewer.metric_curves import draw_curves, plots_of
-from weft.show.viewer.page import Content, page
+from weft.show.viewer.page_text import Content, page
 
 STYLE = Style(width=480, height=300)
 MANY = 40_000  # triangles; more are drawn without antialiasing

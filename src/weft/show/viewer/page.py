@@ -3,12 +3,10 @@
 Its contents are the surfaces of the run, and positions and numbers frame by frame.
 """
 
-import html
 import json
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
-from importlib.resources import files
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -22,36 +20,13 @@ from weft.run.frame_selection import FrameSelection
 from weft.run.run import Run
 from weft.show.looks import LOOKS, Scale, available_looks
 from weft.show.viewer.packing import OF_BASE64, IntegerGrid, Packer, pack
+from weft.show.viewer.page_text import Content, page
 from weft.show.viewer.run_view import RunView, spread
-
-SCRIPTS = (
-    "data",
-    "camera",
-    "drawing",
-    "surfaces",
-    "plot",
-    "viewer",
-)  # in the order in which they are read
-SERVED = ("served", *SCRIPTS)  # of a server's page, which asks it for frames
-PLAYED = ("live", "hand", "desk", *SERVED)  # of the page of ``weft play``
 
 MOST = 200e6  # [bytes] largest page, because browsers keep its text in memory
 USUAL = ("strain", "stress", "pressure")  # looks that a page has by default, if the run has them
 
 OnFrame = Callable[[int, int], None]
-
-
-@dataclass(frozen=True, eq=False)
-class Content:
-    """The data of a page.
-
-    Args:
-        about: names, sizes, ranges, as JSON.
-        blocks: arrays as base64, by name.
-    """
-
-    about: Json
-    blocks: dict[str, str] = field(default_factory=dict)
 
 
 def content_of(
@@ -192,28 +167,6 @@ def _check_size(size: float, done: int, count: int, most: float, step: int) -> N
         expected=f"at most {most / 1e6:g} MB",
         hint=f"take fewer frames (--frames ::{wider}), or a part of the run (--frames 0:50)",
     )
-
-
-def page(content: Content) -> str:
-    """Return the text of the file."""
-    here = files("weft.show.viewer")
-    about = content.about
-    names = PLAYED if "play" in about else SERVED if "live" in about else SCRIPTS
-    script = "\n".join((here / "js" / f"{name}.js").read_text("utf-8") for name in names)
-    told = json.dumps(about, allow_nan=False).replace("<", "\\u003c")
-    blocks = [f'<script type="application/json" id="about">{told}</script>']
-    for name, text in content.blocks.items():
-        kind = "application/octet-stream"
-        blocks.append(f'<script type="{kind}" id="block:{name}">{text}</script>')
-    frame = (here / "page.html").read_text("utf-8")
-    parts = {
-        "@TITLE@": html.escape(about["name"]),
-        "@BLOCKS@": "\n".join(blocks),
-        "@SCRIPT@": f'"use strict";\n(() => {{\n{script}}})();',
-    }
-    for mark, text in parts.items():
-        frame = frame.replace(mark, text, 1)
-    return frame
 
 
 def write_page(path: Path, content: Content) -> int:

@@ -1,7 +1,7 @@
-"""The viewer as a server for browsers: the page, and frames as they are asked for.
+"""A server of a page for browsers: it listens, refuses who has no business there, and answers.
 
-``PageServer`` listens and answers; ``ViewerServer`` serves a run with it, and
-``weft.play.server.PlayServer`` a simulation that people touch.
+``run_server.ViewerServer`` serves a run with it, and ``weft.play.server.PlayServer`` a simulation
+that people touch.
 
 A server on this machine can be reached by every page that a browser of this machine shows, whatever
 its origin: a name that an attacker owns may resolve to it (DNS rebinding). ``Guard`` therefore
@@ -18,18 +18,13 @@ import json
 import secrets
 import socket
 import sys
-import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
 from weft.base.errors import RunError, WeftError
-from weft.show.viewer.followed_run import FollowedRun
-from weft.show.viewer.packing import pack_frame
-from weft.show.viewer.page import Content, page
 
 PORT, PORTS = 8080, 100  # the first port that is tried, and how many
 MOST_JSON = 64_000  # [bytes] that one request may bring
@@ -165,41 +160,6 @@ def _answer(find: Callable[[], Answer | None]) -> Answer:
     except (WeftError, OSError, ValueError) as error:
         return HTTPStatus.CONFLICT, TEXT, str(error).encode()
     return (HTTPStatus.NOT_FOUND, TEXT, b"") if found is None else found
-
-
-class ViewerServer(PageServer):
-    """A server of a run; every browser that has its address can look at the run.
-
-    It answers the page, ``state``, and ``frame?number=NUMBER&look=LOOK``.
-
-    Args:
-        run: what is shown.
-        host: address to listen at; 127.0.0.1 is this machine alone.
-        port: to listen at; if it is taken, the next free one.
-
-    Raises:
-        RunError: no address of this machine, or no free port.
-    """
-
-    def __init__(self, run: FollowedRun, host: str = "127.0.0.1", port: int = PORT) -> None:
-        self.run, self._lock = run, threading.Lock()
-        super().__init__(host, port)
-
-    def _get(self, name: str, given: Mapping[str, str]) -> Answer | None:
-        with self._lock:
-            if name == "":
-                about = {**self.run.describe(), "live": self.base}
-                return HTTPStatus.OK, HTML, page(Content(about, self.run.view.blocks())).encode()
-            if name == "state":
-                self.run.update()
-                return HTTPStatus.OK, JSON, json.dumps(self.run.state()).encode()
-            return (HTTPStatus.OK, BINARY, self._frame(given)) if name == "frame" else None
-
-    def _frame(self, given: Mapping[str, str]) -> bytes:
-        number = int(given.get("number", "0"))
-        arrays, scale = self.run.frame(number, given.get("look", self.run.look))
-        told = None if scale is None else asdict(scale)
-        return pack_frame({"number": number, "scale": told}, arrays)
 
 
 class _Handler(BaseHTTPRequestHandler):

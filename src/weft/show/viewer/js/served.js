@@ -1,4 +1,4 @@
-// Frames that a server has (weft.show.viewer.server), at the address `about.live`; only pages of servers hold this script.
+// Frames that a server has (weft.show.viewer.run_server), at the address `about.live`; only pages of servers hold this script.
 
 const KEPT = 96e6; // bytes of frames that stay in the browser
 
