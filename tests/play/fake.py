@@ -7,7 +7,7 @@ import numpy as np
 
 from weft.base.errors import RunError
 from weft.show.viewer.packing import pack_frame
-from weft.show.viewer.page import Content
+from weft.show.viewer.page_text import Content
 
 CONTROLS = [
     ("fabric", "fabric", "fabric", "", "linen", ["linen", "silk"], False, True),
@@ -62,6 +62,8 @@ class FakeProcess:
     def next(self, after, timeout):
         with self.news:
             self.news.wait_for(lambda: self.number > after, timeout)
+            if self.closed:
+                raise RunError("the process that simulates", got="ended", expected="one that runs")
             return self.picture() if self.number > after else None
 
     def picture(self):
