@@ -71,7 +71,7 @@ def _watch(page: _Page) -> Iterator[BenchMeasure]:
         page.next()
         count += 1
     yield at_least("play/pictures", count / wall, "1/s", 12.0)
-    yield at_least("play/speed", (float(page.header["t"]) - t) / wall, "s / s", 0.5)
+    yield at_least("play/speed", (float(page.header["t"]) - t) / wall, "of real time", 0.5)
     yield info("play/picture", page.size / 1e3, "kB")
 
 

@@ -112,9 +112,9 @@ def test_a_frame_that_this_machine_computes_otherwise(tmp_path, monkeypatch):
     (run.path / frame_name(2)).unlink()
     from weft.run import simulation
 
-    original = simulation.Loop._frame_arrays
+    original = simulation.Loop.frame_arrays
     monkeypatch.setattr(
-        simulation.Loop, "_frame_arrays", lambda s, p: {**original(s, p), "other": np.ones(1)}
+        simulation.Loop, "frame_arrays", lambda s, p: {**original(s, p), "other": np.ones(1)}
     )
     with pytest.warns(UserWarning, match="cannot be restored"):
         simulate(run.path, frames=4, resume=True)

@@ -123,7 +123,7 @@ def test_borders_and_corners_are_pinned_exactly_and_points_by_springs():
     pins = [weft.Pin(cloth.border("left")), weft.Pin([inner], name="button")]
     scene = weft.Scene(cloth, pins)
     model, state, _ = advanced(scene, 5)
-    assert len(scene._pinned_points.pins) == 2 and scene._pinned_points.anchors == 1
+    assert len(scene.pinned_points.pins) == 2 and scene.pinned_points.anchors == 1
     x = model.vertices(state.x)
     assert np.abs(x[cloth.border("left")] - cloth.vertices[cloth.border("left")]).max() < 1e-12
     assert np.linalg.norm(x[inner] - cloth.vertices[inner]) < 1e-5
@@ -163,9 +163,7 @@ def test_large_regions_are_pinned_at_once():
     """All of 10 000 control points, without a dense matrix of them."""
     cloth = weft.spline_sheet(100, 100)
     scene = weft.Scene(cloth, [weft.Pin(np.arange(cloth.n_vertices))])
-    assert (
-        scene._pinned_points.anchors == 0 and len(scene._pinned_points.pins[0].vertices) == 10_000
-    )
+    assert scene.pinned_points.anchors == 0 and len(scene.pinned_points.pins[0].vertices) == 10_000
 
 
 def test_border_is_pinned_whole_at_every_density():
@@ -173,7 +171,7 @@ def test_border_is_pinned_whole_at_every_density():
     for density in (1, 2):
         cloth = weft.spline_sheet(9, 8, density=density)
         scene = weft.Scene(cloth, [weft.Pin(cloth.border("top"))])
-        assert scene._pinned_points.anchors == 0 and len(scene._pinned_points.pins[0].vertices) == 9
+        assert scene.pinned_points.anchors == 0 and len(scene.pinned_points.pins[0].vertices) == 9
 
 
 def test_triangles_and_splines_fall_together():
@@ -202,7 +200,7 @@ def test_joined_splines_keep_their_densities():
         np.testing.assert_array_equal(
             both.vertices[pin.vertices], cloth.vertices[cloth.border("top")]
         )
-        assert weft.Scene(both, [pin])._pinned_points.anchors == 0
+        assert weft.Scene(both, [pin]).pinned_points.anchors == 0
 
 
 def test_triangles_of_one_fabric_are_one_element():
@@ -338,7 +336,7 @@ def test_border_of_a_fitted_piece_is_its_whole_curved_side():
     uv = np.zeros((cloth.n_vertices, 2))
     uv[cloth.faces.reshape(-1)] = cloth.corner_uv.reshape(-1, 2)
     assert uv[cloth.border("top"), 1].min() > 0.5 and np.ptp(uv[cloth.border("top"), 1]) > 0.02
-    held = weft.Scene(cloth, [weft.Pin(cloth.border("top"))])._pinned_points
+    held = weft.Scene(cloth, [weft.Pin(cloth.border("top"))]).pinned_points
     assert held.anchors == 0 and len(held.pins[0].vertices) == patch.shape[0]
     both = weft.join([cloth, weft.sheet(3, 3).move((0, 1, 0))], ["a", "b"])
     assert len(both.border("top", both.part("a"))) == patch.spans[0] + 1

@@ -60,7 +60,7 @@ class Move(_Message):
     place: Triple
 
 
-class Release(_Message):
+class LetGo(_Message):
     """A finger lets go, or leaves a pin."""
 
     do: Literal["release"]
@@ -108,7 +108,7 @@ class Save(_Message):
 
 
 Message = (
-    Button | Speed | ChooseLook | Press | Move | Release | Unpin | Freeze | PlacePanel | Set | Save
+    Button | Speed | ChooseLook | Press | Move | LetGo | Unpin | Freeze | PlacePanel | Set | Save
 )
 _LIST: TypeAdapter[list[Message]] = TypeAdapter(
     Annotated[list[Annotated[Message, Field(discriminator="do")]], Field(max_length=1000)]

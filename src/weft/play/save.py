@@ -18,7 +18,7 @@ from weft.io.files import atomic_write
 from weft.play.session import Session
 from weft.scene.file import Source
 
-_OF_PLAY = ("hand", "changes", "start", "seconds", "fps")  # fields that are written anew
+_OF_PLAY = ("hand", "changes", "start_state", "seconds", "fps")  # fields that are written anew
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,9 @@ def save_play(session: Session, source: SceneSource, name: str = "") -> Path:
     more: Json = {"hand": [_hand_block(h) for h in recording.hands], "changes": changes}
     path = source.new_path(name)
     if session.moved:
-        more["start"] = _write_state(path, session.start.state)
-    elif "start" in source.tree:
-        more["start"] = source.tree["start"]
+        more["start_state"] = _write_state(path, session.start.state)
+    elif "start_state" in source.tree:
+        more["start_state"] = source.tree["start_state"]
     return _write(session, source, path, seconds, more)
 
 
@@ -103,7 +103,7 @@ def save_scene(session: Session, source: SceneSource, name: str = "") -> Path:
     write_mesh(path.with_suffix(".obj"), x, scene.cloth.faces, scene.cloth.corner_uv)
     pins = [_hand_block(p.at_start) for p in session.pins.values()]
     changes = [{"at": 0.0, "set": dict(session.values)}] if session.values else []
-    more: Json = {"start": _write_state(path, state), "hand": pins, "changes": changes}
+    more: Json = {"start_state": _write_state(path, state), "hand": pins, "changes": changes}
     if scene.cloth.sewn is not None:  # seams are closed already
         sewing = source.tree.get("sewing") or {}
         more["sewing"] = {**sewing, "closing": session.dt, "settle": 0.0, "onset": 0.0}

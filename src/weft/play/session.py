@@ -22,11 +22,11 @@ from weft.play.messages import (
     Button,
     ChooseLook,
     Freeze,
+    LetGo,
     Message,
     Move,
     PlacePanel,
     Press,
-    Release,
     Set,
     Speed,
     Unpin,
@@ -262,7 +262,7 @@ class Session:
             self._hold()
 
     @take.register
-    def _(self, message: Release) -> None:
+    def _(self, message: LetGo) -> None:
         held = self.fingers.pop(message.finger, None)
         if held is None:
             return

@@ -141,7 +141,7 @@ class Loop:
     def __init__(self, scene: SceneLike, folder: RunFolder, fps: float) -> None:
         self.scene, self.folder, self.fps = scene, folder, fps
         self.model, self.integrator = scene.model(), scene.stepper()
-        self._present = scene  # from which model and integrator were made
+        self._present = scene.at(-math.inf)  # for which model and integrator were made
         # Steps per frame; round-off must not add a step if the step divides the frame.
         self.steps = max(1, math.ceil(1 / (fps * scene.step) - 1e-9))
         self.stretch = Stretch(scene.cloth)

@@ -142,7 +142,7 @@ class Builder:
         if worn is None:
             raise SceneProblems(self.problems)
         rest = self._try((*blocks[0][0], "rest_shape"), partial(self._rest, [b for _, b in blocks]))
-        start = self._try(("start",), self._start)
+        start = self._try(("start_state",), self._start_state)
         wind = None
         if f.wind is not None:
             wind = self._try(("wind",), partial(f.wind.load_field, self.source.path.parent))
@@ -163,7 +163,7 @@ class Builder:
                 gravity_from=f.gravity_from or worn.gravity_from,
                 bodies=bodies,
                 velocity=f.velocity,
-                start=start,
+                start_state=start,
                 description=self.source.tree,
                 scene_file=self.source.path,
                 **self._as_written(),
@@ -178,7 +178,7 @@ class Builder:
         if model is not None:
             self._try(("pins",), lambda: model.prescribed_positions(0.0))
             self._try(("contact", "resolve"), lambda: scene.resolved)
-            self._try(("start",), scene.state)
+            self._try(("start_state",), scene.state)
         if self.problems:
             raise SceneProblems(self.problems, scene)
         return LoadedScene(scene, f.seconds, f.fps, self.garments)
@@ -247,17 +247,19 @@ class Builder:
         shape = read_mesh(self.source.path.parent / str(first.rest_shape))
         return shape.vertices
 
-    def _start(self) -> State | None:
+    def _start_state(self) -> State | None:
         """Read positions and velocities at the start; None: the file names none."""
-        if self.file.start is None:
+        if self.file.start_state is None:
             return None
-        path = self.source.path.parent / self.file.start
+        path = self.source.path.parent / self.file.start_state
         try:
             with np.load(path, allow_pickle=False) as arrays:
                 return State(arrays["x"], arrays["v"])
         except (OSError, KeyError, ValueError) as error:
             expected = "an .npz file with x and v, (n,3)"
-            raise SceneError("start", got=str(error), where=str(path), expected=expected) from None
+            raise SceneError(
+                "start_state", got=str(error), where=str(path), expected=expected
+            ) from None
 
     def _law(self) -> Callable[[Fabric], Law] | None:
         b = self.file.law

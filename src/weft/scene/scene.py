@@ -20,19 +20,19 @@ from weft.base.settings import MATERIAL, Accepts, documented, setting
 from weft.base.trees import YamlMapping
 from weft.bodies.body import Body
 from weft.bodies.motion.pins import Pin
-from weft.bodies.rigid.energies import check_rigid, rigid_energies
-from weft.bodies.rigid.rigid_bodies import RigidBodies, single
+from weft.bodies.rigid.energies import check_rigid
+from weft.bodies.rigid.rigid_bodies import RigidBodies
 from weft.cloth.attachments import AnyAttachment, Attached, attached, check_stretch
 from weft.cloth.cloth import Cloth
 from weft.cloth.fields import FIELDS, Physics, missing_input
-from weft.contact.contact import Contact, SelfContact
+from weft.contact.contact import SelfContact
 from weft.energies.air.wind import Wind
 from weft.energies.base import Energy
 from weft.energies.elastic.buckling_bending import BucklingForm
 from weft.energies.elastic.condition import ConditionForm
 from weft.energies.elastic.pressed_lines import Pressed
 from weft.energies.loads.pressure import Gas
-from weft.energies.springs.hand import Hand, Hands
+from weft.energies.springs.hand import Hand
 from weft.energies.state import State
 from weft.fabric.fabric import Fabric
 from weft.integrators.adaptive import Adaptive, AdaptiveSettings
@@ -41,31 +41,26 @@ from weft.integrators.feasible_start import FeasibleStart, feasible_start
 from weft.integrators.model import Model
 from weft.laws.base import Law
 from weft.run.scene_interface import SEWN_EARLIER
-from weft.scene.build_energies import build_elastic, build_loads
+from weft.scene.build_model import build_model
 from weft.scene.changes import Change, check_changes, scene_after
 from weft.scene.changing_scene import (
-    ChangingScene,
     gust_offset,
 )
 from weft.scene.checks import (
     check_attachments,
-    check_energies,
-    check_hands,
-    check_ropes,
     check_solver,
 )
-from weft.scene.elastic import BENDING, check_start
+from weft.scene.elastic import BENDING
 from weft.scene.identity import identity
 from weft.scene.integrators import INTEGRATORS, Settings, check_stepper, name_of
 from weft.scene.keyframed_numbers import (
     check_keyframes,
-    largest_gravity,
     scene_at,
 )
 from weft.scene.law import law_of_fabric
 from weft.scene.outfit import close_earlier
-from weft.scene.regions import laws_of, pieces_of
-from weft.scene.spline_pins import ANCHOR, PinnedPoints, pin_points
+from weft.scene.regions import laws_of
+from weft.scene.spline_pins import PinnedPoints, pin_points
 from weft.scene.summary import summary
 
 Ramps = Annotated[Floats, ArrayOf("numbers", ((None, 2),), "s")]  # (n,2) onset of gravity by vertex
@@ -87,12 +82,12 @@ class Scene:
     The fields of Python alone are ``cloth``, mesh and fabric; ``rest_angles``, ``flat``,
     ``as-given`` (the mesh's own angles are its rest shape) or (n,3) [m] vertex positions of a shape
     whose angles are the rest angles; ``settings``, how the integrator solves a step, such as
-    ``StepSettings`` (None: its defaults); ``start``, positions and velocities of all points at the
-    start (None: those of cloth and bodies, with ``velocity``); ``energies``, additional energies of
-    the user's over the points (``weft.energies.base.Energy``); ``keyed``, keyframes of numbers by
-    path, in place of the value that the field itself has: ``{"gravity.1": weft.Keys([(0, -9.81),
-    (1, 0)])}``; ``description``, the contents of the scene file, for the manifest of a run; and
-    ``scene_file``, its path, to whose folder the files that it names are relative.
+    ``StepSettings`` (None: its defaults); ``start_state``, positions and velocities of all points
+    at the start (None: those of cloth and bodies, with ``velocity``); ``energies``, additional
+    energies of the user's over the points (``weft.energies.base.Energy``); ``keyed``, keyframes of
+    numbers by path, in place of the value that the field itself has: ``{"gravity.1": weft.Keys([(0,
+    -9.81), (1, 0)])}``; ``description``, the contents of the scene file, for the manifest of a run;
+    and ``scene_file``, its path, to whose folder the files that it names are relative.
 
     ``law`` is also a function that returns the law of a fabric, ``pressure`` a number [Pa] or a
     ``Gas``, ``velocity`` also (N,3) [m/s] of every point, ``gravity_from`` also (n,2) [s] of every
@@ -206,7 +201,7 @@ class Scene:
         str | ArrayArgument, Accepts(Literal["flat", "as-given"] | Positions)
     ] = "flat"
     settings: Settings | None = None
-    start: State | None = None
+    start_state: State | None = None
     description: YamlMapping = field(default_factory=dict)
     energies: Sequence[Energy] = ()
     keyed: Mapping[str, Keys] = field(default_factory=dict)
@@ -342,64 +337,10 @@ class Scene:
 
     @cached_property
     def _model(self) -> Model:
-        cloth, held, loose = self.cloth, self._pinned_points, self.loose
-        special = {
-            "pressure": self.pressure is not None,
-            "buckling": self.buckling is not None,
-            "bending": self.bending is not None,
-            "rest_angles": not (isinstance(self.rest_angles, str) and self.rest_angles == "flat"),
-            "pressed": bool(self.pressed),
-            "wind.span": self.wind is not None and self.wind.span is not None,
-            "conditions.bend": self.conditions is not None and self.conditions.bend is not None,
-        }
-        cloth.surfaces.require(*(name for name, given in special.items() if given))
-        mass = np.concatenate([cloth.mass, np.full(held.anchors, ANCHOR), loose.point_mass])
-        *air, weight = build_loads(self, mass)
-        made = (*build_elastic(self), *air)
-        ties = self.attached
-        moved, others = (
-            rigid_energies(loose, self._prescribed_bodies),
-            (*made, *held.energies, weight),
-        )
-        check_ropes(moved, [e.name for e in others])
-        energies = (*made, *held.energies, *moved, weight)
-        changing = None
-        if self.keyed:
-            loads = [*range(len(made) - len(air), len(made)), len(energies) - 1]
-            tied = range(len(energies), len(energies) + len(ties.energies))
-            rigid = range(len(energies) - 1 - len(moved), len(energies) - 1)
-            changing = ChangingScene(self, mass, loads, tied, rigid)
-        check_energies(ties.energies, [e.name for e in energies], len(mass), "attachments")
-        energies = (*energies, *ties.energies)
-        check_energies(self.energies, [e.name for e in energies], len(cloth.points))
-        check_hands(self.hand, len(mass))
-        energies = (*energies, *self.energies, *((Hands(self.hand),) if self.hand else ()))
-        check_start(energies, held.points)
-        embedding = cloth.embedding
-        if embedding is not None:
-            embedding = embedding.wider(len(mass))
-        elif len(loose):
-            embedding = single(cloth.n_vertices, len(mass))
-        contact = None
-        if self.contact is not None:
-            pieces = pieces_of(cloth, self.contact.thickness)
-            b = sum(len(body.vertices) for body in self._prescribed_bodies)
-            contact = Contact.of(
-                cloth.mesh,
-                cloth.vertex_mass,
-                self.contact,
-                self._prescribed_bodies,
-                pieces,
-                embedding,
-                ties.sewn(cloth.sewn, cloth.n_vertices, b, len(loose)),
-                loose,
-            )
-        start = np.concatenate([held.points, loose.points])
-        rest = (contact, embedding, changing, largest_gravity(self))
-        return Model(mass, energies, held.pins, start, *rest)
+        return build_model(self)
 
     @cached_property
-    def _pinned_points(self) -> PinnedPoints:
+    def pinned_points(self) -> PinnedPoints:
         """The pins as pins of points, with anchors and springs of splines."""
         return pin_points(self.cloth, tuple(self.pins))
 
@@ -419,12 +360,12 @@ class Scene:
     @cached_property
     def loose(self) -> RigidBodies:
         """The rigid bodies, each as four points after all points of the cloth."""
-        loose = RigidBodies.of(self.bodies, len(self._pinned_points.points))
+        loose = RigidBodies.of(self.bodies, len(self.pinned_points.points))
         check_rigid(loose, self.integrator_name, airless=self.wind is None)
         return loose
 
     @property
-    def _prescribed_bodies(self) -> Sequence[Body]:
+    def prescribed_bodies(self) -> Sequence[Body]:
         """The bodies that forces do not move (colliders that stand still or follow a path)."""
         return [b for b in self.bodies if b.rigid is None]
 
@@ -443,7 +384,7 @@ class Scene:
             own += [b.thickness for b in self.bodies]
             known = [k for k in own if k is not None]
             reach = self.contact.gap + max([self.contact.thickness, *known])
-        made = attached(self.attachments, self.cloth, self._prescribed_bodies, reach, self.loose)
+        made = attached(self.attachments, self.cloth, self.prescribed_bodies, reach, self.loose)
         check_stretch(self.cloth, self.pins, made.links)
         return made
 
@@ -474,7 +415,7 @@ class Scene:
                 expected="false",
                 hint="move what is too near apart by hand",
             )
-        return feasible_start(self.model(), self._pinned_points.points)
+        return feasible_start(self.model(), self.pinned_points.points)
 
     def state(self) -> State:
         """Return positions and velocities at t = 0, untangled if contact asks for it.
@@ -482,9 +423,9 @@ class Scene:
         Raises:
             SceneError: a start of another number of points, or one that intersects.
         """
-        if self.start is not None:
-            return self._given_start(self.start)
-        x = np.array(self._pinned_points.points if self.resolved is None else self.resolved.x)
+        if self.start_state is not None:
+            return self._given_start(self.start_state)
+        x = np.array(self.pinned_points.points if self.resolved is None else self.resolved.x)
         x = np.concatenate([x, self.loose.points])
         v = np.zeros(x.shape)
         v[: len(self.cloth.points)] = self.velocity
@@ -497,7 +438,7 @@ class Scene:
         model, contact = self.model(), self.model().contact
         if start.x.shape != (len(model.mass), 3):
             got, expected = f"{len(start.x)} points", f"{len(model.mass)}, as the scene has"
-            raise SceneError("scene.start", got=got, expected=expected)
+            raise SceneError("scene.start_state", got=got, expected=expected)
         if contact is not None:
             contact.check_start(contact.all_vertices(start.x))
         return State(np.array(start.x), np.array(start.v))
@@ -536,6 +477,6 @@ class Scene:
         them."""
         made = dataclasses.replace(self, **changes)
         if changes.keys() <= APART_FROM_MODEL:
-            built = ("_model", "_pinned_points", "loose", "attached", "resolved")
+            built = ("_model", "pinned_points", "loose", "attached", "resolved")
             vars(made).update({k: v for k, v in vars(self).items() if k in built})
         return made

@@ -374,7 +374,7 @@ class SceneFile(_with_fields_of(Scene, _Cloths, SCENE_TYPES)):  # type: ignore[m
     fps: Annotated[float, _OF_RUN] = Field(
         30.0, gt=0, le=10000, description="[1/s] frames per second on disk"
     )
-    start: Annotated[str | None, _OF_RUN] = Field(
+    start_state: Annotated[str | None, _OF_RUN] = Field(
         None,
         description="positions and velocities at the start: an .npz file with x [m] and v [m/s] of "
         "all points, as frames of runs are; relative to the scene file",

@@ -120,7 +120,6 @@ class Desk {
     document.body.classList.add("plays");
     for (const id of ["hands", "desk", "deeds"]) $(id).removeAttribute("hidden");
     $("frame").hidden = true;
-    $("hint").textContent = "drag cloth: pull \u00b7 wheel: deeper \u00b7 shift at the end: pin \u00b7 click a pin: free \u00b7 drag beside: turn";
   }
 
   isUnsewn(frame) { // panels are still moved as a whole
@@ -149,9 +148,12 @@ class Desk {
 
   draw(frame) {
     const status = frame && frame.status, wrong = this.refusal || about.problem || (status && status.problem);
-    $("told").className = wrong ? "wrong" : status && status.intersections ? "wrong" : "";
-    $("told").textContent = `${frame ? this.describe(frame) : "the scene is being built ..."}${wrong ? `\n${wrong}` : ""}`;
+    $("problem").hidden = !wrong;
+    $("problem").textContent = wrong || "";
     if (!frame) return;
+    $("told").className = status.intersections ? "wrong" : "";
+    $("told").textContent = this.describe(frame);
+    this.advise(frame);
     $("play").textContent = status.playing ? "pause" : this.isUnsewn(frame) ? "sew" : "play";
     for (const [id, value] of [["speed", status.speed], ["look", frame.look]])
       if ($(id) !== document.activeElement && $(id).value !== String(value)) $(id).value = value;
@@ -160,6 +162,16 @@ class Desk {
     this.choices = chosen;
     this.hand.draw();
     this.drawEnergies(frame);
+  }
+
+  advise(frame) { // what a person can do now
+    const unsewn = this.isUnsewn(frame), { playing } = frame.status;
+    $("hint").textContent = unsewn ? "drag a panel: move it \u00b7 drag beside: turn"
+      : "drag cloth: pull \u00b7 wheel: deeper \u00b7 shift at the end: pin \u00b7 click a pin: free \u00b7 drag beside: turn";
+    this.touched = this.touched || this.hand.holds.size > 0;
+    $("invitation").hidden = this.touched && (playing || frame.t > 0);
+    $("invitation").textContent = unsewn ? "move panels with the pointer, then sew"
+      : playing ? "pull at the cloth" : "press play (space), then pull at the cloth";
   }
 
   describe({ t, status: { fps, real_time, contacts, intersections, playing } }) {

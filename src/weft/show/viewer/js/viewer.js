@@ -236,7 +236,7 @@ async function open() {
   obey();
   if (live) follow();
   if (about.play) frames.ask();
-  return { state, camera, positions: (k) => frames.get(k, state.look).cloth, hand: desk && desk.hand };
+  return { state, camera, drawing, positions: (k) => frames.get(k, state.look).cloth, hand: desk && desk.hand };
 }
 
 function fail(error) {

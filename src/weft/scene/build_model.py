@@ -1,0 +1,85 @@
+"""The model of a scene: masses, energies, pins and contact."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from weft.bodies.rigid.energies import rigid_energies
+from weft.bodies.rigid.rigid_bodies import single
+from weft.contact.contact import Contact
+from weft.energies.springs.hand import Hands
+from weft.integrators.model import Model
+from weft.scene.build_energies import build_elastic, build_loads
+from weft.scene.changing_scene import ChangingScene
+from weft.scene.checks import check_energies, check_hands, check_ropes
+from weft.scene.elastic import check_start
+from weft.scene.keyframed_numbers import largest_gravity
+from weft.scene.regions import pieces_of
+from weft.scene.spline_pins import ANCHOR
+
+if TYPE_CHECKING:
+    from weft.scene.scene import Scene
+
+
+def build_model(scene: "Scene") -> Model:
+    """Build the model of a scene.
+
+    Raises:
+        SceneError: frozen bend conditions with an integrator that minimizes an energy; faces that
+            intersect, if there is contact; an energy of vertices that do not exist.
+    """
+    cloth, held, loose = scene.cloth, scene.pinned_points, scene.loose
+    special = {
+        "pressure": scene.pressure is not None,
+        "buckling": scene.buckling is not None,
+        "bending": scene.bending is not None,
+        "rest_angles": not (isinstance(scene.rest_angles, str) and scene.rest_angles == "flat"),
+        "pressed": bool(scene.pressed),
+        "wind.span": scene.wind is not None and scene.wind.span is not None,
+        "conditions.bend": scene.conditions is not None and scene.conditions.bend is not None,
+    }
+    cloth.surfaces.require(*(name for name, given in special.items() if given))
+    mass = np.concatenate([cloth.mass, np.full(held.anchors, ANCHOR), loose.point_mass])
+    *air, weight = build_loads(scene, mass)
+    made = (*build_elastic(scene), *air)
+    ties = scene.attached
+    moved, others = (
+        rigid_energies(loose, scene.prescribed_bodies),
+        (*made, *held.energies, weight),
+    )
+    check_ropes(moved, [e.name for e in others])
+    energies = (*made, *held.energies, *moved, weight)
+    changing = None
+    if scene.keyed:
+        loads = [*range(len(made) - len(air), len(made)), len(energies) - 1]
+        tied = range(len(energies), len(energies) + len(ties.energies))
+        rigid = range(len(energies) - 1 - len(moved), len(energies) - 1)
+        changing = ChangingScene(scene, mass, loads, tied, rigid)
+    check_energies(ties.energies, [e.name for e in energies], len(mass), "attachments")
+    energies = (*energies, *ties.energies)
+    check_energies(scene.energies, [e.name for e in energies], len(cloth.points))
+    check_hands(scene.hand, len(mass))
+    energies = (*energies, *scene.energies, *((Hands(scene.hand),) if scene.hand else ()))
+    check_start(energies, held.points)
+    embedding = cloth.embedding
+    if embedding is not None:
+        embedding = embedding.wider(len(mass))
+    elif len(loose):
+        embedding = single(cloth.n_vertices, len(mass))
+    contact = None
+    if scene.contact is not None:
+        pieces = pieces_of(cloth, scene.contact.thickness)
+        b = sum(len(body.vertices) for body in scene.prescribed_bodies)
+        contact = Contact.of(
+            cloth.mesh,
+            cloth.vertex_mass,
+            scene.contact,
+            scene.prescribed_bodies,
+            pieces,
+            embedding,
+            ties.sewn(cloth.sewn, cloth.n_vertices, b, len(loose)),
+            loose,
+        )
+    start = np.concatenate([held.points, loose.points])
+    rest = (contact, embedding, changing, largest_gravity(scene))
+    return Model(mass, energies, held.pins, start, *rest)
