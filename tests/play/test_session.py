@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 import weft
-from weft.base.errors import WeftError
-from weft.energies.springs.hand import PIN
+from weft.base.errors import SceneError, WeftError
+from weft.energies.springs.hand import PIN, Hand
 from weft.play.messages import read_messages
 from weft.play.save import SceneSource, save_play, save_scene
 from weft.play.session import Session
 from weft.run.run_folder import RunFolder
 from weft.scene.build import Builder, load_scene
+from weft.scene.changes import Change
 from weft.scene.file import read_source, validate
 
 SCENE = """
@@ -241,3 +242,52 @@ def test_bodies_that_stand_still_are_not_taken(played):
         press(session, [0, 0, 0], on="bodies", face=0)
     with pytest.raises(WeftError, match="can move"):
         press(session, [0, 0, 0], face=10_000)
+
+
+def test_batches_and_derivatives_refuse_what_is_played():
+    sheet, one = weft.sheet(4, 4, 0.1, 0.1), np.ones(1)
+    hand = weft.Scene(sheet, hand=[Hand([0], one.tolist(), [0.0], [(0.0, 1.0, 0.0)])])
+    changing = weft.Scene(sheet, changes=[Change(0.1, {"fabrics.0.shear": 3.0})])
+    for scene, said in ((hand, "hand"), (changing, "changes")):
+        with pytest.raises(SceneError, match=said):
+            weft.batch([scene])
+        with pytest.raises(SceneError, match=said):
+            weft.Adjoint(scene, lambda run: 0.0, frames=2)
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"points": [0, 1]}, "weights"),
+        ({"weights": [0.5]}, "sum of 1"),
+        ({"times": [0.2, 0.1], "places": [(0, 0, 0)] * 2}, "increasing"),
+        ({"points": [99]}, "points from 0 to 15"),
+        ({"force": 0.0}, "force"),
+    ],
+)
+def test_hands_that_cannot_be(how, said):
+    given = {"points": [0], "weights": [1.0], "times": [0.0], "places": [(0.0, 0.0, 0.0)]}
+    with pytest.raises(SceneError, match=said):
+        weft.Scene(weft.sheet(4, 4, 0.1, 0.1), hand=[Hand(**{**given, **how})]).model()
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ([Change(1.0, {}), Change(0.5, {})], "increase"),
+        ([Change(1.0, {"fabrics.3.shear": 1.0})], r"fabrics\.0"),
+        ([Change(1.0, {"fabrics.0.color": 1.0})], "shear"),
+        ([Change(1.0, {"law": "hooke"})], "law"),
+        ([Change(1.0, {"contact.thickness": 1e-3})], "contact"),
+        ([Change(1.0, {"gravity.7": 1.0})], "gravity"),
+    ],
+)
+def test_changes_that_cannot_be(changes, said):
+    with pytest.raises(WeftError, match=said):
+        weft.Scene(weft.sheet(4, 4, 0.1, 0.1), changes=changes)
+
+
+@pytest.mark.parametrize("path", ["step", "contact", "contact.pairs", "cloth", "pins.0.until"])
+def test_what_stays_is_named(path):
+    with pytest.raises(SceneError, match="stays as it is"):
+        Change(1.0, {path: 1.0})

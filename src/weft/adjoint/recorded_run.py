@@ -19,7 +19,7 @@ from weft.energies.state import State
 from weft.integrators.adaptive import innermost
 from weft.integrators.base import Memory, Reversible, StepPart
 from weft.integrators.halving import StepFailed, advance
-from weft.run.scene_interface import Simulated
+from weft.run.scene_interface import Simulated, check_unchanged
 from weft.solve.linear.solver import Outcome
 
 SLACK = 1e-4  # [m/s] or [m]: a larger tolerance leaves errors that deserve a remark
@@ -49,6 +49,7 @@ class RecordedRun:
     def __init__(self, scene: Simulated, frames: int, fps: float) -> None:
         if not (frames >= 1 and fps > 0 and math.isfinite(fps)):
             raise SceneError("frames, fps", got=(frames, fps), expected="frames >= 1 and fps > 0")
+        check_unchanged(scene, "derivatives of a run", "keyframes have derivatives")
         self.scene, self.frames, self.fps = scene, frames, fps
         # steps per frame; 1e-9: round-off in the quotient must not add a step
         self.steps = max(1, math.ceil(1 / (fps * scene.step) - 1e-9))

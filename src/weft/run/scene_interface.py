@@ -3,10 +3,12 @@
 Objects with these members can be simulated and differentiated like a ``weft.Scene``.
 """
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
+from weft.base.errors import SceneError
 from weft.base.trees import YamlMapping
 from weft.bodies.body import Body
 from weft.cloth.attachments import Attachment
@@ -37,7 +39,31 @@ class Simulated(Protocol):
         """Return the integrator."""
 
 
-class SceneLike(Simulated, Protocol):
+@runtime_checkable
+class Changeable(Protocol):
+    """A scene that may become another one while it is simulated, with the same points."""
+
+    def at(self, t: float) -> "SceneLike":
+        """Return the scene from which steps that start at t [s] follow; often it is the same."""
+
+
+def check_unchanged(scene: Simulated, what: str, hint: str) -> None:
+    """Check that steps at all times follow from the same scene.
+
+    Args:
+        scene: the scene.
+        what: the thing that needs this, for the message.
+        hint: what to do instead.
+
+    Raises:
+        SceneError: a scene that changes.
+    """
+    if isinstance(scene, Changeable) and scene.at(math.inf) is not scene.at(-math.inf):
+        got, expected = "a scene with `changes`", "the same scene all along"
+        raise SceneError(what, got=got, expected=expected, hint=hint)
+
+
+class SceneLike(Simulated, Changeable, Protocol):
     """The interface of a scene that the simulation loop uses."""
 
     @property
@@ -71,9 +97,6 @@ class SceneLike(Simulated, Protocol):
     @property
     def resolved(self) -> object | None:
         """The changes, as text, that removed intersections at the start; None: none were needed."""
-
-    def at(self, t: float) -> "SceneLike":
-        """Return the scene from which steps that start at t [s] follow; often it is the same."""
 
     def sew_earlier(self, seams: Sequence[str]) -> "SceneLike | None":
         """Return the scene with seams that begin to close with the first ones, listed as

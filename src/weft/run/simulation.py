@@ -309,8 +309,9 @@ class Loop:
             x = contact.all_vertices(state.x)
             kept = AdaptiveStiffness.of(place.memory.get(FIRMNESS))
             more.update(contact_loads(contact, x, state.t, self.area, kept.before))
-            if self.scene.bodies:
-                more["body"] = contact.body_vertices(self.scene.bodies, state.x, state.t)
+            bodies = self._present.bodies
+            if bodies:
+                more["body"] = contact.body_vertices(bodies, state.x, state.t)
         more.update(self._strands(place))
         x, v = (self.model.vertices(a) for a in (state.x, state.v))
         more.update(self.recorder.arrays(x, v, state.t, more.get("pressure")))

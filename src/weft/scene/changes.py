@@ -91,6 +91,8 @@ def changed_scene(scene: "Scene", values: Mapping[str, Yaml]) -> "Scene":
         SceneError: a path that leads nowhere, or a value that its field refuses.
     """
     tree, fabrics, bodies = dict[str, Any](), list(scene.cloth.fabrics), scene.bodies
+    if scene.wind is None and any(path.startswith("wind.") for path in values):
+        scene = dataclasses.replace(scene, wind=Wind())
     for path in sorted(values, key=lambda p: p.count(".")):  # a preset before its numbers
         value = values[path]
         first, *rest = path.split(".")
@@ -105,9 +107,8 @@ def changed_scene(scene: "Scene", values: Mapping[str, Yaml]) -> "Scene":
             tree["law"] = partial(law_of_fabric, **{**kept, "name": value})
             tree["law"](fabrics[0])
         else:
+            _check_path(scene, [first, *rest])
             _add(tree, [first, *rest], value)
-    if "wind" in tree and scene.wind is None:
-        scene = dataclasses.replace(scene, wind=Wind())
     if scene.contact is not None:  # what was checked at the start is not checked again
         tree.setdefault("contact", {})["resolve"] = True
     found: Scene = dataclasses.replace(
@@ -150,6 +151,21 @@ def read_poses(value: Yaml) -> list[tuple[float, str]]:
         return [(float(t), name) for t, name in pairs]
     except ValueError:
         return []
+
+
+def _check_path(scene: "Scene", names: Sequence[str]) -> None:
+    """Raise a SceneError unless the scene has a value at a path, in a block that is there."""
+    thing: Any = scene
+    for name in names:
+        if name.isdigit():
+            found = isinstance(thing, Sequence) and int(name) < len(thing)
+            thing = thing[int(name)] if found else None
+        else:
+            found = hasattr(thing, name)
+            thing = getattr(thing, name, None)
+        if not found:
+            path = ".".join(names)
+            raise SceneError(path, got=f"a scene without {name}", expected="one that has it")
 
 
 def _add(tree: Json, names: Sequence[str], value: Yaml) -> None:

@@ -19,7 +19,7 @@ from weft.base.settings import Count, Rate, Time
 from weft.energies.state import State
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepReport
-from weft.run.scene_interface import SceneLike
+from weft.run.scene_interface import SceneLike, check_unchanged
 from weft.run.simulation import MOST_FRAMES
 from weft.solve.linear.batched_cholesky import SymbolicCholesky
 from weft.worlds.actions import check_holds, check_moves, check_start, check_world
@@ -341,10 +341,11 @@ def _world(number: int, scene: SceneLike, fps: float) -> World:
             "or as a sweep",
         )
     model, alone = scene.model(), "run this scene with weft.simulate, or as a sweep"
+    check_unchanged(scene, f"world {number}", alone)
     if model.changes:
         raise SceneError(
             f"world {number}",
-            got="numbers that change in time (`keys`)",
+            got="numbers that change in time (`keys`), or hands",
             expected="the same numbers all along",
             hint=alone,
         )

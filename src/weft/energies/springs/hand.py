@@ -112,6 +112,7 @@ class Hands(FastEnergy):
     hands: Sequence[Hand]
     name = "hands"
     rest_tables = ()
+    changes = True  # in time
 
     @property
     def stencil(self) -> Ints:

@@ -1,0 +1,56 @@
+"""Play from Python and from the command line, with a simulation of a small sheet."""
+
+import html
+import json
+
+import numpy as np
+import pytest
+
+import weft
+from tests.play.test_server import ask
+from weft.io.obj import write_obj
+from weft.play.mesh_scene import write_mesh_scene
+from weft.scene.build import load_scene
+
+
+def test_a_scene_of_python_is_played():
+    cloth = weft.sheet(5, 5, width=0.2, height=0.2)
+    view = weft.play(weft.Scene(cloth, pins=[weft.Pin(cloth.corners("top"))]), port=0)
+    try:
+        assert html.escape(view.url) in view._repr_html_() and view.url in repr(view)
+        server = view._server
+        assert b'"vertices": 25' in ask(server, "")[1]
+        assert ask(server, "say", b'[{"do": "step"}]') == (200, b"{}")
+        number, header = -1, {"t": 0.0}
+        while header["t"] == 0:
+            status, data = ask(server, f"next?after={number}")
+            if status == 200:
+                length = int.from_bytes(data[:4], "little")
+                header = json.loads(data[4 : 4 + length])
+                number = header["number"]
+        cloth = np.frombuffer(data, "<f4", header["counts"]["cloth"], 4 + length).reshape(-1, 3)
+        assert cloth.shape == (25, 3) and header["status"]["intersections"] == 0
+        status, text = ask(server, "say", b'[{"do": "save", "what": "scene"}]')
+        assert status == 409 and b"a scene that Python made" in text
+    finally:
+        view.close()
+    assert not view._thread.is_alive()
+    view.close()  # a second time does nothing
+
+
+@pytest.mark.parametrize("tilt, place", [(0, "bodies"), (90, "pins")])
+def test_a_mesh_lies_above_a_sphere_or_hangs(tmp_path, tilt, place):
+    """Also without texture coordinates, and in centimeters."""
+    sheet = weft.sheet(7, 9, width=30, height=40)
+    x = np.array(sheet.vertices)
+    x = x[:, [0, 2, 1]] if tilt else x
+    write_obj(tmp_path / "a.obj", x, sheet.faces, sheet.corner_uv)
+    lines = (tmp_path / "a.obj").read_text().splitlines()
+    bare = [" ".join(w.split("/")[0] for w in s.split()) for s in lines if s[:2] in ("v ", "f ")]
+    (tmp_path / "a.obj").write_text("\n".join(bare) + "\n")
+    write_mesh_scene(tmp_path / "a.obj", tmp_path / "a.scene.yaml", 0.01)
+    scene = load_scene(tmp_path / "a.scene.yaml").scene
+    assert np.ptp(scene.cloth.vertices, axis=0).max() == pytest.approx(0.4)
+    assert scene.cloth.fabric.name == "linen"
+    assert bool(scene.bodies) == (place == "bodies")
+    assert sum(len(p.vertices) for p in scene.pins) == (7 if place == "pins" else 0)
