@@ -166,6 +166,7 @@ def test_standard_output_on_a_full_disk(tmp_path):
         "run NAME",
         "check NAME",
         "settle NAME",
+        "play NAME",
         "sweep run NAME",
         "fabrics NAME",
         "fabrics test NAME",

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 import weft
+from tests.cli.test_cli import run as run
 from tests.play.test_server import ask
 from weft.io.obj import write_obj
 from weft.play.mesh_scene import write_mesh_scene
+from weft.play.server import PlayServer
 from weft.scene.build import load_scene
 
 
@@ -54,3 +56,23 @@ def test_a_mesh_lies_above_a_sphere_or_hangs(tmp_path, tilt, place):
     assert scene.cloth.fabric.name == "linen"
     assert bool(scene.bodies) == (place == "bodies")
     assert sum(len(p.vertices) for p in scene.pins) == (7 if place == "pins" else 0)
+
+
+def test_the_command_serves_a_mesh_and_keeps_its_scene(tmp_path, monkeypatch, run):
+    def serve(server):
+        names.append(server.process.page().about["name"])
+        server.process.close()
+
+    names = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(PlayServer, "serve", serve)
+    sheet = weft.sheet(5, 6, width=30, height=40)
+    write_obj(tmp_path / "a.obj", np.array(sheet.vertices), sheet.faces, sheet.corner_uv)
+    for _ in range(2):
+        words = ("--scale", "1 cm", "--no-browser", "--port", "0")
+        status, out, _ = run("play", "a.obj", *words)
+        assert status == 0 and "serving  http://127.0.0.1:" in out and "a.scene.yaml" in out
+        scene = (tmp_path / "a.scene.yaml").read_text()
+        (tmp_path / "a.scene.yaml").write_text(scene.replace("linen", "silk"))
+    assert "silk" in (tmp_path / "a.scene.yaml").read_text()
+    assert names == ["a.scene", "a.scene"]
