@@ -179,10 +179,12 @@ def test_a_slider(played):
     tab.wait(lambda: done(process, "set") and done(process, "set")[-1]["value"] == wanted)
     assert {m["path"] for m in done(process, "set")} == {"shear"}
     assert "measured 40 N/m" not in text(tab, "controls")
-    with process.news:  # an undo, say
-        process.values = {**process.values, "shear": 40.0}
-    process.say([])
-    tab.wait(lambda: process.say([]) or "measured 40 N/m" in text(tab, "controls"))
+    said = {"do": "set", "path": "shear", "value": 40.0}  # an undo, say
+    tab.wait(lambda: process.say([said]) or "measured 40 N/m" in text(tab, "controls"))
+    process.say([{"do": "set", "path": "fabric", "value": "silk"}])  # it was not measured so
+    tab.wait(lambda: "measured" not in text(tab, "controls"))
+    process.say([{"do": "set", "path": "fabric", "value": "linen"}])
+    tab.wait(lambda: "measured 40 N/m" in text(tab, "controls"))
 
 
 def test_buttons_keys_and_saved_files(played):
@@ -210,6 +212,17 @@ def test_looks_and_problems(played):
     tab.click("one step")
     tab.wait(lambda: "a jump" in text(tab, "problem"))
     process.refuses = None
+
+
+def test_a_page_that_goes_away_lets_go(played):
+    process, tab = played
+    mouse(tab, "mousePressed", CLOTH)
+    tab.wait(lambda: done(process, "press"))
+    url = tab.run("location.href")
+    tab.open("about:blank")
+    tab.wait(lambda: done(process, "release"))
+    tab.open(url)
+    tab.wait(lambda: process.say([]) is not None and tab.run("document.body.dataset.shown"))
 
 
 def test_an_ended_simulation_is_told(played, seen, tmp_path):

@@ -19,8 +19,8 @@ function element(kind, given, ...children) {
 // One number or name of the simulation.
 class Control {
   constructor(about, chosen) {
-    Object.assign(this, { about, chosen, until: 0 });
-    const { title, choices, measured } = about;
+    Object.assign(this, { about, chosen, until: 0, measured: about.measured });
+    const { title, choices } = about;
     this.number = element("output");
     this.mark = element("i", { title: "measured value; a double click goes back to it", hidden: true });
     if (choices && choices.length) {
@@ -33,7 +33,7 @@ class Control {
     const head = element("span", { className: "head" }, element("span", { textContent: title }), this.number);
     this.row = element("label", { className: "control" }, head, element("span", { className: "slide" }, this.mark, this.input));
     this.input.addEventListener("input", () => this.choose(this.valueAt(this.input.value / SLIDES)));
-    if (measured) this.row.addEventListener("dblclick", () => this.choose(this.measured));
+    this.row.addEventListener("dblclick", () => this.measured && this.choose(about.value));
   }
 
   valueAt(part) {
@@ -52,9 +52,9 @@ class Control {
     this.chosen(value);
   }
 
-  show(value, anew) { // what a picture says; `anew`: its fabric is another one
-    if (this.about.measured && (anew || this.measured === undefined)) this.measured = value;
-    if (performance.now() > this.until || anew) this.write(value);
+  show(value, original) { // what a picture says; `original`: fabric and models are those of the start
+    this.measured = this.about.measured && original;
+    if (performance.now() > this.until) this.write(value);
   }
 
   write(value) {
@@ -64,19 +64,19 @@ class Control {
       if (this.input.value !== value) this.input.value = value;
       return;
     }
-    const part = this.partOf(value), measured = this.measured !== undefined;
-    const same = measured && Math.abs(value - this.measured) <= 1e-6 * Math.abs(this.measured);
+    const part = this.partOf(value), start = this.about.value;
+    const same = this.measured && Math.abs(value - start) <= 1e-6 * Math.abs(start);
     if (Math.round(part * SLIDES) !== Number(this.input.value)) this.input.value = part * SLIDES;
     this.number.textContent = `${same ? "measured " : ""}${brief(value * this.about.factor)} ${this.about.unit}`;
-    this.mark.hidden = !measured;
-    if (measured) this.mark.style.setProperty("--part", this.partOf(this.measured));
+    this.mark.hidden = !this.measured;
+    if (this.measured) this.mark.style.setProperty("--part", this.partOf(start));
   }
 }
 
 class Desk {
   // As for `Hand`; `frames`: LiveFrames.
   constructor({ camera, shown, faces, panelOf, changed }) {
-    Object.assign(this, { shown, changed, history: [], refusal: "", choices: "" });
+    Object.assign(this, { shown, changed, history: [], refusal: "" });
     this.messenger = new Messenger((answer) => this.answered(answer));
     const say = (message) => this.messenger.say(message);
     this.say = say;
@@ -93,6 +93,7 @@ class Desk {
     for (const id of ["step", "undo", "restart"]) $(id).addEventListener("click", () => say({ do: id === "restart" ? "reset" : id }));
     $("save-scene").addEventListener("click", () => say({ do: "save", what: "scene" }));
     $("save-play").addEventListener("click", () => say({ do: "save", what: "play" }));
+    window.addEventListener("pagehide", () => this.messenger.leave(this.hand.releases()));
     // Keys act wherever a button was pressed, or a slider moved, before.
     document.addEventListener("change", (e) => e.target.blur());
     document.addEventListener("click", (e) => e.target.closest("button") && e.target.blur());
@@ -157,9 +158,9 @@ class Desk {
     $("play").textContent = status.playing ? "pause" : this.isUnsewn(frame) ? "sew" : "play";
     for (const [id, value] of [["speed", status.speed], ["look", frame.look]])
       if ($(id) !== document.activeElement && $(id).value !== String(value)) $(id).value = value;
-    const values = frame.controls, chosen = [...this.controls.values()].filter((c) => c.input.tagName === "SELECT").map((c) => values[c.about.path]).join();
-    for (const [path, control] of this.controls) control.show(values[path], chosen !== this.choices);
-    this.choices = chosen;
+    const values = frame.controls, same = (c) => c.input.tagName !== "SELECT" || values[c.about.path] === c.about.value;
+    const original = [...this.controls.values()].every(same);
+    for (const [path, control] of this.controls) control.show(values[path], original);
     this.hand.draw();
     this.drawEnergies(frame);
   }

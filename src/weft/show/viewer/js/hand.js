@@ -144,6 +144,10 @@ class Hand {
     return true;
   }
 
+  releases() { // what is said of all that is held when the page goes away
+    return [...this.holds.values()].filter((h) => h.pressed && !h.panel).map(({ finger }) => ({ do: "release", finger, pin: false }));
+  }
+
   // Draws lines from what is held to the hands, and their forces.
   draw() {
     const frame = this.shown();

@@ -53,13 +53,21 @@ class Messenger {
     if (!this.busy) this.send();
   }
 
+  post(messages, more = {}) {
+    const headers = { "Content-Type": "application/json" };
+    return fetch(about.live + "say", { method: "POST", headers, body: JSON.stringify(messages), ...more });
+  }
+
+  leave(messages) { // the last words of a page
+    if (messages.length) this.post(messages, { keepalive: true });
+  }
+
   async send() {
     this.busy = true;
     await new Promise(requestAnimationFrame);
     while (this.waiting.length) {
-      const body = JSON.stringify(this.waiting.splice(0));
       try {
-        const answer = await fetch(about.live + "say", { method: "POST", headers: { "Content-Type": "application/json" }, body });
+        const answer = await this.post(this.waiting.splice(0));
         this.answered(answer.ok ? await answer.json() : { refused: await answer.text() });
       } catch {
         this.answered({ refused: "the simulation does not answer" });
