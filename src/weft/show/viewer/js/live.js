@@ -36,8 +36,8 @@ class LiveFrames {
   }
 }
 
-// Sends messages in their order, one request at a time, at most once before a picture of the screen. Of several moves
-// of a finger, or places of a slider, that wait, the newest one is sent; ways of a panel are added up.
+// Sends messages in their order, one request at a time. Of several moves of a finger, or places of a slider, that wait,
+// the newest one is sent; ways of a panel are added up.
 class Messenger {
   constructor(answered) {
     this.answered = answered; // called with what the simulation answered, or with { refused: text }
@@ -64,7 +64,6 @@ class Messenger {
 
   async send() {
     this.busy = true;
-    await new Promise(requestAnimationFrame);
     while (this.waiting.length) {
       try {
         const answer = await this.post(this.waiting.splice(0));
@@ -72,7 +71,6 @@ class Messenger {
       } catch {
         this.answered({ refused: "the simulation does not answer" });
       }
-      await new Promise(requestAnimationFrame);
     }
     this.busy = false;
   }
