@@ -17,8 +17,8 @@ import numpy as np
 from benchmarks.measure import BenchMeasure, at_least, at_most, info
 from weft.base.arrays import Positions
 from weft.base.trees import Json
-from weft.play.order import Order
-from weft.play.process import SimulationProcess
+from weft.live.order import Order
+from weft.live.process import SimulationProcess
 
 FALLING = 0.5  # [s] of cloth until the sheet lies on the sphere
 WATCHED = 3.0  # [s] of wall time

@@ -33,7 +33,7 @@ STAGES = [
     ["validate"],
     ["robotics"],
     ["sweep"],
-    ["play"],
+    ["live"],
     ["cli"],
 ]
 STAGE = {name: i for i, names in enumerate(STAGES) for name in names}
@@ -79,7 +79,7 @@ def test_imports_come_from_the_left(path):
         assert STAGE[other] < STAGE[here], f"{here} imports {other}, which is not to its left"
 
 
-WITH_SCENES = ("scene", "fitting", "cli", "robotics", "sweep", "play", None)
+WITH_SCENES = ("scene", "fitting", "cli", "robotics", "sweep", "live", None)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from weft.energies.elastic.pressed_lines import Pressed as Pressed
     from weft.energies.energy_per_vertex import vertex_energy as vertex_energy
     from weft.energies.loads.pressure import Gas as Gas
+    from weft.energies.springs.hand import Hand as Hand
     from weft.energies.springs.release import Held as Held
     from weft.energies.springs.release import Release as Release
     from weft.energies.state import State as State
@@ -75,9 +76,10 @@ if TYPE_CHECKING:
     from weft.integrators.quasi_static import QuasiStaticSettings as QuasiStaticSettings
     from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2 as SemiImplicitBdf2
     from weft.integrators.semi_implicit_bdf2 import SemiImplicitSettings as SemiImplicitSettings
+    from weft.live.play_view import play as play
     from weft.mannequin.figure import Mannequin as Mannequin
-    from weft.play.play_view import play as play
     from weft.run.run import Run as Run
+    from weft.scene.changes import Change as Change
     from weft.scene.recorded_scene import scene_of as scene_of
     from weft.scene.scene import Scene as Scene
     from weft.scene.simulate import simulate as simulate
@@ -102,6 +104,7 @@ _HOME = {
     "Batch": "weft.worlds.batch",
     "Bdf2": "weft.integrators.bdf2",
     "BucklingForm": "weft.energies.elastic.buckling_bending",
+    "Change": "weft.scene.changes",
     "Cloth": "weft.cloth.cloth",
     "ConditionForm": "weft.energies.elastic.condition",
     "Conditions": "weft.energies.elastic.condition",
@@ -111,6 +114,7 @@ _HOME = {
     "Gas": "weft.energies.loads.pressure",
     "Gripper": "weft.cloth.attachments.gripper",
     "Gusts": "weft.energies.air.gusts",
+    "Hand": "weft.energies.springs.hand",
     "Held": "weft.energies.springs.release",
     "Hold": "weft.worlds.world",
     "Keyframe": "weft.bodies.motion.pins",
@@ -150,6 +154,7 @@ _HOME = {
     "condition_energies": "weft.energies.elastic.condition",
     "join": "weft.cloth.create",
     "load": "weft.cloth.create",
+    "play": "weft.live.play_view",
     "scene_of": "weft.scene.recorded_scene",
     "sheet": "weft.cloth.create",
     "simulate": "weft.scene.simulate",
@@ -165,7 +170,6 @@ _MODULES = {
     "errors": "weft.base.errors",
     "integrators": "weft.integrators",
     "laws": "weft.laws",
-    "play": "weft.play",
     "robotics": "weft.robotics",
 }
 __all__ = [*_MODULES, *_HOME]

@@ -46,9 +46,9 @@ def play(
     was played are saved as scene files that `weft run` takes (docs/play.md). Of a pattern or a
     mesh, NAME.scene.yaml is written and played; one that is there already is kept.
     """
-    from weft.play.order import Order
-    from weft.play.process import SimulationProcess
-    from weft.play.server import PlayServer
+    from weft.live.order import Order
+    from weft.live.process import SimulationProcess
+    from weft.live.server import PlayServer
 
     with _scene_file(scene, None if scale is None else meters(scale, "--scale")) as file:
         order = Order(None, file, set_ or [], folder=out or Path(), device=device, threads=threads)
@@ -69,7 +69,7 @@ def _scene_file(given: Path | None, scale: float | None) -> Iterator[Path]:
     """Yield the scene file to be played; write that of a pattern or mesh if it is not there yet."""
     from weft.cli.check_pattern import is_pattern
     from weft.io import FORMATS
-    from weft.play.mesh_scene import write_mesh_scene
+    from weft.live.mesh_scene import write_mesh_scene
     from weft.scene.worn_scene import find_worn_scene
 
     if given is None:

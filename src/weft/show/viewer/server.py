@@ -1,6 +1,6 @@
 """A server of a page for browsers: it listens, refuses who has no business there, and answers.
 
-``run_server.ViewerServer`` serves a run with it, and ``weft.play.server.PlayServer`` a simulation
+``run_server.ViewerServer`` serves a run with it, and ``weft.live.server.PlayServer`` a simulation
 that people touch.
 
 A server on this machine can be reached by every page that a browser of this machine shows, whatever

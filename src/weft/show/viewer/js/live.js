@@ -1,4 +1,4 @@
-// Pictures of a simulation that goes on, and messages to it (weft.play.server), at the address `about.live`.
+// Pictures of a simulation that goes on, and messages to it (weft.live.server), at the address `about.live`.
 
 const AFTER_ERROR = 1000; // [ms] until a server that did not answer is asked again
 

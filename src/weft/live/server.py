@@ -2,7 +2,7 @@
 
 Below its secret the server answers the page (``GET``), ``next?after=NUMBER`` (the newest picture,
 or 204 if none comes in time), and ``say`` (``POST`` of a JSON list of messages, which
-``weft.play.messages`` describes).
+``weft.live.messages`` describes).
 """
 
 import json
@@ -18,7 +18,7 @@ from weft.show.viewer.page_text import Content, page
 from weft.show.viewer.server import BINARY, HTML, JSON, PORT, TEXT, Answer, PageServer
 
 if TYPE_CHECKING:
-    from weft.play.process import SimulationProcess
+    from weft.live.process import SimulationProcess
 
 WAIT = 1.0  # [s] that a request for a picture waits for one
 ABSENT = 5.0  # [s] without a request for a picture after which nobody looks any more

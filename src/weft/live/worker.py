@@ -1,4 +1,4 @@
-"""``python -m weft.play.worker``: the process that simulates what is played.
+"""``python -m weft.live.worker``: the process that simulates what is played.
 
 The process connects to the one that started it, with the address and the key from its standard
 input. Orders and answers are pickles: first the page's content, then pictures as bytes, and an
@@ -24,11 +24,11 @@ from weft import kernel
 from weft.base.arrays import Arrays
 from weft.base.errors import WeftError
 from weft.base.trees import Json, Yaml
-from weft.play.controls import describe_controls
-from weft.play.messages import ChooseLook, Save, read_messages
-from weft.play.order import Order
-from weft.play.save import SceneSource, save_play, save_scene
-from weft.play.session import Session
+from weft.live.controls import describe_controls
+from weft.live.messages import ChooseLook, Save, read_messages
+from weft.live.order import Order
+from weft.live.save import SceneSource, save_play, save_scene
+from weft.live.session import Session
 from weft.run.run import Run
 from weft.run.run_folder import RunFolder
 from weft.scene.build import Builder, LoadedScene

@@ -4,9 +4,9 @@ import html
 import threading
 from pathlib import Path
 
-from weft.play.order import Order
-from weft.play.process import SimulationProcess
-from weft.play.server import PlayServer
+from weft.live.order import Order
+from weft.live.process import SimulationProcess
+from weft.live.server import PlayServer
 from weft.scene.scene import Scene
 
 

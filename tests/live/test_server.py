@@ -8,11 +8,11 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.play.fake import FakeProcess
+from tests.live.fake import FakeProcess
 from tests.show.conftest import seen as seen
 from tests.show.pictures import follow
-from weft.play import server as play_server
-from weft.play.server import PlayServer
+from weft.live import server as play_server
+from weft.live.server import PlayServer
 from weft.show.viewer.server import MOST_JSON
 
 PRESS = {"do": "press", "finger": 0, "on": "cloth", "face": 3, "place": [0, 0, 0], "force": 5}

@@ -15,7 +15,7 @@ from weft.energies.springs.hand import Hand
 from weft.energies.state import State
 from weft.io import write_mesh
 from weft.io.files import atomic_write
-from weft.play.session import Session
+from weft.live.session import Session
 from weft.scene.file import Source
 
 _OF_PLAY = ("hand", "changes", "start_state", "seconds", "fps")  # fields that are written anew

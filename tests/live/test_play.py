@@ -8,10 +8,10 @@ import pytest
 
 import weft
 from tests.cli.test_cli import run as run
-from tests.play.test_server import ask
+from tests.live.test_server import ask
 from weft.io.obj import write_obj
-from weft.play.mesh_scene import write_mesh_scene
-from weft.play.server import PlayServer
+from weft.live.mesh_scene import write_mesh_scene
+from weft.live.server import PlayServer
 from weft.scene.build import load_scene
 
 

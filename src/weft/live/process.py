@@ -15,7 +15,7 @@ from weft.base.trees import Json, Yaml
 from weft.show.viewer.page_text import Content
 
 if TYPE_CHECKING:
-    from weft.play.order import Order
+    from weft.live.order import Order
 
 PATIENCE = 30.0  # [s] for an answer: a step of a garment may take seconds
 
@@ -41,7 +41,7 @@ class SimulationProcess:
                     got=f"what cannot be sent to another process: {error}",
                     expected="energies, forces and paths that are classes and functions of modules",
                 ) from None
-            command = [sys.executable, "-m", "weft.play.worker"]
+            command = [sys.executable, "-m", "weft.live.worker"]
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE)
             assert self._process.stdin is not None
             self._process.stdin.write(said)

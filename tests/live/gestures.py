@@ -1,6 +1,6 @@
 """A campaign of random gestures on cloth that is played.
 
-    python -m tests.play.gestures --gestures 1000 [--seed N]
+    python -m tests.live.gestures --gestures 1000 [--seed N]
 
 Every gesture is one of: a drag, slow or faster than 10 m/s, also through bodies and the floor; a
 pin that is set or taken away; a control at one of its ends; undo; reset. After every step the faces
@@ -18,8 +18,8 @@ import numpy as np
 
 from studies.garments.intersection_count import count_intersections
 from weft.base.errors import WeftError
-from weft.play.messages import read_messages
-from weft.play.session import Session
+from weft.live.messages import read_messages
+from weft.live.session import Session
 from weft.run.run_folder import RunFolder
 from weft.scene.build import load_scene
 

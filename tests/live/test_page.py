@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from tests.play.fake import FakeProcess
-from tests.play.test_server import served
+from tests.live.fake import FakeProcess
+from tests.live.test_server import served
 from tests.show.browsing import Tab, browser_or_skip
 from tests.show.conftest import seen as seen
 from tests.show.pictures import follow
-from weft.play import server as play_server
+from weft.live import server as play_server
 
 pytestmark = pytest.mark.browser
 SHIFT = 8

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import weft
-from tests.play.test_session import steps, tell
+from tests.live.test_session import steps, tell
 from tests.scene.test_sewing_again import scene_in
 from weft.base.errors import SceneError, WeftError
-from weft.play.save import SceneSource, save_play, save_scene
-from weft.play.session import Session
+from weft.live.save import SceneSource, save_play, save_scene
+from weft.live.session import Session
 from weft.run.run_folder import RunFolder
 from weft.scene.build import Builder, load_scene
 from weft.scene.changes import Change

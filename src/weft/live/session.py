@@ -17,8 +17,8 @@ from weft.base.arrays import Arrays, Floats, Ints
 from weft.base.errors import WeftError, check_known
 from weft.energies.springs.hand import Hand, Hands
 from weft.integrators.halving import TakenStep
-from weft.play.controls import Control, controls_of, value_of
-from weft.play.messages import (
+from weft.live.controls import Control, controls_of, value_of
+from weft.live.messages import (
     Button,
     ChooseLook,
     Freeze,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.play.gestures import campaign
+from tests.live.gestures import campaign
 
 
 def check(found, gestures):

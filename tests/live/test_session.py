@@ -6,9 +6,9 @@ import pytest
 import weft
 from weft.base.errors import SceneError, WeftError
 from weft.energies.springs.hand import PIN, Hand
-from weft.play.messages import read_messages
-from weft.play.save import SceneSource, save_play, save_scene
-from weft.play.session import Session
+from weft.live.messages import read_messages
+from weft.live.save import SceneSource, save_play, save_scene
+from weft.live.session import Session
 from weft.run.run_folder import RunFolder
 from weft.scene.build import Builder, load_scene
 from weft.scene.changes import Change
