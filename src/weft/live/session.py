@@ -49,11 +49,15 @@ class HeldPoint:
     keys: dict[float, Place]  # by time [s]
     until: float | None = None
 
-    @property
-    def present(self) -> Hand:
-        """The hand as it is now: it knows the last place only."""
-        t, place = next(reversed(self.keys.items()))
-        return Hand(self.points, self.weights, [t], [place], None, self.force)
+    def __post_init__(self) -> None:
+        ((t, place),) = self.keys.items()
+        # the hand as it is now: it knows the last place only
+        self.present = Hand(self.points, self.weights, [t], [place], None, self.force)
+
+    def move(self, t: float, place: Place) -> None:
+        """Be at another place from the time t [s] on."""
+        self.keys[t] = place
+        self.present = dataclasses.replace(self.present, times=[t], places=[place])
 
     @property
     def at_start(self) -> Hand:
@@ -258,7 +262,7 @@ class Session:
     def _(self, message: Move) -> None:
         held = self.fingers.get(message.finger)
         if held is not None:  # else it let go when a step failed
-            held.keys[self.t] = message.place
+            held.move(self.t, message.place)
             self._hold()
 
     @take.register

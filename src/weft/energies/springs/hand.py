@@ -99,10 +99,13 @@ class Hand:
         """Return where the point is pulled (3,) [m] in a step from x (n,3) at t [s]: the place, or
         as far towards it as the force reaches.
         """
-        point, place = self.held_point(x), self.place(t)
+        place = self.place(t)
+        if self.force is None:
+            return place
+        point = self.held_point(x)
         way = place - point
         far = float(np.linalg.norm(way))
-        return place if self.force is None or far <= REACH else point + way * (REACH / far)
+        return place if far <= REACH else point + way * (REACH / far)
 
 
 @dataclass(eq=False)
