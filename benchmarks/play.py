@@ -26,7 +26,7 @@ MOVES = 20
 
 
 def play() -> Iterator[BenchMeasure]:
-    """The built-in scene: a sheet of 30 x 30 on a sphere, beside a loose ball."""
+    """The built-in scene: a sheet of 30 x 30 on a sphere."""
     clock = time.perf_counter()
     with resources.as_file(resources.files("weft") / "scenes" / "play.yaml") as path:
         page = _Page(SimulationProcess(Order(None, Path(path))))

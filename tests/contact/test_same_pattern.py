@@ -101,7 +101,7 @@ def test_who_comes_late_is_lumped(monkeypatch):
     scene = heap(effort="interactive")
     whole = list(steps(scene, 14))
     assert whole[-1][2].contact["count"] > 1.5 * len(scene.cloth.points)
-    assert np.count_nonzero(found) > 5 and len(scene.model().contact.crossings(whole[-1][0].x)) == 0
+    assert np.count_nonzero(found) > 2 and len(scene.model().contact.crossings(whole[-1][0].x)) == 0
     resumes_bitwise(scene, whole, (9, 11))
     patterns = []
     for few in (latecomers.FEW, -1.0):

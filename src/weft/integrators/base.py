@@ -312,10 +312,22 @@ class Solver:
     """The linear solver of an integrator for one model, with the symbolic work that it reuses.
 
     Reuse saves time only: no result depends on it.
+
+    Args:
+        name: of the linear solver.
+        stop: error that an iterative solver's tolerance bounds.
+        filters: whether matrices are filtered by constraints.
+        early: whether steps may end before they have converged.
     """
 
-    def __init__(self, name: str, stop: Stop = Stop.ENERGY, filters: bool = False) -> None:
-        self.name, self.stop, self.filters = name, stop, filters
+    def __init__(
+        self,
+        name: str,
+        stop: Stop = Stop.ENERGY,
+        filters: bool = False,
+        early: bool = False,
+    ) -> None:
+        self.name, self.stop, self.filters, self.early = name, stop, filters, early
         self.work: BlockCsr | None = None  # scratch for matrices that are filtered by constraints
         self.linear = linear_solver(name, 0, stop)  # raises an error for an unknown name
         self.model: Model | None = None
@@ -333,7 +345,9 @@ class Solver:
             touching, n = model.contact is not None, len(model.mass)
             pattern = model.assembly.pattern
             self.work = BlockCsr.zeros(pattern) if self.filters else None
-            self.linear = linear_solver(self.name, n, self.stop, touching, pattern)
+            # The stiffness of rigid bodies takes iterative solvers many iterations.
+            early = self.early and not len(model.loose)
+            self.linear = linear_solver(self.name, n, self.stop, touching, pattern, early)
         return self.linear
 
 
@@ -365,7 +379,8 @@ class Integrator(ABC):
 
     def __init__(self, settings: StepSettings | None = None) -> None:
         self.settings = settings or StepSettings()
-        self._solver = Solver(self.settings.linear)
+        early = self.settings.iteration_limit > 0
+        self._solver = Solver(self.settings.linear, early=early)
 
     @cached_property
     def careful(self) -> "Integrator":

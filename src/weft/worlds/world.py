@@ -54,7 +54,8 @@ class World:
         # Scenes may share a model, but worlds may not: terms store data of a step.
         self.model = dataclasses.replace(scene.model())
         self.alone: Model | None = None  # used for steps that are halved
-        self.solver = Solver(stepper.settings.linear)
+        early = stepper.settings.iteration_limit > 0
+        self.solver = Solver(stepper.settings.linear, early=early)
         self.prepared: PreparedSolver | None = (
             None  # last prepared matrix, whose symbolic work is reused
         )

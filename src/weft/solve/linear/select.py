@@ -25,6 +25,8 @@ DIRECT_WIDE, WIDE = 2_000, 16
 # Vertices up to which PARDISO is faster with contact: the pattern changes in every step, so the
 # symbolic phase is repeated (docs/decisions/0017).
 DIRECT_WITH_CONTACT = 1_200
+# The same if steps may end early: their iterative solves need few digits.
+DIRECT_EARLY = 150
 
 
 def check_linear(name: str, *, contact: bool) -> None:
@@ -49,6 +51,7 @@ def linear_solver(
     stop: Stop = Stop.ENERGY,
     contact: bool = False,
     pattern: BlockPattern | None = None,
+    early: bool = False,
 ) -> LinearSolver:
     """Return a linear solver by name.
 
@@ -59,6 +62,7 @@ def linear_solver(
         stop: error that an iterative solver's tolerance bounds.
         contact: whether the pattern changes with the pairs in contact.
         pattern: pattern of the systems to solve; None: not known.
+        early: whether steps may end before they have converged, so that errors of 0.1 will do.
 
     Raises:
         SolverError: an unknown name, or a solver that is not installed.
@@ -68,5 +72,7 @@ def linear_solver(
         most = DIRECT_WITH_CONTACT if contact else DIRECT_UP_TO
         if pattern is not None and pattern.n_blocks > WIDE * pattern.n:
             most = min(most, DIRECT_WIDE)
+        elif contact and early:
+            most = DIRECT_EARLY
         name = "pardiso" if have_pardiso() and n <= most else "multigrid"
     return SOLVERS[name](stop)
