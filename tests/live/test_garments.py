@@ -8,7 +8,7 @@ import pytest
 import weft
 from tests.live.test_session import steps, tell
 from tests.scene.test_sewing_again import scene_in
-from weft.base.errors import SceneError, WeftError
+from weft.base.errors import SceneError, SimulationError, WeftError
 from weft.live.save import SceneSource, save_play, save_scene
 from weft.live.session import Session
 from weft.run.run_folder import RunFolder
@@ -78,7 +78,9 @@ def widest_gap(session):
     return max(float(np.linalg.norm(x[p[:, 0]] - x[p[:, 1]], axis=1).max()) for _, p in seams)
 
 
-def test_a_figure_takes_poses_while_cloth_moves(tmp_path):
+@pytest.fixture
+def figure(tmp_path):
+    """Return a session of a sheet above a figure, and the source of its files."""
     (tmp_path / "scene.yaml").write_text(
         """
 cloth: {sheet: {nx: 6, ny: 6, width: 20 cm, height: 20 cm}, translation: [0, 1.9 m, 0]}
@@ -91,6 +93,11 @@ fps: 25
     source = read_source(tmp_path / "scene.yaml")
     loaded = Builder(source, validate(source)).build()
     session = Session(loaded.scene, 25.0, RunFolder(tmp_path / "run", fsync=False))
+    return session, SceneSource.of(source, None)
+
+
+def test_a_figure_takes_poses_while_cloth_moves(figure, tmp_path):
+    session, source = figure
     path = "bodies.anna.pose"
     at = [session.loop.model.bodies(session.t)]
 
@@ -112,7 +119,7 @@ fps: 25
     c, s = np.cos(np.radians(30)), np.sin(np.radians(30))
     turned = sitting @ np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]]).T + [0.05, 0, 0]
     assert np.abs(at[-1] - turned).max() < 1e-9
-    run = weft.simulate(save_play(session, SceneSource.of(source, None)), out=tmp_path / "again")
+    run = weft.simulate(save_play(session, source), out=tmp_path / "again")
     assert np.array_equal(run.positions(), session.place.state.x)
     assert np.array_equal(run.body_positions(), at[-1])
 
@@ -127,6 +134,27 @@ def test_poses_that_cannot_be(tmp_path, value):
         weft.Scene(
             scene.cloth, bodies=scene.bodies, changes=[Change(0, {"bodies.anna.pose": value})]
         )
+
+
+def test_undo_moves_a_figure_back_and_a_file_cannot_make_it_jump(figure, tmp_path):
+    session, source = figure
+    path = "bodies.anna.pose"
+    tell(session, {"do": "set", "path": path, "value": "arms_down"})
+    steps(session, 60)
+    before = session.loop.model.bodies(session.t)
+    tell(session, {"do": "undo"})
+    steps(session, 1)
+    assert np.abs(session.loop.model.bodies(session.t) - before).max() < 0.05
+    steps(session, 59)
+    assert session.control_values()[path] == "a_pose"
+    start = session.loop.model.bodies(0.0)
+    assert np.abs(session.loop.model.bodies(session.t) - start).max() < 1e-7
+    file = save_play(session, source)
+    weft.simulate(file, out=tmp_path / "again", progress=False)
+    scene = load_scene(file).scene
+    jumping = scene.with_(changes=[*scene.changes, Change(1.0, {path: "0.5 sit"})])
+    with pytest.raises(SimulationError, match="anna jumps by"):
+        weft.simulate(jumping, seconds=2, out=tmp_path / "jump", progress=False)
 
 
 def test_only_figures_take_poses():

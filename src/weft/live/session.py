@@ -37,6 +37,7 @@ from weft.scene.changes import Change, changed_scene, read_poses
 from weft.scene.scene import Scene
 
 Place = tuple[float, float, float]
+Value = float | str | None  # of a control
 
 
 @dataclass
@@ -106,8 +107,8 @@ class Session:
         self.place, self.parts = self.start, list[TakenStep]()
         self.moved = False  # True once panels were moved at the start
         self.controls = {c.path: c for c in controls_of(self.base)}
-        self.values: dict[str, float | str | None] = {}  # that differ from those of the scene
-        self._undo: list[dict[str, float | str | None]] = []
+        self.values: dict[str, Value] = {}  # that differ from those of the scene
+        self._undo: list[dict[str, Value]] = []
         self.recording = Recording()
         self.fingers: dict[int, HeldPoint] = {}
         self.pins: dict[int, HeldPoint] = {}
@@ -221,7 +222,7 @@ class Session:
             self.playing, self._steps = False, self._steps + 1
         elif message.do == "undo":
             if self._undo:
-                self._become(self._undo.pop())
+                self._become(self._with_present_poses(self._undo.pop()))
         else:
             self._reset()
 
@@ -232,7 +233,7 @@ class Session:
         self.fingers.clear()
         self.pins.clear()
         self.frozen.clear()
-        self.values = {k: v for k, v in self.values.items() if not k.startswith("bodies.")}
+        self.values = {k: v for k, v in self.values.items() if not _is_pose(k)}
         self._become(self.values)
         for k, h in enumerate(self._given):
             held = HeldPoint(h.points, h.weights, None, {0.0: h.places[0]})
@@ -289,15 +290,11 @@ class Session:
         for held in self.frozen.pop(message.panel, []):
             held.until = self.t
         if message.on:
-            x = self.place.state.x
-            held_now = [
-                HeldPoint([k], [1.0], None, {self.t: (a, b, c)})
-                for k, (a, b, c) in zip(
-                    self.panels[message.panel].tolist(), x[self.panels[message.panel]].tolist()
-                )
-            ]
-            self.frozen[message.panel] = held_now
-            self.recording.held += held_now
+            points = self.panels[message.panel]
+            places = map(tuple, self.place.state.x[points].tolist())
+            pins = [HeldPoint([k], [1.0], None, {self.t: at}) for k, at in zip(points, places)]
+            self.frozen[message.panel] = pins
+            self.recording.held += pins
         self._hold()
 
     @take.register
@@ -324,21 +321,33 @@ class Session:
             check_known(str(message.value), tuple(control.choices), control.path, WeftError)
         elif isinstance(message.value, str):
             raise WeftError(control.path, got=repr(message.value), expected="a number")
-        before, path = dict(self.values), message.path
+        before, path, value = dict(self.values), message.path, message.value
         # A preset replaces the numbers that were changed before.
         kept = {k: v for k, v in before.items() if not k.startswith(f"{path}.") and k != path}
-        value = message.value
-        if path.startswith("bodies."):  # poses follow one another
-            earlier = [p for p in read_poses(before.get(path, "")) if p[0] < self.t]
-            value = ", ".join(f"{t!r} {name}" for t, name in [*earlier, (self.t, value)])
+        if _is_pose(path):
+            value = self._take_pose(path, str(value))
         self._become({**kept, path: value})
         self._undo.append(before)
+
+    def _take_pose(self, path: str, pose: str) -> str:
+        """Return the poses of a body until now, followed by one that it takes from now on."""
+        earlier = [p for p in read_poses(self.values.get(path, "")) if p[0] < self.t]
+        return ", ".join(f"{t!r} {name}" for t, name in [*earlier, (self.t, pose)])
+
+    def _with_present_poses(self, values: dict[str, Value]) -> dict[str, Value]:
+        """Return earlier values of the controls; bodies move back into the poses of that time."""
+        found = {k: v for k, v in values.items() if not _is_pose(k)}
+        for path in filter(_is_pose, self.values):
+            pose = value_of(self.base, path, values)
+            same = pose == value_of(self.base, path, self.values)
+            found[path] = self.values[path] if same else self._take_pose(path, str(pose))
+        return found
 
     def _control(self, path: str) -> Control:
         check_known(path, tuple(self.controls), "control", WeftError)
         return self.controls[path]
 
-    def _become(self, values: dict[str, float | str | None]) -> None:
+    def _become(self, values: dict[str, Value]) -> None:
         """Take other values of the controls, from the next step on."""
         self.loop.scene = changed_scene(self.base, values) if values else self.base
         self.values, changes = values, self.recording.changes
@@ -392,3 +401,8 @@ class Session:
         began.
         """
         self._live.hands = [h.present for h in self.recording.held if h.until is None]
+
+
+def _is_pose(path: str) -> bool:
+    """Return whether a control is the pose of a body, which follows the poses before it."""
+    return path.startswith("bodies.")

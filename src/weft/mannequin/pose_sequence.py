@@ -54,6 +54,7 @@ class PoseSequence:
         times = np.unique(np.concatenate([[0], *blends])) / RATE
         stance = self._stances(times, [s / RATE for s in starts], [name for _, name in poses])
         x = self.figure.apply_stance(stance)
+        x[times <= starts[0] / RATE] = self.figure.vertices  # without round-off of the skin
         for rotation, translation in self.placed:
             turn = Rotation.from_euler("xyz", rotation, degrees=True)
             x = turn.apply(x.reshape(-1, 3)).reshape(x.shape) + np.asarray(translation)

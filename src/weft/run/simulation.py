@@ -57,6 +57,7 @@ from weft.run.step_record import (
 
 MOST_FRAMES = 10_000_000
 MOST_STEPS = 1_000_000_000  # in one frame
+JUMP = 1e-9  # [m] of bodies at a change of the scene
 STEP_SIZE = 600  # [bytes] lower bound of the size of one line of metrics
 
 
@@ -387,11 +388,13 @@ class Loop:
         The memory stays: points and mesh are the same.
 
         Raises:
-            SimulationError: after a change of thickness surfaces are nearer than that.
+            SimulationError: after a change of thickness surfaces are nearer than that, or bodies
+                are elsewhere.
         """
         now = self.scene.at(state.t)
         if now is self._present:
             return
+        self._check_bodies(now, state.t)
         model = now.model()
         if model.contact is not None:
             try:
@@ -402,6 +405,23 @@ class Loop:
                     text, got=error.got, expected=error.expected, hint="change less"
                 ) from None
         self._present, self.model, self.integrator = now, model, now.stepper()
+
+    def _check_bodies(self, now: SceneLike, t: float) -> None:
+        """Check that bodies go on from where they are in a scene that begins at t [s].
+
+        Raises:
+            SimulationError: one is elsewhere.
+        """
+        before = self.scene.at(np.nextafter(t, -math.inf))
+        for a, b in zip(before.bodies, now.bodies):
+            jump = 0.0 if a is b else float(np.abs(a.at(t) - b.at(t)).max())
+            if jump > JUMP:
+                raise SimulationError(
+                    f"change of the scene at t = {t:.6g} s",
+                    got=f"{b.name} jumps by {jump:.3g} m",
+                    expected="bodies that go on from where they are",
+                    hint="a change lists the poses before it, too: 1.2 arms_down, 3 sit",
+                )
 
     def step(self, place: RunState) -> tuple[RunState, list[TakenStep]]:
         """Take the next step of the frame; return the new state and the parts of the step.
