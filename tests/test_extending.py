@@ -359,7 +359,7 @@ print(json.dumps([
 def add_format(added):
     file = "io/__init__.py"
     added.write("io/formats/xyz.py", FORMAT)
-    added.insert(file, "\nfrom weft.io.formats.xyz import read_xyz, write_xyz", "\nWarp = ")
+    added.insert(file, "\nfrom weft.io.formats.xyz import read_xyz, write_xyz", "\n\n\n@dataclass")
     added.insert(
         file, '    ".xyz": Format(read=read_xyz, write=write_xyz),\n', '    ".obj": Format('
     )

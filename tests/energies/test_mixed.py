@@ -397,6 +397,7 @@ WITHOUT = {
     "JointSpring": "abstract: what springs of joints have in common",
     "StepEnergy": "abstract: what energies have in common that act in a step only",
     "MassEnergy": "abstract: what energies of masses have in common",
+    "Hands": "act in a step only, by springs between points: tests/live/test_session.py",
     "Masses": "of inertia, which has a step: tests/adjoint asks it",
     "Energy": "a protocol",
     "FastEnergy": "a protocol",

@@ -31,10 +31,11 @@ from weft.base.settings import documented, setting
 from weft.energies.base import Bound, damping_of
 from weft.energies.state import State
 from weft.energies.step import Step
-from weft.integrators.base import AnyMemory, Memory, Solver, StepLength, StepReport
+from weft.integrators.base import AnyMemory, Memory, StepLength, StepReport
 from weft.integrators.linearized import QuadraticModel, finish, refuse_for_one_solve
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
+from weft.integrators.step_solver import Solver
 from weft.kernel import vec3
 from weft.solve.linear.constraints import ConstrainedSolution, Constraint, solve_releasing
 from weft.solve.linear.select import LINEAR_SOLVERS

@@ -31,13 +31,13 @@ from weft.energies.step_cotangents import StepCotangents
 from weft.integrators.lagged_friction import minimize_lagged
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
-from weft.solve.linear.select import LINEAR_SOLVERS, linear_solver
-from weft.solve.linear.solver import LinearSolver, Outcome, PreparedSolver, Stop
+from weft.integrators.step_solver import Solver
+from weft.solve.linear.select import LINEAR_SOLVERS
+from weft.solve.linear.solver import LinearSolver, Outcome
 from weft.solve.newton.descent import Newton
 from weft.solve.newton.minimize import Counts, Minimum
 from weft.solve.newton.psd import Psd
 from weft.solve.newton.residual_bounds import ResidualBounds
-from weft.solve.sparse.block_csr import BlockCsr
 
 # Interactive steps are limited to 8 iterations and 10 ms. With these numbers they are closer to
 # converged steps of 2.5 ms than converged steps of 20 ms are, in half the time
@@ -306,49 +306,6 @@ class StepSettings:
     def longest(self) -> float:
         """Longest step [s] that suits this effort."""
         return INTERACTIVE_STEP if self.effort == "interactive" else float("inf")
-
-
-class Solver:
-    """The linear solver of an integrator for one model, with the symbolic work that it reuses.
-
-    Reuse saves time only: no result depends on it.
-
-    Args:
-        name: of the linear solver.
-        stop: error that an iterative solver's tolerance bounds.
-        filters: whether matrices are filtered by constraints.
-        early: whether steps may end before they have converged.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        stop: Stop = Stop.ENERGY,
-        filters: bool = False,
-        early: bool = False,
-    ) -> None:
-        self.name, self.stop, self.filters, self.early = name, stop, filters, early
-        self.work: BlockCsr | None = None  # scratch for matrices that are filtered by constraints
-        self.linear = linear_solver(name, 0, stop)  # raises an error for an unknown name
-        self.model: Model | None = None
-        self.prepared: PreparedSolver | None = None
-        self.prepared_contact: PreparedSolver | None = None
-
-    def on(self, model: Model) -> LinearSolver:
-        """Return the solver for the matrices of a step of a model.
-
-        A new model starts without reused work. ``minimize.Search`` forgets what a solver learned in
-        earlier searches.
-        """
-        if self.model is not model:
-            self.model, self.prepared, self.prepared_contact = model, None, None
-            touching, n = model.contact is not None, len(model.mass)
-            pattern = model.assembly.pattern
-            self.work = BlockCsr.zeros(pattern) if self.filters else None
-            # The stiffness of rigid bodies takes iterative solvers many iterations.
-            early = self.early and not len(model.loose)
-            self.linear = linear_solver(self.name, n, self.stop, touching, pattern, early)
-        return self.linear
 
 
 @checked(

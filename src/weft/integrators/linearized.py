@@ -22,10 +22,11 @@ from weft.base.errors import SceneError
 from weft.energies.base import Bound
 from weft.energies.state import State
 from weft.energies.step import Step
-from weft.integrators.base import Solver, StepReport
+from weft.integrators.base import StepReport
 from weft.integrators.lagged_friction import minimize_lagged
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential, is_start
+from weft.integrators.step_solver import Solver
 from weft.kernel import WarpArray, vec3
 from weft.solve.linear.solver import LinearSolution, Outcome
 from weft.solve.newton.descent import Newton

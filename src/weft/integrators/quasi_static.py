@@ -27,7 +27,6 @@ from weft.energies.step_cotangents import StepCotangents
 from weft.integrators.base import (
     AnyMemory,
     Memory,
-    Solver,
     StepLength,
     StepPart,
     StepReport,
@@ -36,6 +35,7 @@ from weft.integrators.base import (
 from weft.integrators.lagged_loads import Limits, balance_lagged_loads
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
+from weft.integrators.step_solver import Solver
 from weft.kernel import WarpArray, vec3
 from weft.solve.linear.select import LINEAR_SOLVERS
 from weft.solve.linear.solver import Outcome

@@ -23,11 +23,12 @@ from weft.base.runtime_types import checked
 from weft.base.settings import documented, setting
 from weft.energies.state import State
 from weft.energies.step import Step
-from weft.integrators.base import AnyMemory, Memory, Solver, StepLength, StepReport
+from weft.integrators.base import AnyMemory, Memory, StepLength, StepReport
 from weft.integrators.bdf2 import no_history, plan_step, remember, step_with_impacts
 from weft.integrators.linearized import QuadraticModel, finish, refuse_for_one_solve
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
+from weft.integrators.step_solver import Solver
 from weft.kernel import Scalar, WarpArray, vec3
 from weft.solve.linear.constraints import ConstrainedSolution, Constraint, Filter, solve_constrained
 from weft.solve.linear.select import LINEAR_SOLVERS

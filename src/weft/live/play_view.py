@@ -4,6 +4,8 @@ import html
 import threading
 from pathlib import Path
 
+from weft.base.errors import RunError
+from weft.base.runtime_types import checked
 from weft.live.order import Order
 from weft.live.process import SimulationProcess
 from weft.live.server import PlayServer
@@ -49,6 +51,7 @@ class PlayView:
         return f'<iframe src="{html.escape(self.url)}" {how}></iframe>'
 
 
+@checked(RunError)
 def play(
     scene: Scene | str | Path,
     *,

@@ -13,9 +13,10 @@ from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.energies.state import State
 from weft.energies.step import Step
 from weft.integrators.backward_euler import BackwardEuler
-from weft.integrators.base import Solver, StepReport
+from weft.integrators.base import StepReport
 from weft.integrators.halving import StepFailed, TakenStep, advance
 from weft.integrators.model import Model
+from weft.integrators.step_solver import Solver
 from weft.run.scene_interface import SceneLike
 from weft.run.step_record import RunState
 from weft.solve.linear.solver import LinearSolver, PreparedSolver

@@ -7,8 +7,9 @@ gap of a seam at a given pace. With g = 0 the energy is 1/2 k |d|^2: a closed se
 ``begin`` until ``end``; a bond whose tension exceeds its ``strength`` at the end of a step tears,
 and stays torn.
 
-In steps that may end early a bond that is slack by less than ``SLACK`` counts as stiff in projected
-Hessians (``spring_law``): while seams close, most bonds are slack by less than a millimeter.
+In steps that may end early a bond that closes and is slack by less than ``SLACK`` counts as stiff
+in projected Hessians (``spring_law``): while seams close, most bonds are slack by less than a
+millimeter.
 
 The kernels are those of ``point_springs``. The Hessian k [(1 - g/|d|) I + (g/|d|) n n^T] is never
 indefinite where the bond pulls, so EXACT and PROJECTED are the same.
@@ -161,10 +162,11 @@ class Bonds(SpringEnergy):
         torn = np.zeros(len(self.pairs))
         if step is None:
             return self._at(self.end, torn)
-        slack = SLACK * step.dt if step.may_end_early else 0.0
+        soon = step.may_end_early & (step.state.t <= np.asarray(self.closing)[:, 1])
+        slack = np.where(soon, SLACK * step.dt, 0.0)
         return self._at(step.t, np.asarray(step.kept.get(self.memory, torn)), slack)
 
-    def _at(self, t: float, torn: Floats, slack: float = 0.0) -> WarpStruct:
+    def _at(self, t: float, torn: Floats, slack: Floats | float = 0.0) -> WarpStruct:
         """Return the parameters at time t [s]; ``torn`` (m,) is above 0 for torn bonds."""
         p = AttachedPoints()
         for name, values in self._vectors.items():

@@ -19,7 +19,8 @@ from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, documented, setting
-from weft.energies.base import Bound, FastEnergy
+from weft.energies.base import Bound
+from weft.energies.point_masses import StepEnergy
 from weft.energies.springs.point_springs import BoundPointSprings, PointSprings
 from weft.energies.step import Step
 from weft.kernel import WarpArray
@@ -109,7 +110,7 @@ class Hand:
 
 
 @dataclass(eq=False)
-class Hands(FastEnergy):
+class Hands(StepEnergy):
     """The energy of all hands of a simulation. ``hands`` may be replaced between steps."""
 
     hands: Sequence[Hand]
@@ -135,18 +136,6 @@ class Hands(FastEnergy):
         place = np.array([h.pulled_to(x, t) for h in held])
         stiffness = np.array([h.stiffness for h in held])
         return PointSprings(points, weights, stiffness, self.name, place=place, reported=False)
-
-    def value(self, x: Positions) -> Floats:
-        """Return no energies: hands pull in steps only."""
-        return np.zeros(0)
-
-    def gradient(self, x: Positions) -> Floats:
-        """Return no forces: hands pull in steps only."""
-        return np.zeros((0, 1, 3))
-
-    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """Return no stiffness: hands pull in steps only."""
-        return np.zeros((0, 1, 1, 3, 3))
 
     def bind(self, pattern: BlockPattern) -> "BoundHands":
         """Return the term for simulations, bound to the block pattern of a matrix."""
