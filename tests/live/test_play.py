@@ -9,8 +9,11 @@ import pytest
 import weft
 from tests.cli.test_cli import run as run
 from tests.live.test_server import ask
+from weft.base.errors import SimulationError
 from weft.io.obj import write_obj
 from weft.live.mesh_scene import write_mesh_scene
+from weft.live.order import Order
+from weft.live.process import SimulationProcess
 from weft.live.server import PlayServer
 from weft.scene.build import load_scene
 
@@ -76,3 +79,19 @@ def test_the_command_serves_a_mesh_and_keeps_its_scene(tmp_path, monkeypatch, ru
         (tmp_path / "a.scene.yaml").write_text(scene.replace("linen", "silk"))
     assert "silk" in (tmp_path / "a.scene.yaml").read_text()
     assert names == ["a.scene", "a.scene"]
+
+
+def test_a_process_that_cannot_start_or_ends_is_named(tmp_path, monkeypatch):
+    scene = tmp_path / "scene.yaml"
+    scene.write_text("cloth: {sheet: {nx: 4, ny: 4, width: 10 cm, height: 10 cm}}\n")
+    with monkeypatch.context() as patch:
+        patch.setattr("sys.executable", "/bin/false")
+        with pytest.raises(SimulationError, match="ended"):
+            SimulationProcess(Order(None, scene))
+    process = SimulationProcess(Order(None, scene))
+    process.page()
+    assert process.say([{"do": "step"}]) == {}
+    process._process.kill()
+    with pytest.raises(SimulationError, match="ended"):
+        process.say([{"do": "step"}])
+    process.close()

@@ -44,16 +44,38 @@ class SimulationProcess:
             command = [sys.executable, "-m", "weft.live.worker"]
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE)
             assert self._process.stdin is not None
-            self._process.stdin.write(said)
-            self._process.stdin.close()
-            self._connection: Connection[Any, Any] = listener.accept()
+            with suppress(BrokenPipeError):  # it ended at once, which _meet tells
+                self._process.stdin.write(said)
+                self._process.stdin.close()
+            self._connection = self._meet(listener)
         self._news = threading.Condition()
         self._asking = threading.Lock()
         self._content: Content | None = None
         self._picture, self._number = b"", 0
-        self._answers: list[Json | WeftError] = []
+        self._asked = 0  # lists of messages that were sent
+        self._answers: dict[int, Json | WeftError] = {}  # by number of the list
         self._ended: WeftError | None = None
         threading.Thread(target=self._listen, daemon=True).start()
+
+    def _meet(self, listener: Listener) -> "Connection[Any, Any]":
+        """Return the connection to the process.
+
+        Raises:
+            SimulationError: the process ended before.
+        """
+        met: list[Connection[Any, Any]] = []
+
+        def accept() -> None:
+            with suppress(OSError, EOFError):  # the listener is closed if nobody comes
+                met.append(listener.accept())
+
+        waiting = threading.Thread(target=accept, daemon=True)
+        waiting.start()
+        while not met:
+            waiting.join(0.05)
+            if not met and self._process.poll() is not None:
+                raise self._lost()
+        return met[0]
 
     def _listen(self) -> None:
         """Take what the process sends, until it ends."""
@@ -70,7 +92,8 @@ class SimulationProcess:
                 elif word is None or (isinstance(word, WeftError) and self._content is None):
                     self._ended = word or self._lost()
                 else:
-                    self._answers.append(word)
+                    number, answer = word
+                    self._answers = {number: answer}
                 self._news.notify_all()
                 if self._ended is not None:
                     return
@@ -118,15 +141,20 @@ class SimulationProcess:
             WeftError: a message that is refused, or the process has ended.
         """
         with self._asking:
+            self._asked += 1
+            number = self._asked
             with suppress(OSError):
-                self._connection.send(list(messages))
+                self._connection.send((number, list(messages)))
             with self._news:
-                self._news.wait_for(lambda: self._answers or self._ended is not None, PATIENCE)
-                if not self._answers:
+                self._news.wait_for(
+                    lambda: number in self._answers or self._ended is not None, PATIENCE
+                )
+                if number not in self._answers:
+                    got, hint = "no answer", "a step takes long: wait, or play a coarser mesh"
                     raise self._ended or SimulationError(
-                        "the process that simulates", got="no answer", expected="one in 30 s"
+                        "the process that simulates", got=got, expected="one in 30 s", hint=hint
                     )
-                found = self._answers.pop(0)
+                found = self._answers[number]
         if isinstance(found, WeftError):
             raise found
         return found

@@ -130,11 +130,13 @@ class Player:
 
     def answer(self) -> None:
         """Do what a list of messages says, and answer with a tree, or with the error."""
-        given = self.connection.recv()
+        number, given = self.connection.recv()
+        answer: Json | WeftError
         try:
-            self.connection.send(self.take(given))
+            answer = self.take(given)
         except WeftError as error:
-            self.connection.send(error)
+            answer = error
+        self.connection.send((number, answer))
         self.send_picture()
 
     def take(self, given: Sequence[Yaml]) -> Json:
