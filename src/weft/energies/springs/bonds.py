@@ -7,10 +7,6 @@ gap of a seam at a given pace. With g = 0 the energy is 1/2 k |d|^2: a closed se
 ``begin`` until ``end``; a bond whose tension exceeds its ``strength`` at the end of a step tears,
 and stays torn.
 
-In steps that may end early a bond that closes and is slack by less than ``SLACK`` counts as stiff
-in projected Hessians (``spring_law``): while seams close, most bonds are slack by less than a
-millimeter.
-
 The kernels are those of ``point_springs``. The Hessian k [(1 - g/|d|) I + (g/|d|) n n^T] is never
 indefinite where the bond pulls, so EXACT and PROJECTED are the same.
 """
@@ -36,9 +32,6 @@ from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import Scalar, WarpArray, WarpStruct, vec3
 from weft.solve.sparse.block_csr import BlockPattern
-
-# [m/s] times the step: a bond that is slack by less may become tight within an iteration
-SLACK = 0.03
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,11 +155,9 @@ class Bonds(SpringEnergy):
         torn = np.zeros(len(self.pairs))
         if step is None:
             return self._at(self.end, torn)
-        soon = step.may_end_early & (step.state.t <= np.asarray(self.closing)[:, 1])
-        slack = np.where(soon, SLACK * step.dt, 0.0)
-        return self._at(step.t, np.asarray(step.kept.get(self.memory, torn)), slack)
+        return self._at(step.t, np.asarray(step.kept.get(self.memory, torn)))
 
-    def _at(self, t: float, torn: Floats, slack: Floats | float = 0.0) -> WarpStruct:
+    def _at(self, t: float, torn: Floats) -> WarpStruct:
         """Return the parameters at time t [s]; ``torn`` (m,) is above 0 for torn bonds."""
         p = AttachedPoints()
         for name, values in self._vectors.items():
@@ -177,7 +168,6 @@ class Bonds(SpringEnergy):
             pulls=1,
             holds=self.acting(t) & (torn == 0),
             slip=1.0,
-            slack=slack,
         )
         return p
 

@@ -69,8 +69,6 @@ class SpringLaw:
     energy: WarpFunction  # (q, p) -> vec2: the elastic and the dissipated part [J]
     force: WarpFunction  # (q, p) -> vec2: the derivative of the energy by each coordinate
     stiffness: WarpFunction  # (q, p) -> vec2: its second derivative by each coordinate
-    # the same for Hessians that are not exact, where it may be an upper bound; None: ``stiffness``
-    bound: WarpFunction | None = None
 
 
 @dataclass(frozen=True)
@@ -156,8 +154,6 @@ def _hessian_kernel(
     """Build the kernel of Hessians with one treatment of the second derivative of q."""
     measure, slope, bend = coordinates.measure, coordinates.slope, coordinates.curvature
     dphi, ddphi, count, mode = law.force, law.stiffness, coordinates.count, kind.value
-    if kind is not Curvature.KEPT and law.bound is not None:
-        ddphi = law.bound
 
     @wp.kernel(module=module)
     def hessian(o: int, x: Vec3Array, stencil: IntArray2d, p: Elements, out: Mat33Array3d):

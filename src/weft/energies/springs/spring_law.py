@@ -8,10 +8,6 @@ which is C2. Damping adds k b/(2 span) (r - r_0)^2, with the time constant b and
 of the step. Friction on a rail adds D(s - s_a), with s the place along the rail and s_a the root of
 a bristle: D' rises from 0 to mu |phi'(r_1)| over the slip u, as (2 y - y^2) with y = |s - s_a|/u.
 The normal force is that at r_1: it is lagged.
-
-A search that follows phi'' goes as if a slack spring were not there, although it becomes tight
-within the step. With the slack e = L - r below a bound S, k (1 - e/S)^2 is the least curvature of a
-parabola that is nowhere below phi within motions of S. Hessians that are not exact have it.
 """
 
 import warp as wp
@@ -36,7 +32,6 @@ class SpringNumbers:
     pressed: Scalar  # [m] r_1
     root: Scalar  # [m] s_a
     slip: Scalar  # [m] u
-    slack: Scalar  # [m] S; 0: a slack spring has no stiffness
 
 
 @wp.func
@@ -124,15 +119,4 @@ def stiffness(q: vec2, p: SpringNumbers):
     return vec2(curve, drag)
 
 
-@wp.func
-def stiffness_bound(q: vec2, p: SpringNumbers):
-    """Return ``stiffness``, with that of the parabola for a spring that is slack."""
-    out = stiffness(q, p)
-    room = p.length - q[0]
-    if p.holds == 1 and p.pulls == 1 and room >= Scalar(0.0) and room < p.slack:
-        part = Scalar(1.0) - room / p.slack
-        out[0] = out[0] + p.stiffness * part * part
-    return out
-
-
-SPRING = SpringLaw(SpringNumbers, energy, force, stiffness, stiffness_bound)
+SPRING = SpringLaw(SpringNumbers, energy, force, stiffness)
