@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from weft.base.trees import Json, Yaml
 from weft.fabric.fabric import Fabric, preset_names
 from weft.scene.changes import read_poses
 from weft.scene.elastic import BENDING
+from weft.scene.keyframed_numbers import value_at
 from weft.scene.law import LAWS
 from weft.scene.scene import Scene
 
@@ -116,11 +116,9 @@ def value_of(scene: Scene, path: str, values: Mapping[str, Yaml]) -> float | str
         return scene.bending or "hinges"
     if first == "damping" and scene.damping is None:
         return float(scene.cloth.fabric.damping)
-    thing: Any = scene
-    for name in (first, *rest):
-        if thing is None:
-            return 0.0
-        thing = thing[int(name)] if name.isdigit() else getattr(thing, name)
+    if first == "wind" and scene.wind is None:
+        return 0.0
+    thing, _ = value_at(scene, path, path)
     return float(getattr(thing, "static", thing))
 
 

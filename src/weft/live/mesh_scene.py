@@ -9,7 +9,7 @@ import yaml
 from weft.base.errors import MeshError
 from weft.base.trees import Json
 from weft.io import read_mesh, read_surface
-from weft.io.files import atomic_write
+from weft.io.files import write_file
 
 FLAT = 0.2  # height of a mesh, as a part of its width, up to which it lies
 HELD = 0.02  # part of the height of a mesh that hangs, from its top, that is pinned
@@ -66,5 +66,4 @@ def write_mesh_scene(mesh: Path, scene: Path, scale: float | None = None) -> Non
         top = [float(low[0]) - side, float(high[1]) - HELD * height, float(low[2]) - side]
         end = [float(v) + side for v in high]
         tree["pins"] = [{"name": "top", "box": {"low": top, "high": end}}]
-    with atomic_write(scene) as file:
-        file.write(yaml.safe_dump(tree, sort_keys=False, default_flow_style=None).encode())
+    write_file(scene, yaml.safe_dump(tree, sort_keys=False, default_flow_style=None))

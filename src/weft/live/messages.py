@@ -25,14 +25,14 @@ class Button(_Message):
 
 
 class Speed(_Message):
-    """How fast cloth moves: seconds of cloth in a second, at most."""
+    """The largest speed of the simulation, in seconds of cloth per second."""
 
     do: Literal["speed"]
     factor: Annotated[float, Field(gt=0, le=100)]
 
 
 class ChooseLook(_Message):
-    """By what the cloth is colored."""
+    """The look that colors the cloth."""
 
     do: Literal["look"]
     name: str

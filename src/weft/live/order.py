@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Order:
-    """What is played: a scene of Python, or a scene file.
+    """The order to play a scene of Python, or a scene file.
 
     Args:
         scene: a scene of Python; None: the file is read.

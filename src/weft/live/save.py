@@ -14,7 +14,7 @@ from weft.base.trees import Json, Yaml
 from weft.energies.springs.hand import Hand
 from weft.energies.state import State
 from weft.io import write_mesh
-from weft.io.files import atomic_write
+from weft.io.files import atomic_write, write_file
 from weft.live.session import Session
 from weft.scene.file import Source
 
@@ -134,6 +134,4 @@ def _write(session: Session, source: SceneSource, path: Path, seconds: Yaml, mor
     tree.update(seconds=seconds, fps=session.loop.fps)
     tree.update({k: v for k, v in more.items() if v != []})
     text = yaml.safe_dump(tree, sort_keys=False, allow_unicode=True, default_flow_style=None)
-    with atomic_write(path) as file:
-        file.write(text.encode())
-    return path
+    return write_file(path, text)

@@ -17,7 +17,7 @@ from weft.base.arrays import Arrays, Floats, Ints
 from weft.base.errors import WeftError, check_known
 from weft.energies.springs.hand import Hand, Hands
 from weft.integrators.halving import TakenStep
-from weft.live.controls import Control, controls_of, value_of
+from weft.live.controls import controls_of, value_of
 from weft.live.messages import (
     Button,
     ChooseLook,
@@ -74,7 +74,7 @@ class HeldPoint:
 
 @dataclass
 class Recording:
-    """What was done since the start of the simulation."""
+    """The changes and hands since the start of the simulation."""
 
     changes: list[Change] = field(default_factory=list)
     held: list[HeldPoint] = field(default_factory=list)
@@ -316,7 +316,8 @@ class Session:
 
     @take.register
     def _(self, message: Set) -> None:
-        control = self._control(message.path)
+        check_known(message.path, tuple(self.controls), "control", WeftError)
+        control = self.controls[message.path]
         if control.choices:
             check_known(str(message.value), tuple(control.choices), control.path, WeftError)
         elif isinstance(message.value, str):
@@ -342,10 +343,6 @@ class Session:
             same = pose == value_of(self.base, path, self.values)
             found[path] = self.values[path] if same else self._take_pose(path, str(pose))
         return found
-
-    def _control(self, path: str) -> Control:
-        check_known(path, tuple(self.controls), "control", WeftError)
-        return self.controls[path]
 
     def _become(self, values: dict[str, Value]) -> None:
         """Take other values of the controls, from the next step on."""

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 from weft.base.errors import FabricError, SceneError, WeftError, check_known
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, documented, setting
-from weft.base.trees import Json, Yaml
+from weft.base.trees import Yaml
 from weft.bodies.body import Body, Poser
 from weft.energies.air.wind import Wind
 from weft.fabric.fabric import Fabric
 from weft.fabric.fabric import fabric as preset
-from weft.scene.keyframed_numbers import with_changes
+from weft.scene.keyframed_numbers import tree_of, value_at, with_changes
 from weft.scene.law import law_of_fabric
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def changed_scene(scene: "Scene", values: Mapping[str, Yaml]) -> "Scene":
     Raises:
         SceneError: a path that leads nowhere, or a value that its field refuses.
     """
-    tree, fabrics, bodies = dict[str, Any](), list(scene.cloth.fabrics), scene.bodies
+    plain, fabrics, bodies = dict[str, Any](), list(scene.cloth.fabrics), scene.bodies
     if scene.wind is None and any(path.startswith("wind.") for path in values):
         scene = dataclasses.replace(scene, wind=Wind())
     for path in sorted(values, key=lambda p: p.count(".")):  # a preset before its numbers
@@ -104,15 +104,15 @@ def changed_scene(scene: "Scene", values: Mapping[str, Yaml]) -> "Scene":
             bodies = _pose_body(bodies, rest, value)
         elif first == "law":
             kept = scene.law.keywords if isinstance(scene.law, partial) else {}
-            tree["law"] = partial(law_of_fabric, **{**kept, "name": value})
-            tree["law"](fabrics[0])
+            plain["law"] = partial(law_of_fabric, **{**kept, "name": value})
+            plain["law"](fabrics[0])
         else:
-            _check_path(scene, [first, *rest])
-            _add(tree, [first, *rest], value)
+            value_at(scene, path, path)
+            plain[path] = value
     if scene.contact is not None:  # what was checked at the start is not checked again
-        tree.setdefault("contact", {})["resolve"] = True
+        plain["contact.resolve"] = True
     found: Scene = dataclasses.replace(
-        with_changes(scene, tree), cloth=scene.cloth.with_fabrics(fabrics), bodies=bodies
+        with_changes(scene, tree_of(plain)), cloth=scene.cloth.with_fabrics(fabrics), bodies=bodies
     )
     return found
 
@@ -151,27 +151,6 @@ def read_poses(value: Yaml) -> list[tuple[float, str]]:
         return [(float(t), name) for t, name in pairs]
     except ValueError:
         return []
-
-
-def _check_path(scene: "Scene", names: Sequence[str]) -> None:
-    """Raise a SceneError unless the scene has a value at a path, in a block that is there."""
-    thing: Any = scene
-    for name in names:
-        if name.isdigit():
-            found = isinstance(thing, Sequence) and int(name) < len(thing)
-            thing = thing[int(name)] if found else None
-        else:
-            found = hasattr(thing, name)
-            thing = getattr(thing, name, None)
-        if not found:
-            path = ".".join(names)
-            raise SceneError(path, got=f"a scene without {name}", expected="one that has it")
-
-
-def _add(tree: Json, names: Sequence[str], value: Yaml) -> None:
-    for name in names[:-1]:
-        tree = tree.setdefault(name, {})
-    tree[names[-1]] = value
 
 
 def _change_fabric(fabrics: list[Fabric], rest: Sequence[str], value: Yaml) -> None:

@@ -46,11 +46,16 @@ def check_keyframes(scene: "Scene") -> None:
             raise
 
 
-def _check_number_at(scene: "Scene", path: str) -> None:
-    """Raise unless the path leads to a number of the scene that may have keyframes."""
+def value_at(scene: "Scene", path: str, what: str) -> tuple[Any, Setting]:
+    """Return the value at a path among the scene's objects, and the declaration of its field.
+
+    Raises:
+        SceneError: there is no such place, or a block on the way is not there; ``what`` names it.
+    """
     thing: Any = scene
     about = Setting()
-    for name in path.split("."):
+    names = path.split(".")
+    for k, name in enumerate(names):
         if name.isdigit():
             found = isinstance(thing, Sequence) and int(name) < len(thing)
             thing = thing[int(name)] if found else None
@@ -59,11 +64,23 @@ def _check_number_at(scene: "Scene", path: str) -> None:
             about = known.get(name, Setting())
             found = hasattr(thing, name)
             thing = getattr(thing, name, None)
-        if not found or thing is None:
-            raise SceneError(f"keyed {path}", got=f"a scene without {name}", expected="a number")
+        if not found or (thing is None and k + 1 < len(names)):
+            raise _missing_error(what, name)
+    return thing, about
+
+
+def _missing_error(what: str, name: str) -> SceneError:
+    return SceneError(what, got=f"a scene without {name}", expected="a number")
+
+
+def _check_number_at(scene: "Scene", path: str) -> None:
+    """Raise unless the path leads to a number of the scene that may have keyframes."""
+    thing, about = value_at(scene, path, f"keyed {path}")
+    if thing is None:
+        raise _missing_error(f"keyed {path}", path.rpartition(".")[2])
     if not about.keyframes:
         raise constant_number_error(path, about.constant)
-    if thing is not None and not isinstance(thing, int | float | Friction):
+    if not isinstance(thing, int | float | Friction):
         raise SceneError(
             f"keyed {path}",
             got=type(thing).__name__,
@@ -85,15 +102,21 @@ def scene_at(scene: "Scene", t: float) -> "Scene":
     Raises:
         SceneError: numbers that do not go together at this time.
     """
-    changes: Json = {}
-    for path, keys in scene.keyed.items():
+    now = tree_of({path: keys.at(t) for path, keys in scene.keyed.items()})
+    made: Scene = with_changes(dataclasses.replace(scene, keyed={}), now)
+    return made
+
+
+def tree_of(values: Mapping[str, Any]) -> Json:
+    """Return a tree of values that are given by their paths."""
+    tree: Json = {}
+    for path, value in values.items():
         *names, last = path.split(".")
-        inside = changes
+        inside = tree
         for name in names:
             inside = inside.setdefault(name, {})
-        inside[last] = keys.at(t)
-    made: Scene = with_changes(dataclasses.replace(scene, keyed={}), changes)
-    return made
+        inside[last] = value
+    return tree
 
 
 def with_changes(thing: Any, changes: Any) -> Any:

@@ -452,15 +452,17 @@ class Scene:
         count = sum(c.at <= t for c in self.changes)
         if count == 0:
             return self
-        if self._later[0] != count:
-            self._later[:] = [count, scene_after(self, self.changes[count - 1])]
-        made: Scene = self._later[1]
-        return made
+        later = self._later
+        if count not in later:
+            later[count] = scene_after(self, self.changes[count - 1])
+            for old in later.keys() - {count - 1, count}:
+                del later[old]
+        return later[count]
 
     @cached_property
-    def _later(self) -> list[Any]:
-        """The number of changes for which a scene was made last, and that scene."""
-        return [0, self]
+    def _later(self) -> "dict[int, Scene]":
+        """The last two scenes after changes, by the number of changes: runs compare them."""
+        return {}
 
     def sew_earlier(self, seams: Sequence[str]) -> "Scene | None":
         """Return the scene with seams that begin to close with the first ones, named in its
