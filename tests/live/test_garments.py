@@ -26,7 +26,7 @@ def tube(tmp_path):
     session = Session(loaded.scene, loaded.fps, RunFolder(tmp_path / "run", fsync=False))
     half = loaded.scene.cloth.n_vertices // 2
     session.panels = {"front": np.arange(half), "back": np.arange(half, 2 * half)}
-    return session, SceneSource.of(source, None)
+    return session, SceneSource.of(source.tree, source.path, None)
 
 
 def test_a_panel_is_moved_before_it_is_sewn(tube, tmp_path):
@@ -93,7 +93,7 @@ fps: 25
     source = read_source(tmp_path / "scene.yaml")
     loaded = Builder(source, validate(source)).build()
     session = Session(loaded.scene, 25.0, RunFolder(tmp_path / "run", fsync=False))
-    return session, SceneSource.of(source, None)
+    return session, SceneSource.of(source.tree, source.path, None)
 
 
 def test_a_figure_takes_poses_while_cloth_moves(figure, tmp_path):

@@ -10,13 +10,12 @@ import numpy as np
 import yaml
 
 from weft.base.errors import WeftError
-from weft.base.trees import Json, Yaml
+from weft.base.trees import Json, Yaml, YamlMapping
 from weft.energies.springs.hand import Hand
 from weft.energies.state import State
 from weft.io import write_mesh
 from weft.io.files import atomic_write, write_file
 from weft.live.session import Session
-from weft.scene.file import Source
 
 _OF_PLAY = ("hand", "changes", "start_state", "seconds", "fps")  # fields that are written anew
 
@@ -36,12 +35,17 @@ class SceneSource:
     name: str
 
     @staticmethod
-    def of(source: Source, folder: Path | None) -> "SceneSource":
+    def of(tree: YamlMapping, file: Path, folder: Path | None) -> "SceneSource":
         """Return the source of files that are saved in a folder; None: beside the scene file.
 
         Files that the scene names are named from the new folder.
+
+        Args:
+            tree: contents of the scene file.
+            file: the scene file.
+            folder: of the files to be saved.
         """
-        here = source.path.resolve().parent
+        here = file.resolve().parent
         to = here if folder is None else folder.resolve()
 
         def rename(value: Yaml) -> Yaml:
@@ -52,8 +56,7 @@ class SceneSource:
             found = isinstance(value, str) and len(value) < 500 and (here / value).is_file()
             return os.path.relpath(here / str(value), to) if found else value
 
-        tree = dict(source.tree) if here == to else rename(source.tree)
-        return SceneSource(tree, to, source.path.stem)
+        return SceneSource(dict(tree) if here == to else rename(tree), to, file.stem)
 
     def new_path(self, given: str) -> Path:
         """Return the path of a new scene file: the given name, or the first free number."""

@@ -31,8 +31,7 @@ from weft.live.save import SceneSource, save_play, save_scene
 from weft.live.session import Session
 from weft.run.run import Run
 from weft.run.run_folder import RunFolder
-from weft.scene.build import Builder, LoadedScene
-from weft.scene.file import read_source, validate
+from weft.scene.build import LoadedScene, load_scene
 from weft.show.viewer.followed_run import FollowedRun
 from weft.show.viewer.packing import pack, pack_frame
 from weft.show.viewer.page_text import Content
@@ -52,8 +51,9 @@ def load(order: Order) -> tuple[LoadedScene, SceneSource | None]:
     if order.file is None:
         assert order.scene is not None
         return LoadedScene(order.scene, 2.0, order.fps), None
-    source = read_source(order.file, order.overrides)
-    return Builder(source, validate(source)).build(), SceneSource.of(source, order.folder)
+    loaded = load_scene(order.file, order.overrides)
+    file = loaded.scene.scene_file or order.file
+    return loaded, SceneSource.of(loaded.scene.description, file, order.folder)
 
 
 class PlayedRun(Run):
