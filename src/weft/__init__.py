@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from weft.bodies.motion.pins import Keyframe as Keyframe
     from weft.bodies.motion.pins import Path as Path
     from weft.bodies.motion.pins import Pin as Pin
+    from weft.cloth.attachments.goal import Goal as Goal
     from weft.cloth.attachments.gripper import Gripper as Gripper
     from weft.cloth.attachments.ropes import Rope as Rope
     from weft.cloth.attachments.ropes import Spring as Spring
@@ -112,6 +113,7 @@ _HOME = {
     "Fabric": "weft.fabric.fabric",
     "Field": "weft.show.looks",
     "Gas": "weft.energies.loads.pressure",
+    "Goal": "weft.cloth.attachments.goal",
     "Gripper": "weft.cloth.attachments.gripper",
     "Gusts": "weft.energies.air.gusts",
     "Hand": "weft.energies.springs.hand",

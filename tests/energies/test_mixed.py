@@ -44,6 +44,7 @@ from weft.energies.seams.patch_seams import hinges_of_patches
 from weft.energies.seams.seam_hinges import SeamHinges
 from weft.energies.seams.sewing import SeamPanels
 from weft.energies.springs.bonds import Bonds
+from weft.energies.springs.goals import Goals
 from weft.energies.springs.joint_coordinates import BilinearForm, JointCoordinates
 from weft.energies.springs.joint_springs import Guides, JointLimits, Motors
 from weft.energies.springs.point_springs import PointSprings
@@ -284,6 +285,11 @@ def ropes(v):
     )
 
 
+def goals(v):
+    c = v["stiffness"], np.arange(1.0, 9.0)
+    return Goals(FOUR, HALVES, *c, np.full((8, 3), v["place"]), v["damping"])
+
+
 def rings(v):
     return PointSprings(
         FOUR,
@@ -387,6 +393,7 @@ ENERGIES = {
     cut_motors: {"most": 0.7},
     joints: {"stiffness": 100.0, "place": 0.2},
     ropes: {"stiffness": 20.0, "length": 0.2, "first": 0.25, "onset": 0.3, "damping": 0.02},
+    goals: {"stiffness": 20.0, "damping": 0.02, "place": 0.3},
     rings: {"stiffness": 20.0, "length": 0.05, "friction": 0.3, "slip": 0.02},
     spacing: {"stiffness": 20.0, "apart": 0.4},
     on_a_pole: {"stiffness": 20.0, "length": 0.02, "friction": 0.3, "slip": 0.02},

@@ -14,11 +14,13 @@ from weft.base.schema.block import FileTranslation, FromBlock
 from weft.base.schema.quantities import Point
 from weft.base.settings import REQUIRED, Setting, settings_by_field
 from weft.base.trees import Json
+from weft.bodies.body import Body
 from weft.bodies.motion.pins import Path, Pin
 from weft.cloth.attachments import (
     AttachCloth,
     Attachment,
     AttachToBody,
+    Goal,
     Rope,
     Slide,
     Spring,
@@ -28,6 +30,7 @@ from weft.cloth.cloth import Cloth
 from weft.discretization.polygon import arc_lengths
 from weft.energies.springs.rail import feet_on
 from weft.energies.springs.release import Release
+from weft.scene.body_schema import BodyBlock
 from weft.scene.selection import MOTION, SELECTION, NamedBlock, SelectionBlock, select_vertices
 
 # A new kind is a dataclass, a line here, and its word in ``_Attachment.kind``.
@@ -37,6 +40,7 @@ KINDS: dict[str, type] = {
     "rope": Rope,
     "spring": Spring,
     "slide": Slide,
+    "goal": Goal,
 }
 PLACED = {  # fields that are no numbers, by kind
     "body": {"body"},
@@ -44,19 +48,27 @@ PLACED = {  # fields that are no numbers, by kind
     "rope": {"to", "body", "at", "path"},
     "spring": {"to", "body", "at", "path"},
     "slide": {"along", "body", "path"},
+    "goal": {"guide", "body", "weight"},
 }
-NEEDED = {"body": ("body",), "cloth": ("to",), "spring": ("stiffness",), "slide": ("along",)}
+NEEDED = {
+    "body": ("body",),
+    "cloth": ("to",),
+    "spring": ("stiffness",),
+    "slide": ("along",),
+    "goal": ("stiffness_per_area",),
+}
 _PLACE = Setting(constant=MOVES)
 MOST_PAIRED = 2000  # points of an assignment problem, whose cost grows with the third power
 
 
 class _Attachment(SelectionBlock, NamedBlock):
     """Points of the cloth that are held: `body`: they follow a body; `cloth`: they are tied to
-    others; `rope`, `spring`: by what pulls, or pulls and pushes; `slide`: rings on a pole.
+    others; `rope`, `spring`: by what pulls, or pulls and pushes; `slide`: rings on a pole; `goal`:
+    they are drawn to a guide.
     """
 
-    kind: Literal["body", "cloth", "rope", "spring", "slide"] = Field(
-        description="what holds them; weft.AttachToBody, AttachCloth, Rope, Spring, Slide"
+    kind: Literal["body", "cloth", "rope", "spring", "slide", "goal"] = Field(
+        description="what holds them; weft.AttachToBody, AttachCloth, Rope, Spring, Slide, Goal"
     )
     to: Annotated[SelectionBlock | None, SELECTION] = Field(
         None,
@@ -65,8 +77,8 @@ class _Attachment(SelectionBlock, NamedBlock):
     )
     body: str | None = Field(
         None,
-        description="kinds body, rope, spring, slide: name of the body that they follow, on which "
-        "the rope ends (nearest to `at`), or that carries the pole",
+        description="kinds body, rope, spring, slide, goal: name of the body that they follow, on "
+        "which the rope ends (nearest to `at`), or that carries the pole",
     )
     at: Annotated[Point | None, _PLACE] = Field(
         None, description="[m] kinds rope, spring: place of the other end"
@@ -80,10 +92,23 @@ class _Attachment(SelectionBlock, NamedBlock):
         description="take each so-many-th of the selected points: in the order of the pole, or of "
         "their ids",
     )
+    guide: Annotated[BodyBlock | None, MOTION] = Field(
+        None,
+        description="kind goal: the mesh that the cloth follows, written as one of `bodies`, of "
+        "which it is none: nothing touches it",
+    )
+    weight: Annotated[float, SELECTION] = Field(
+        1.0, ge=0, description="kind goal: of the stiffness, at every vertex"
+    )
     path: Annotated[FromBlock[Path] | None, MOTION] = Field(
         None, description="kinds rope, spring, slide: motion of the place or pole; none: it stands"
     )
     release: FromBlock[Release] | None = Field(None, description="when points let go; none: never")
+
+    @property
+    def selects_all(self) -> bool:
+        """Goals without a selection are those of all vertices."""
+        return self.kind == "goal"
 
     @model_validator(mode="after")
     def _of_its_kind(self) -> "_Attachment":
@@ -138,7 +163,9 @@ AttachmentBlock: Any = create_model(
 )
 
 
-def attachment_of(cloth: Cloth, block: AttachmentBlock, name: str, seconds: float) -> Attachment:
+def attachment_of(
+    cloth: Cloth, block: AttachmentBlock, name: str, seconds: float, guide: Body | None = None
+) -> Attachment:
     """Build the attachment of a block.
 
     Args:
@@ -146,6 +173,7 @@ def attachment_of(cloth: Cloth, block: AttachmentBlock, name: str, seconds: floa
         block: ``AttachmentBlock``.
         name: for messages and metrics.
         seconds: [s] length of the run, for which its motion must be defined.
+        guide: of a goal.
 
     Raises:
         SceneError: vertices that do not exist, or numbers out of range.
@@ -154,6 +182,8 @@ def attachment_of(cloth: Cloth, block: AttachmentBlock, name: str, seconds: floa
     own = (settings_by_field(made).keys() | PLACED[block.kind]) - {"to"}
     given = {k: getattr(block, k) for k in own if k in block.model_fields_set}
     given = {k: v for k, v in given.items() if v is not None}
+    if guide is not None:
+        given["guide"] = guide
     ids = select_vertices(cloth, name, block)
     if not block.is_listed:
         ids = np.unique(ids)

@@ -204,8 +204,10 @@ class Builder:
         return [thing for thing in made if thing is not None]
 
     def _body(self, number: int, block: BodyBlock) -> Body:
+        return self._make_body(block.name or f"bodies.{number}", block)
+
+    def _make_body(self, name: str, block: BodyBlock) -> Body:
         _, shape = block.shape
-        name = block.name or f"bodies.{number}"
         if isinstance(shape, BodyMeshBlock):
             body = self._body_mesh(shape, name)
         elif isinstance(shape, FieldBlock):
@@ -387,7 +389,12 @@ class Builder:
 
     def _attachment(self, cloth: Cloth, number: int, block: Yaml) -> Attachment:
         name = block.name or f"attachments.{number}"
-        return attachment_of(cloth, block, name, self.file.seconds)
+        guide = None
+        if block.guide is not None:
+            m = block.guide.mesh
+            said = f"{name}.guide" if m is None else " ".join(filter(None, (m.file, m.prim)))
+            guide = self._make_body(block.guide.name or said, block.guide)
+        return attachment_of(cloth, block, name, self.file.seconds, guide)
 
 
 def _thickness(

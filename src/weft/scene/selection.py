@@ -52,11 +52,16 @@ class SelectionBlock(Block):
     @model_validator(mode="after")
     def _selects(self) -> "SelectionBlock":
         kinds = ("corners", "border", "group", "weights", "box", "vertices")
-        if all(getattr(self, kind) is None for kind in kinds):
+        if not self.selects_all and all(getattr(self, kind) is None for kind in kinds):
             raise ValueError(f"select vertices: {', '.join(kinds[:-1])} or {kinds[-1]}")
         if "above" in self.model_fields_set and self.weights is None:
             raise ValueError("above needs weights")
         return self
+
+    @property
+    def selects_all(self) -> bool:
+        """Return whether the block selects all vertices of its cloth if it names none."""
+        return False
 
     @property
     def is_listed(self) -> bool:
@@ -116,4 +121,7 @@ def select_vertices(cloth: Cloth, name: str, block: SelectionBlock) -> Ints:
                 f"{name}.vertices", got=int(bad[0]), expected=f"0 to {cloth.n_vertices - 1}"
             )
         selections.append(ids.astype(np.int32))
+    if not selections:
+        every = np.arange(cloth.n_vertices, dtype=np.int32)
+        selections.append(every if part is None else part.vertices)
     return np.concatenate(selections)
