@@ -92,7 +92,7 @@ def test_groups_come_in_the_order_of_the_file(tmp_path):
 def test_uv_scale_is_the_scale_unless_given(tmp_path):
     path = tmp_path / "a.obj"
     path.write_text(OBJ)
-    assert read_mesh(path, scale=0.01).rest_area.sum() == pytest.approx(1.5e-4)
+    assert read_mesh(path, scale=0.01, rest="uv").rest_area.sum() == pytest.approx(1.5e-4)
 
 
 @pytest.mark.parametrize("k", [3, 4, 5, 8, 13])
@@ -262,7 +262,7 @@ def test_a_warp_direction_wins_over_texture_coordinates(tmp_path):
     """The mesh is then its own rest shape; its coordinates would make it four times as wide."""
     path = tmp_path / "a.obj"
     path.write_text(TRIANGLE + "vt 0 0\nvt 4 0\nvt 0 4\nf 1/1 2/2 3/3\n")
-    assert read_mesh(path).rest_area.sum() == pytest.approx(8.0)
+    assert read_mesh(path, rest="uv").rest_area.sum() == pytest.approx(8.0)
     mesh = read_mesh(path, warp=(0, 1, 0))
     np.testing.assert_allclose(mesh.rest_area, 0.5)
     np.testing.assert_allclose(mesh.corner_uv[0, 2] - mesh.corner_uv[0, 0], [1, 0], atol=1e-12)

@@ -37,6 +37,13 @@ def check(
         str | None,
         typer.Option(help="Warp direction in space, in place of texture coordinates: 0,1,0."),
     ] = None,
+    rest: Annotated[
+        str | None,
+        typer.Option(
+            help="Rest shape: mesh, uv, another mesh file, or a time code of USD.",
+            metavar="REST",
+        ),
+    ] = None,
     prim: Annotated[
         str | None, typer.Option(help="Of a USD or glTF file: which mesh, by path or name.")
     ] = None,
@@ -76,7 +83,13 @@ def check(
     unit = None if scale is None else meters(scale, "--scale")
     uv_unit = None if uv_scale is None else meters(uv_scale, "--uv-scale")
     direction = _three(warp, "--warp")
-    found = look_at(path, set_ or [], scale=unit, uv_scale=uv_unit, warp=direction, prim=prim)
+    try:
+        shape: str | float | None = None if rest is None else float(rest)
+    except ValueError:
+        shape = rest
+    found = look_at(
+        path, set_ or [], scale=unit, uv_scale=uv_unit, warp=direction, prim=prim, rest=shape
+    )
     for fact in found.facts:
         say(f"         {fact}")
     say_problems(found.warnings, found.errors)

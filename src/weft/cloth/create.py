@@ -339,6 +339,7 @@ def load(
     uv_scale: Size | None = None,
     warp: Vector | None = None,
     prim: str | None = None,
+    rest: str | Path | float | None = None,
     fabrics: Mapping[str, FabricLike] | None = None,
     discretization: str = "triangles",
     spans: int | tuple[int, int] | None = None,
@@ -355,9 +356,13 @@ def load(
         scale: length of the file's unit [m]: 0.01 or "1 cm" for centimeters; None: as the file says
             (USD), else 1 m.
         uv_scale: length of the unit of its texture coordinates [m]; None: the same as ``scale``.
-        warp: direction of the warp yarns in space. The mesh is then its own rest shape, and texture
-            coordinates of the file are ignored. Needed if the file has none.
+        warp: direction of the warp yarns in space, on the mesh of the rest shape; None: that of the
+            first texture coordinate. Needed if the file has no texture coordinates.
         prim: path or name of the mesh in a USD or glTF file with several meshes.
+        rest: the rest shape: ``mesh``, the mesh of the file; ``uv``, its texture coordinates;
+            another mesh file of the same faces; a number, the mesh at that time code (USD). None:
+            the mesh if a warp is given, or if texture coordinates are far from isometric, which is
+            a warning; else the texture coordinates.
         fabrics: fabric of each region of the file (USD subsets, OBJ groups and materials, glTF
             materials, PLY numbers of faces); ``fabric`` is then for faces in none of these.
         discretization: ``triangles``, or ``bspline``: splines are fitted (``as_splines``).
@@ -374,11 +379,11 @@ def load(
 
     unit = None if scale is None else float(scale)
     uv_unit = None if uv_scale is None else float(uv_scale)
-    mesh = read_mesh(Path(path), scale=unit, uv_scale=uv_unit, warp=warp, prim=prim)
+    mesh = read_mesh(Path(path), scale=unit, uv_scale=uv_unit, warp=warp, prim=prim, rest=rest)
     check_known(discretization, DISCRETIZATIONS, "discretization", MeshError)
     if fabrics:
-        rest = None if fabric is None else as_fabric(fabric)
-        cloth = with_regions(mesh, {name: as_fabric(f) for name, f in fabrics.items()}, rest)
+        other = None if fabric is None else as_fabric(fabric)
+        cloth = with_regions(mesh, {name: as_fabric(f) for name, f in fabrics.items()}, other)
     else:
         cloth = Cloth(mesh, as_fabric("cotton" if fabric is None else fabric))
     if discretization == "triangles":

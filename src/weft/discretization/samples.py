@@ -75,3 +75,9 @@ def principal_stretches(F: Gradients) -> tuple[Floats, Floats]:
     mean, half = 0.5 * (C[:, 0, 0] + C[:, 1, 1]), 0.5 * (C[:, 0, 0] - C[:, 1, 1])
     radius = np.hypot(half, C[:, 0, 1])
     return np.sqrt(mean + radius), np.sqrt(np.maximum(mean - radius, 0.0))
+
+
+def stretch_text(high: Floats, low: Floats) -> str:
+    """Return text with the median, smallest and largest principal stretch (q,)."""
+    median = np.median(high + low) / 2
+    return f"median stretch {median:.4g}, from {low.min():.4g} to {high.max():.4g}"

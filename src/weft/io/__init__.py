@@ -9,13 +9,14 @@ This module maps suffixes to formats: a format is one line of ``FORMATS``. Packa
 needs are imported when it is used.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from weft.base.arrays import CornerUv, Faces, Floats, Positions, Vector
 from weft.base.errors import MeshError, RunError
-from weft.discretization.mesh import TriangleMesh
+from weft.discretization.mesh import TriangleMesh, are_among, unique_edges
 from weft.io.animation import Animation, Fields, SkinnedMotion
 from weft.io.formats.alembic import alembic_contents, alembic_moving, write_alembic
 from weft.io.formats.arrays import write_arrays, write_hdf5
@@ -28,7 +29,8 @@ from weft.io.formats.usd_skeleton import write_skinned
 from weft.io.formats.vtkhdf import write_vtkhdf
 from weft.io.obj import obj_contents, write_obj
 from weft.io.ply import ply_contents, write_ply
-from weft.io.surface import Contents, MovingMesh, build_mesh
+from weft.io.rest_shape import RestSource
+from weft.io.surface import PLAIN, Contents, MovingMesh, StageOptions, build_mesh
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class Format:
 
     # (path, prim, one=) -> contents: ``prim`` chooses a mesh, ``one`` refuses several meshes
     read: Callable[..., Contents] | None = None
+    stage: bool = False  # ``read`` and ``moving`` take StageOptions, too
     moving: Callable[[Path, float | None, str | None], MovingMesh] | None = (
         None  # (path, fps, prim)
     )
@@ -63,6 +66,7 @@ def _alone(read: Callable[[Path], Contents]) -> Callable[..., Contents]:
 
 _USD = Format(
     read=usd_contents,
+    stage=True,
     moving=usd_moving,
     animate=write_usd,
     skinned=write_skinned,
@@ -96,6 +100,7 @@ def suffixes(*what: str) -> str:
     return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
+SIDES = 0.4  # least part of the edges of a mesh that are sides of polygons, and no diagonals
 SUFFIXES = suffixes("read")  # of mesh files that can be read, for messages
 
 
@@ -106,6 +111,7 @@ def read_mesh(
     uv_scale: float | None = None,
     warp: Vector | None = None,
     prim: str | None = None,
+    rest: str | Path | float | None = None,
 ) -> TriangleMesh:
     """Return the mesh in a file, whose format follows from its suffix.
 
@@ -113,15 +119,62 @@ def read_mesh(
         path: the file.
         scale: meters per unit of its positions; None: the unit of the file, or 1 if it has none.
         uv_scale: meters per unit of its texture coordinates; None: the same as ``scale``.
-        warp: direction of the warp yarns in space; the mesh is then its own rest shape, and texture
-            coordinates of the file are ignored.
+        warp: direction of the warp yarns in space, on the mesh of the rest shape; None: that of the
+            first texture coordinate.
         prim: path or name of one mesh, in a file of several meshes.
+        rest: the rest shape: ``mesh``, the mesh of the file; ``uv``, its texture coordinates;
+            another mesh file of the same faces; a number, the mesh at that time code (USD). None:
+            the mesh if a warp is given, or if texture coordinates are far from isometric, which is
+            a warning; else the texture coordinates.
 
     Raises:
         MeshError: another suffix, or a file that cannot be read or simulated.
     """
     found = _contents(path, prim, one=True)
-    return build_mesh(path, found, scale=scale, uv_scale=uv_scale, warp=warp)
+    source: RestSource | None = "mesh"
+    shape = None
+    if rest is None or rest in ("mesh", "uv"):
+        source = cast("RestSource | None", rest)
+    else:
+        shape = _rest_positions(path, found, prim, rest, scale)
+    return build_mesh(
+        path, found, scale=scale, uv_scale=uv_scale, warp=warp, rest=source, shape=shape
+    )
+
+
+def _rest_positions(
+    path: Path, found: Contents, prim: str | None, rest: str | Path | float, scale: float | None
+) -> Positions:
+    """Return the positions (n,3) [m] of a mesh in its rest shape.
+
+    Args:
+        path: the file of the mesh.
+        found: its contents.
+        prim: path or name of the mesh.
+        rest: the file of the rest shape, or a time code.
+        scale: meters per unit of both files.
+
+    Raises:
+        MeshError: a file that cannot be read, or that has another topology.
+    """
+    if isinstance(rest, str | Path):
+        file, options = Path(rest), StageOptions()
+        prim = prim if file.suffix.lower() == path.suffix.lower() else None
+    else:
+        file, options = path, StageOptions(frame=float(rest))
+    other = _contents(file, prim, one=True, options=options)
+    # Polygons may have other diagonals in another pose: their sides are compared.
+    edges, others = unique_edges(found.faces)[0], unique_edges(other.faces)[0]
+    same = len(other.x) == len(found.x) and len(other.faces) == len(found.faces)
+    if not same or are_among(edges, others).mean() < SIDES:
+        raise MeshError(
+            "rest",
+            got=f"{len(other.x)} vertices and {len(other.faces)} triangles",
+            where=f"{file}{other.prim}",
+            expected=f"the same {len(found.x)} vertices and {len(found.faces)} triangles as in "
+            f"{path}{found.prim}, with the same numbers",
+        )
+    return (other.meters if scale is None else scale) * other.x
 
 
 def read_surface(
@@ -254,11 +307,27 @@ def knows_motion(path: Path) -> bool:
     return _format(path).moving is not None
 
 
-def _contents(path: Path, prim: str | None, *, one: bool) -> Contents:
+def _contents(
+    path: Path, prim: str | None, *, one: bool, options: StageOptions = PLAIN
+) -> Contents:
     read = _format(path).read
     if read is None:
         raise MeshError("mesh file", got=str(path), expected=SUFFIXES)
-    return read(path, prim, one=one)
+    return read(path, prim, one=one, **_as_keywords(path, options))
+
+
+def _as_keywords(path: Path, options: StageOptions) -> Mapping[str, StageOptions]:
+    """Return options of a stage as keywords of a reader.
+
+    Raises:
+        MeshError: options for another format.
+    """
+    if _format(path).stage:
+        return {"options": options}
+    for name, value in vars(options).items():
+        if value != getattr(PLAIN, name):
+            raise MeshError(name, got=value, where=path, expected="none: the file is no USD stage")
+    return {}
 
 
 def _format(path: Path) -> Format:

@@ -15,6 +15,7 @@ from weft.base.errors import MeshError, error_text
 from weft.base.input_file import open_input
 from weft.base.machine import gib, memory
 from weft.discretization.mesh import TriangleMesh
+from weft.io.rest_shape import RestSource, material_coordinates
 
 SPACE = 16  # memory that reading a file takes, in units of its size
 FEW = 8  # largest number of names in a message
@@ -33,6 +34,7 @@ class Contents:
         weights: painted numbers (n,) by name.
         meters: [m] per unit, if the file gives it.
         regions: faces by name.
+        prim: path of the mesh in the file, for messages.
     """
 
     x: Positions
@@ -42,6 +44,7 @@ class Contents:
     weights: Mapping[str, Floats] = field(default_factory=dict)
     meters: float = 1.0
     regions: Mapping[str, Ints] = field(default_factory=dict)
+    prim: str = ""
 
 
 def join_contents(parts: Sequence[Contents]) -> Contents:
@@ -67,6 +70,7 @@ def join_contents(parts: Sequence[Contents]) -> Contents:
         weights,
         parts[0].meters,
         parts[0].regions if len(parts) == 1 else {},
+        parts[0].prim if len(parts) == 1 else "",
     )
 
 
@@ -110,6 +114,20 @@ def join_moving(
     return MovingMesh(
         times - times[0], x, _join_faces(faces, [p.shape[1] for p in positions]), meters
     )
+
+
+@dataclass(frozen=True)
+class StageOptions:
+    """How the stage of a USD file is read.
+
+    Args:
+        frame: time code at which a mesh is read; None: the first at which it has a sample.
+    """
+
+    frame: float | None = None
+
+
+PLAIN = StageOptions()
 
 
 def check_selection(
@@ -189,18 +207,19 @@ def build_mesh(
     scale: float | None,
     uv_scale: float | None,
     warp: Sequence[float] | None,
+    rest: RestSource | None = None,
+    shape: Positions | None = None,
 ) -> TriangleMesh:
     """Return the mesh of a file's contents, in meters.
-
-    Its material coordinates are the texture coordinates of the file. With ``warp`` they are those
-    of each face in its own plane instead: the mesh in space is then the rest shape.
 
     Args:
         source: the file, for messages.
         found: its contents.
         scale: meters per unit of positions; None: the unit of the file.
         uv_scale: meters per unit of texture coordinates; None: the same as ``scale``.
-        warp: (3,) direction of the warp yarns in space; None: texture coordinates are used.
+        warp: (3,) direction of the warp yarns in space; None: that of texture coordinates.
+        rest: what gives the rest shape, as in ``material_coordinates``.
+        shape: (n,3) [m] the mesh in its rest shape; None: that of the contents.
 
     Raises:
         MeshError: neither texture coordinates nor a warp, a ``uv_scale`` that has nothing to scale,
@@ -210,7 +229,7 @@ def build_mesh(
     for name, value in (("scale", unit), ("uv_scale", 1.0 if uv_scale is None else uv_scale)):
         if not (np.isfinite(value) and value > 0):
             raise MeshError(name, got=value, where=source, expected="must be > 0 [m per unit]")
-    faces, where = found.faces, str(source)
+    faces, where = found.faces, f"{source}{found.prim}"
     if len(faces) == 0:
         raise MeshError("faces", got=0, expected="at least one triangle", where=where)
     x = np.asarray(found.x, dtype=np.float64) * unit
@@ -219,23 +238,17 @@ def build_mesh(
         raise MeshError(
             f"position of vertex {bad}", got=x[bad], where=where, expected="finite numbers"
         )
-    if uv_scale is not None and (warp is not None or found.corner_uv is None):
+    by_mesh = rest == "mesh" or (rest is None and warp is not None)
+    if uv_scale is not None and (by_mesh or found.corner_uv is None):
         why = "the file has no texture coordinates"
-        if warp is not None:
-            why = "a warp direction takes the rest shape from the mesh in space"
+        if by_mesh:
+            why = "a mesh gives the rest shape (`rest: mesh`, a file or a frame, or `warp`)"
         raise MeshError("uv_scale", got=uv_scale, where=where, expected=f"none, because {why}")
-    if warp is not None:
-        uv = unfold(x, faces, warp, where)
-    elif found.corner_uv is not None:
-        uv = found.corner_uv * (unit if uv_scale is None else uv_scale)
-    else:
-        raise MeshError(
-            "material coordinates",
-            got="none",
-            where=where,
-            expected="texture coordinates, or a warp direction",
-            hint="give one, e.g. warp: [0, 1, 0] (weft.load(..., warp=(0, 1, 0)))",
-        )
+    uv = found.corner_uv
+    if uv is not None:
+        uv = uv * (unit if uv_scale is None else uv_scale)
+    shape = x if shape is None else shape
+    uv = material_coordinates(x, faces, uv, warp, rest, shape, where)
     named = dict(found.groups), where, dict(found.weights), dict(found.regions)
     return TriangleMesh(x, faces, uv, *named)
 
@@ -305,44 +318,6 @@ def _check_corners(polygons: AnyArray, numbers: Ints, n: int, where: str) -> Non
             where=where,
             expected=f"three or more different ones from 0 to {n - 1}",
         )
-
-
-def unfold(x: Positions, faces: Faces, warp: Sequence[float], where: str) -> CornerUv:
-    """Return material coordinates (m,3,2) of each face in its own plane.
-
-    The axis u is the direction of the warp, projected into the plane of the face.
-
-    Args:
-        x: (n,3) positions.
-        faces: (m,3).
-        warp: (3,) direction of the warp yarns in space.
-        where: the file, for messages.
-
-    Raises:
-        MeshError: a warp that is zero, or at right angles to a face.
-    """
-    w = np.asarray(warp, dtype=np.float64)
-    if w.shape != (3,) or not np.isfinite(w).all() or not np.linalg.norm(w) > 0:
-        raise MeshError("warp direction", got=list(warp), expected="three numbers, not all zero")
-    a, b, c = (x[faces[:, i]] for i in range(3))
-    normal = np.cross(b - a, c - a)
-    length = np.linalg.norm(normal, axis=1, keepdims=True)
-    normal = normal / np.where(length > 0, length, 1.0)
-    u = w - (normal @ w)[:, None] * normal
-    size = np.linalg.norm(u, axis=1, keepdims=True)
-    flat = np.flatnonzero((size[:, 0] < 1e-6 * np.linalg.norm(w)) & (length[:, 0] > 0))
-    if len(flat):
-        raise MeshError(
-            "warp direction",
-            got=list(warp),
-            where=where,
-            expected=f"one that is not at right angles to a face, as it is to {len(flat)} faces "
-            f"(first {flat[:5].tolist()})",
-        )
-    u = u / np.where(size > 0, size, 1.0)
-    v = np.cross(normal, u)
-    corners = np.stack([np.zeros_like(a), b - a, c - a], axis=1)
-    return np.stack([np.einsum("fci,fi->fc", corners, u), np.einsum("fci,fi->fc", corners, v)], -1)
 
 
 def triangulate(

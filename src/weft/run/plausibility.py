@@ -16,7 +16,7 @@ from weft.bodies.nearest_points import NearestPoints
 from weft.cloth.cloth import Cloth
 from weft.contact.collision_groups import Friction
 from weft.contact.contact import SelfContact
-from weft.discretization.samples import Samples, principal_stretches
+from weft.discretization.samples import Samples, principal_stretches, stretch_text
 from weft.energies.base import Energy
 from weft.energies.loads.settling_drag import Drag
 from weft.fabric.fabric import UNITS, Fabric, fabric, known_ranges, preset_names
@@ -190,8 +190,8 @@ def about_folds(scene: SceneLike) -> Iterator[str]:
 def about_rest_shape(samples: Samples, points: Positions) -> Iterator[str]:
     """Yield a warning about cloth that is strained at its start, at points (N,3) [m].
 
-    The usual reason is material coordinates in another unit, or of a picture: their rest shape
-    crushes or stretches the mesh.
+    The usual reason is texture coordinates in another unit, or of a picture: as the rest shape
+    they crush or stretch the mesh.
     """
     high, low = principal_stretches(samples.deformation_gradient(points))
     strain = np.maximum(high - 1, 1 - low)
@@ -199,20 +199,13 @@ def about_rest_shape(samples: Samples, points: Positions) -> Iterator[str]:
     if strain[k] > STRAINED:
         where = point_text(samples.shares[k] @ points[samples.stencil[k]])
         yield (
-            f"cloth is strained at the start, {stretch_text(high, low)}, by more than "
-            f"{100 * STRAINED:g} % on {np.mean(strain > STRAINED):.0%} of it, most near "
+            f"cloth is strained at the start, mesh over rest shape: {stretch_text(high, low)}, "
+            f"more than {100 * STRAINED:g} % on {np.mean(strain > STRAINED):.0%} of it, most near "
             f"({where}): it will spring to its rest shape, the texture coordinates in meters. If "
             "they have another unit, give `uv_scale`; if they are no flat pattern of the cloth, "
-            "`warp: [x, y, z]` (the warp's direction in space) makes the mesh its own rest shape"
+            "`rest: mesh` makes the mesh its own rest shape (`warp: [x, y, z]`, the warp's "
+            "direction in space, does so too), and `rest: FILE` takes that of another pose"
         )
-
-
-def stretch_text(high: Floats, low: Floats) -> str:
-    """Return text with the median, smallest and largest principal stretch (q,)."""
-    return (
-        f"mesh over rest shape: median stretch {np.median(high + low) / 2:.4g}, "
-        f"from {low.min():.4g} to {high.max():.4g}"
-    )
 
 
 def about_bodies(bodies: Sequence[Body]) -> Iterator[str]:

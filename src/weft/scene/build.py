@@ -36,7 +36,7 @@ from weft.garment.spline_panels import SplineGarment
 from weft.garment.triangulate import triangulate_piece
 from weft.integrators.feasible_start import feasible_start
 from weft.integrators.model import Model
-from weft.io import knows_motion, read_mesh
+from weft.io import knows_motion, read_mesh, read_surface
 from weft.laws.base import Law
 from weft.scene.attachment_schema import attachment_of
 from weft.scene.body_schema import BodyBlock, BodyMeshBlock
@@ -246,8 +246,7 @@ class Builder:
             raise SceneError(
                 "cloths.rest_shape", got="with several cloths", expected="cloth, alone"
             )
-        shape = read_mesh(self.source.path.parent / str(first.rest_shape))
-        return shape.vertices
+        return read_surface(self.source.path.parent / str(first.rest_shape))[0]
 
     def _start_state(self) -> State | None:
         """Read positions and velocities at the start; None: the file names none."""
@@ -379,7 +378,12 @@ class Builder:
         m = cloth.mesh
         assert m is not None
         path = self.source.path.parent / m.file
-        return read_mesh(path, scale=m.scale, uv_scale=m.uv_scale, warp=m.warp, prim=m.prim)
+        rest = m.rest
+        if isinstance(rest, str) and rest not in ("mesh", "uv"):
+            rest = str(self.source.path.parent / rest)
+        return read_mesh(
+            path, scale=m.scale, uv_scale=m.uv_scale, warp=m.warp, prim=m.prim, rest=rest
+        )
 
     def _pin(self, cloth: Cloth, number: int, block: PinBlock) -> Pin:
         name = block.name or f"pins.{number}"

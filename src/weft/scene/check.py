@@ -22,7 +22,7 @@ from weft.cloth.cloth import Cloth
 from weft.contact import intersections
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh, isolated_error, non_manifold_warning
-from weft.discretization.samples import principal_stretches
+from weft.discretization.samples import principal_stretches, stretch_text
 from weft.discretization.spline_fit.patch_error import PatchDrawing, PatchError
 from weft.garment.ease import ease_warnings, measure_ease
 from weft.garment.garment import Garment
@@ -31,7 +31,6 @@ from weft.run.plausibility import (
     about_rest_shape,
     scene_warnings,
     start_problems,
-    stretch_text,
 )
 from weft.scene.build import Builder
 from weft.scene.file import read_source, validate
@@ -60,6 +59,7 @@ def check(
     uv_scale: float | None = None,
     warp: Vector | None = None,
     prim: str | None = None,
+    rest: str | float | None = None,
 ) -> Findings:
     """Check a scene (.yaml) or a mesh file; the keywords are those of ``weft.load``.
 
@@ -73,7 +73,11 @@ def check(
         if path.suffix.lower() in (".yaml", ".yml"):
             mesh = _check_scene(path, overrides, found)
         else:
-            mesh = read_mesh(path, scale=scale, uv_scale=uv_scale, warp=warp, prim=prim)
+            with warnings.catch_warnings(record=True, action="always") as caught:
+                mesh = read_mesh(
+                    path, scale=scale, uv_scale=uv_scale, warp=warp, prim=prim, rest=rest
+                )
+            found.warnings += [str(w.message) for w in caught]
             if len(mesh.isolated_vertices):
                 found.errors.append(isolated_error(mesh))
             found.warnings += about_rest_shape(linear_triangle(mesh), mesh.vertices)
@@ -212,7 +216,7 @@ def describe(mesh: TriangleMesh, found: Findings) -> None:
         f"{mesh.rest_area.sum():.4g} m^2 of cloth"
     )
     F = linear_triangle(mesh).deformation_gradient(mesh.vertices)
-    found.facts.append(stretch_text(*principal_stretches(F)))
+    found.facts.append(f"mesh over rest shape: {stretch_text(*principal_stretches(F))}")
     if mesh.groups:
         found.facts.append(f"groups: {', '.join(mesh.groups)}")
     if mesh.regions:

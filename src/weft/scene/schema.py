@@ -80,8 +80,14 @@ class MeshBlock(Block):
     )
     warp: tuple[float, float, float] | None = Field(
         None,
-        description="direction of the warp yarns in space; the mesh is then its own rest shape, "
-        "and texture coordinates of the file are left out",
+        description="direction of the warp yarns in space, on the mesh of the rest shape; none: "
+        "that of the first texture coordinate",
+    )
+    rest: str | float | None = Field(
+        None,
+        description="the rest shape: mesh, as it is in space; uv, its texture coordinates; another "
+        "mesh file of the same faces, relative to the scene file; or a time code of a USD file; "
+        "none: mesh with a warp, or if texture coordinates are far from isometric; else uv",
     )
     prim: str | None = Field(
         None, description="of a USD or glTF file with several meshes: which, by path or name"

@@ -27,10 +27,12 @@ from weft.io.formats import usd_probe
 from weft.io.formats.usd_materials import MATERIAL_UV
 from weft.io.formats.usd_stage import Placed, all_meshes, list_drawn_meshes
 from weft.io.surface import (
+    PLAIN,
     SPACE,
     Contents,
     MovingMesh,
     PolygonTriangles,
+    StageOptions,
     check_file,
     check_selection,
     join_contents,
@@ -49,20 +51,31 @@ UV_TYPES = ("texCoord2f[]", "float2[]", "texCoord2d[]")
 WEIGHT_TYPES = ("float[]", "double[]", "half[]", "int[]")
 
 
-def usd_contents(path: Path, prim: str | None, *, one: bool) -> Contents:
-    """Return the meshes of a stage at its first time.
+def usd_contents(
+    path: Path, prim: str | None, *, one: bool, options: StageOptions = PLAIN
+) -> Contents:
+    """Return the meshes of a stage at its first time, or at that of ``options``.
 
     Args:
         path: the file.
         prim: path or name of one of them; None: all.
         one: refuse several meshes, because the result becomes one cloth.
+        options: how the stage is read.
 
     Raises:
         MeshError: ``usd-core`` is missing, a damaged file, no such mesh, or several.
     """
     with _open(path) as stage:
         meshes = _select_meshes(stage, path, prim, one)
-        start = _times(stage, meshes)[0]
+        codes = _times(stage, meshes)
+        start = codes[0] if options.frame is None else options.frame
+        if not codes[0] <= start <= codes[-1]:
+            raise MeshError(
+                "frame",
+                got=f"{start:g}",
+                where=f"{path}{meshes[0].placed.name}",
+                expected=f"a time code from {codes[0]:g} to {codes[-1]:g}, where it has samples",
+            )
         meters = _meters(stage, path)
         found = []
         for mesh in meshes:
@@ -73,7 +86,8 @@ def usd_contents(path: Path, prim: str | None, *, one: bool) -> Contents:
                 own = {mesh.mesh.GetPrim().GetName(): np.arange(len(x), dtype=np.int32)}
                 groups, regions = own | groups, {}
             uv, weights = mesh.corner_uv(triangles, start), mesh.weights(len(x), start)
-            found.append(Contents(x, triangles.faces, uv, groups, weights, meters, regions))
+            at = mesh.placed.name
+            found.append(Contents(x, triangles.faces, uv, groups, weights, meters, regions, at))
         return join_contents(found)
 
 
