@@ -65,7 +65,7 @@ def test_a_mesh_file_for_every_frame(export, made, tmp_path):
             f"{name}.0{k}.obj" for k in (1, 3, 5)
         ]
     assert export("cm.obj", "--frame", "0", "--units", "cm")[0] == 0
-    mesh = read_mesh(tmp_path / "cm.obj", scale=0.01)
+    mesh = read_mesh(tmp_path / "cm.obj", scale=0.01, uv_scale=1.0)
     np.testing.assert_allclose(mesh.vertices, made.positions(0), atol=1e-15)
     np.testing.assert_allclose(mesh.corner_uv, made.corner_uv, atol=1e-15)
 

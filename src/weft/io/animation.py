@@ -54,7 +54,7 @@ class SurfaceTopology:
     Args:
         name: of the cloth, or of a body.
         faces: (m,3).
-        corner_uv: (m,3,2) texture coordinates in the file's units; None: none.
+        corner_uv: (m,3,2) [m] texture coordinates, whatever the units of the file; None: none.
         regions: names with their faces; each face is in one region: cloths and their panels.
         appearances: of the regions in turn, None: usual ones; empty: no cloth has a surface.
         image_uv: (m,3,2) with appearances: coordinates in their images, in units of the repeat;

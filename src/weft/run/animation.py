@@ -74,7 +74,7 @@ def build_animation(
     numbers = chosen.numbers(len(run), str(run.path))
     c, (times, rate, number) = convention or Convention(), _frame_times(run, chosen, fps, first)
     mesh = TriangleMesh(run.positions(numbers[0], density), *run.tessellation(density))
-    cloth, bodies = cloth_of(run, mesh, density, c.meters), bodies_of(run)
+    cloth, bodies = cloth_of(run, mesh, density), bodies_of(run)
     names = tuple(fields) or run.field_names(numbers[0])
     reader = _FrameReader(run, mesh, c, [b for _, b in bodies], density, names, physics)
     about: Json = {k: run.manifest[k] for k in ("versions", "scene") if k in run.manifest}
@@ -127,9 +127,7 @@ def _frame_times(
     return times, rate, own if first is None else first
 
 
-def cloth_of(
-    run: Run, mesh: TriangleMesh, density: int | None, meters: float = 1.0
-) -> SurfaceTopology:
+def cloth_of(run: Run, mesh: TriangleMesh, density: int | None) -> SurfaceTopology:
     """Return the cloth of a run with its regions and their appearances.
 
     Regions are named sets of faces: one per cloth, or one per region or panel of the cloth.
@@ -138,7 +136,6 @@ def cloth_of(
         run: the run.
         mesh: its cloth.
         density: samples per knot span of splines; None: those of the run's mesh.
-        meters: [m] unit of the file.
     """
     regions, looks = list[tuple[str, Ints]](), list[PartAppearance | None]()
     said, label, start = _regions_from_manifest(run, len(mesh.faces)), material_pieces(mesh), 0
@@ -147,7 +144,7 @@ def cloth_of(
         regions += own
         looks += [run.appearances.get(name)] * len(own)
         start += count
-    cloth = SurfaceTopology("cloth", mesh.faces, mesh.corner_uv / meters, regions)
+    cloth = SurfaceTopology("cloth", mesh.faces, mesh.corner_uv, regions)
     if not run.appearances:
         return cloth
     image_uv = np.array(cloth.corner_uv)

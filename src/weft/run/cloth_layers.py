@@ -55,7 +55,7 @@ def _wrong_side(cloth: SurfaceTopology, normals: VertexNormals, meters: float) -
 
 def _stitch_strips(cloth: SurfaceTopology, normals: VertexNormals, meters: float) -> ClothLayer:
     """Return the stitches of all parts: two triangles each."""
-    region, face, weights = locate_stitches(cloth, meters)
+    region, face, weights = locate_stitches(cloth)
 
     def follow(x: Positions) -> Positions:
         place, up = (
@@ -78,12 +78,11 @@ def _stitch_strips(cloth: SurfaceTopology, normals: VertexNormals, meters: float
     return SurfaceTopology(f"{cloth.name} stitches", faces, None, regions, looks), follow
 
 
-def locate_stitches(cloth: SurfaceTopology, meters: float = 1.0) -> tuple[Ints, Ints, Floats]:
+def locate_stitches(cloth: SurfaceTopology) -> tuple[Ints, Ints, Floats]:
     """Find the faces on which stitches begin and end.
 
     Args:
-        cloth: with appearances, and texture coordinates in the unit of its file.
-        meters: [m] this unit.
+        cloth: with appearances.
 
     Returns:
         For every end, two by two, its region (e,) and face (e,), and the barycentric coordinates
@@ -93,7 +92,7 @@ def locate_stitches(cloth: SurfaceTopology, meters: float = 1.0) -> tuple[Ints, 
     for k, (look, (_, faces)) in enumerate(zip(cloth.appearances, cloth.regions)):
         assert cloth.corner_uv is not None
         ends = np.zeros((0, 2)) if look is None else look.dashes().reshape(-1, 2)
-        flat = np.pad(meters * cloth.corner_uv[faces].reshape(-1, 2), ((0, 0), (0, 1)))
+        flat = np.pad(cloth.corner_uv[faces].reshape(-1, 2), ((0, 0), (0, 1)))
         soup = np.arange(len(flat), dtype=np.int32).reshape(-1, 3)
         place = NearestPoints.of(np.pad(ends, ((0, 0), (0, 1))), flat, soup)
         near = (place.distance.reshape(-1, 2) < ON_CLOTH).all(axis=1).repeat(2)

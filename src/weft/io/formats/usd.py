@@ -104,7 +104,7 @@ def _write(path: Path, animation: Animation, folder: Path) -> None:
     stage.SetDefaultPrim(root.GetPrim())
     shapes = list(animation.shapes)
     if animation.udim:
-        shapes[0] = save_tiles(folder, shapes[0], animation.convention.meters)
+        shapes[0] = save_tiles(folder, shapes[0])
     names = distinct([s.name for s in shapes])
     tracks = [
         MeshTrack(define_mesh(stage, f"/{ROOT}/{name}", shape), velocities=k == 0)
@@ -134,7 +134,9 @@ def define_mesh(stage: "Usd.Stage", path: str, shape: SurfaceTopology) -> "UsdGe
     mesh.CreateFaceVertexCountsAttr(Vt.IntArray.FromNumpy(np.full(m, 3, dtype=np.int32)))
     mesh.CreateFaceVertexIndicesAttr(Vt.IntArray.FromNumpy(np.array(shape.faces.reshape(-1))))
     image_uv = shape.corner_uv if shape.image_uv is None else shape.image_uv
-    material_uv = None if shape.image_uv is None else shape.corner_uv
+    meters, material_uv = UsdGeom.GetStageMetersPerUnit(stage), None
+    if shape.corner_uv is not None and (shape.image_uv is not None or meters != 1):
+        material_uv = shape.corner_uv / meters  # in the stage's units, as readers expect
     for name, uv in (("st", image_uv), (MATERIAL_UV, material_uv)):
         if uv is not None:
             st = UsdGeom.PrimvarsAPI(mesh).CreatePrimvar(

@@ -24,20 +24,19 @@ UPRIGHT = np.array([[0.0, 1.0], [-1.0, 0.0]])  # turns (u, v): the warp points u
 ACROSS = 10  # tiles in a row, by the convention
 
 
-def save_tiles(folder: Path, cloth: SurfaceTopology, meters: float) -> SurfaceTopology:
+def save_tiles(folder: Path, cloth: SurfaceTopology) -> SurfaceTopology:
     """Write a tile for every region, and return the cloth with tiles for images.
 
     Args:
         folder: of the images.
         cloth: with appearances.
-        meters: [m] unit of its texture coordinates.
     """
     assert cloth.corner_uv is not None
     folder.mkdir(exist_ok=True)
     image_uv = np.array(cloth.corner_uv)
     looks = [look or PartAppearance(CLOTH) for look in cloth.appearances]
     for k, (look, (_, faces)) in enumerate(zip(looks, cloth.regions)):
-        uv = meters * cloth.corner_uv[faces]
+        uv = cloth.corner_uv[faces]
         upright = uv @ UPRIGHT
         size = float(np.ptp(upright, axis=(0, 1)).max()) / (1 - 2 * MARGIN)
         low = upright.min(axis=(0, 1)) - MARGIN * size
