@@ -104,12 +104,14 @@ class AnimationFrame:
         positions: (n,3) of every shape.
         velocities: (n,3) of the cloth, in units per second.
         measured: computes the fields, if a format needs them.
+        body_velocities: computes velocities (b,3) of every body, in units per second.
     """
 
     t: float
     positions: Sequence[Positions]
     velocities: Velocities
     measured: Callable[[], Fields] = Fields
+    body_velocities: Callable[[], Sequence[Velocities]] = tuple
 
     @property
     def fields(self) -> Fields:
@@ -138,6 +140,8 @@ class Animation:
             whatever the file's units are.
         udim: USD files have one tile of images for every region of the cloth.
         layers: returns the layers of the cloth; True: without those that tiles show.
+        shutter_numbers: the number of every frame in the file, where some lie between whole ones;
+            empty: whole ones from ``first`` on.
     """
 
     shapes: Sequence[SurfaceTopology]
@@ -150,6 +154,7 @@ class Animation:
     fields: Sequence[str] = ()
     udim: bool = False
     layers: Callable[[bool], Iterable[ClothLayer]] = lambda udim: ()
+    shutter_numbers: Sequence[float] = ()
 
     def __iter__(self) -> Iterator[AnimationFrame]:
         return map(self.moment, range(self.count))
@@ -160,9 +165,14 @@ class Animation:
         return self.shapes[0]
 
     @property
+    def numbers(self) -> Sequence[float]:
+        """Return the number of every frame in the file."""
+        return self.shutter_numbers or range(self.first, self.first + self.count)
+
+    @property
     def last(self) -> int:
-        """Return the number of the last frame in the file."""
-        return self.first + self.count - 1
+        """Return the number of the last whole frame in the file."""
+        return round(self.numbers[-1])
 
     def with_layers(self) -> "Animation":
         """Return the animation with the layers of the cloth as shapes, after all others."""

@@ -6,9 +6,9 @@ That is: selection of frames, times, axes, units, and fields on the cloth.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 import numpy as np
 
@@ -33,10 +33,13 @@ from weft.io import format_to_write, write_mesh
 from weft.io.animation import Animation, AnimationFrame, Convention, Fields, SurfaceTopology
 from weft.io.part_appearance import PartAppearance
 from weft.run.cloth_layers import cloth_layers
-from weft.run.frame_selection import FrameSelection
+from weft.run.frame_selection import FrameSelection, Shutter
 from weft.run.run import Run
+from weft.run.scene_interface import SceneLike
+from weft.run.step_replay import StepReplay
 
 STRANDS = "ropes and springs"  # name of the surface that holds all of them
+_Moment: TypeAlias = tuple[Positions, Velocities, Positions]  # cloth, and vertices of bodies
 MOST_PANELS = 256  # of one cloth; a cloth with more is exported as one region without panels
 
 
@@ -50,6 +53,7 @@ def build_animation(
     density: int | None = None,
     fields: Sequence[str] = (),
     physics: Physics | None = None,
+    shutter: Shutter | None = None,
 ) -> Animation:
     """Return frames of a run in the form that file writers take.
 
@@ -65,6 +69,7 @@ def build_animation(
         density: samples per knot span of splines; None: those of the run's mesh.
         fields: names (``weft.cloth.fields``); empty: those that the first selected frame recorded.
         physics: physics of the run's scene, for fields that the run did not record.
+        shutter: samples around every frame; None: the frames alone.
 
     Raises:
         RunError: the frames or fields do not exist, the rate is not positive, or the times of the
@@ -76,7 +81,15 @@ def build_animation(
     mesh = TriangleMesh(run.positions(numbers[0], density), *run.tessellation(density))
     cloth, bodies = cloth_of(run, mesh, density), bodies_of(run)
     names = tuple(fields) or run.field_names(numbers[0])
-    reader = _FrameReader(run, mesh, c, [b for _, b in bodies], density, names, physics)
+    begin, between = times[0], list[float]()
+    if shutter is not None:
+        start = number - begin * rate
+        between = shutter.numbers(
+            number, len(times), (start, start + (len(run) - 1) / run.fps * rate)
+        )
+        times = [begin + (k - number) / rate for k in between]
+    states = _States(run, density, shutter.scene if shutter else None)
+    reader = _FrameReader(run, mesh, c, [b for _, b in bodies], density, names, physics, states)
     about: Json = {k: run.manifest[k] for k in ("versions", "scene") if k in run.manifest}
     return Animation(
         [cloth, *(s for s, _ in bodies)],
@@ -88,6 +101,7 @@ def build_animation(
         about,
         names,
         layers=lambda udim: cloth_layers(cloth, c.meters, stitches=not udim),
+        shutter_numbers=between,
     )
 
 
@@ -166,6 +180,7 @@ class _FrameReader:
         density: samples per knot span of splines; None: those of the run's mesh.
         names: of the requested fields.
         physics: as of ``build_animation``.
+        states: of the run, at frames and steps.
     """
 
     run: Run
@@ -175,34 +190,26 @@ class _FrameReader:
     density: int | None
     names: Sequence[str]
     physics: Physics | None
+    states: "_States"
 
     def read(self, t: float) -> AnimationFrame:
         """Return the frame at time t [s] of the run."""
         run, c, place = self.run, self.convention, t * self.run.fps
-        near = round(place)
-        if abs(place - near) < 1e-6:
-            x, v = run.positions(near, self.density), run.velocities(near, self.density)
-            b = self._bodies(near)
-        else:
-            x, v, b = self._between(place)
+        near, (x, v, b) = round(place), self.states.at(place)
         check_finite(run, near, x)
         positions = [c.of(x), *(c.of(b[own]) for own in self.bodies)]
-        return AnimationFrame(t, positions, c.of(v), partial(self._fields, near, x))
+        fields, moves = partial(self._fields, near, x), partial(self._body_velocities, place)
+        return AnimationFrame(t, positions, c.of(v), fields, moves)
 
-    def _between(self, place: float) -> tuple[Positions, Velocities, Positions]:
-        """Interpolate between two frames: the cloth by cubic Hermite, bodies linearly."""
-        run, density, k, h = self.run, self.density, math.floor(place), 1 / self.run.fps
-        s = place - k
-        p, q = run.positions(k, density), run.positions(k + 1, density)
-        u, w = h * run.velocities(k, density), h * run.velocities(k + 1, density)
-        a, b = 2 * p - 2 * q + u + w, 3 * q - 3 * p - 2 * u - w
-        x = ((a * s + b) * s + u) * s + p
-        v = ((3 * a * s + 2 * b) * s + u) / h
-        return x, v, (1 - s) * self._bodies(k) + s * self._bodies(k + 1)
-
-    def _bodies(self, frame: int) -> Positions:
-        run = self.run
-        return run.solid_positions(frame) if len(run.solid_faces) else np.zeros((0, 3))
+    def _body_velocities(self, place: float) -> list[Velocities]:
+        """Return the velocity (b,3) of every body, from its positions half a step before and
+        after.
+        """
+        half = 0.5 / self.states.steps
+        ends = np.clip([place - half, place + half], 0, len(self.run) - 1)
+        before, after = (self.states.at(float(end))[2] for end in ends)
+        rate = self.run.fps / max(float(np.ptp(ends)), 1e-9)
+        return [self.convention.of(rate * (after[own] - before[own])) for own in self.bodies]
 
     def _fields(self, frame: int, x: Positions) -> Fields:
         """Return the numbers on the cloth at positions x (n,3) [m] near a frame.
@@ -235,6 +242,58 @@ class _FrameReader:
             points["stress_max"] = vertex_mean(mesh, high)
             cells |= {"stress_max": high, "stress_min": low}
         return Fields(points, cells)
+
+
+class _States:
+    """Positions and velocities of a run at any time: those of frames, of steps where a scene
+    computes them again, and else interpolated.
+
+    Args:
+        run: the run.
+        density: samples per knot span of splines; None: those of the run's mesh.
+        scene: of the run; None: frames alone.
+    """
+
+    def __init__(self, run: Run, density: int | None, scene: SceneLike | None) -> None:
+        self.run, self.density, self.steps = run, density, 1
+        # A time and those around it need no more than these.
+        self._frame, self._interval = lru_cache(3)(self._of_frame), self._of_frames
+        if scene is not None and run.manifest["steps_per_frame"] > 1:
+            self.replay = StepReplay(scene, run.folder)
+            self.steps, self._interval = self.replay.loop.steps, lru_cache(2)(self._of_steps)
+
+    def _of_frame(self, k: int) -> _Moment:
+        run = self.run
+        bodies = run.solid_positions(k) if len(run.solid_faces) else np.zeros((0, 3))
+        return run.positions(k, self.density), run.velocities(k, self.density), bodies
+
+    def _of_frames(self, k: int) -> Sequence[_Moment]:
+        return self._frame(k), self._frame(k + 1)
+
+    def _of_steps(self, k: int) -> Sequence[_Moment]:
+        run, vertices = self.run, self.run.shown(self.density).embedding.of
+        steps = self.replay.interval(k)
+        return [(vertices(a["x"]), vertices(a["v"]), run.solids_of(a)) for a in steps]
+
+    def at(self, place: float) -> _Moment:
+        """Return the state ``place`` frames after the start.
+
+        Between steps vertices are the cubic Hermite interpolant, and bodies move linearly.
+        """
+        near = round(place)
+        if abs(place - near) < 1e-6:
+            return self._frame(near)
+        k = math.floor(place)
+        j, s = divmod((place - k) * self.steps, 1)
+        states = self._interval(k)[int(j) : int(j) + 2]
+        if min(s, 1 - s) < 1e-6:
+            return states[round(s)]
+        (p, u, c), (q, w, d) = states
+        h = 1 / (self.run.fps * self.steps)
+        a, b = 2 * p - 2 * q + h * (u + w), 3 * q - 3 * p - h * (2 * u + w)
+        x = ((a * s + b) * s + h * u) * s + p
+        v = ((3 * a * s + 2 * b) * s + h * u) / h
+        return x, v, (1 - s) * c + s * d
 
 
 def as_fields(arrays: Mapping[str, Floats]) -> Fields:

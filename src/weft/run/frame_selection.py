@@ -1,9 +1,12 @@
-"""Selections of the frames of a run: ``A:B:STEP``."""
+"""Selections of the frames of a run, ``A:B:STEP``, and of the times around them."""
 
 import re
 from dataclasses import dataclass
 
+import numpy as np
+
 from weft.base.errors import RunError
+from weft.run.scene_interface import SceneLike
 
 _TEXT = re.compile(r"(?P<one>-?\d+)|(?P<first>-?\d+)?:(?P<last>-?\d+)?(?::(?P<step>\d+)?)?")
 
@@ -50,3 +53,45 @@ class FrameSelection:
                 where=where,
             )
         return range(ends[0], ends[1] + 1, self.step)
+
+
+@dataclass(frozen=True)
+class Shutter:
+    """Samples around every frame, for motion blur.
+
+    Args:
+        opens: time of the first sample, in frames from the frame.
+        closes: time of the last sample.
+        samples: their number.
+        scene: scene of the run, whose steps between frames are computed again for the samples;
+            None: samples are interpolated between frames.
+
+    Raises:
+        RunError: times that are not in order or farther than a frame, or fewer than two samples.
+    """
+
+    opens: float
+    closes: float
+    samples: int = 3
+    scene: SceneLike | None = None
+
+    def __post_init__(self) -> None:
+        if not (-1 <= self.opens < self.closes <= 1 and self.samples >= 2):
+            raise RunError(
+                "--shutter, --samples",
+                got=f"{self.opens:g} {self.closes:g}, {self.samples}",
+                expected="two times from -1 to 1 [frames], in order; 2 samples or more",
+            )
+
+    def numbers(self, first: int, count: int, end: tuple[float, float]) -> list[float]:
+        """Return the numbers of the samples of ``count`` frames from ``first`` on, ascending.
+
+        Args:
+            first: number of the first frame.
+            count: how many frames.
+            end: numbers at the start and the end of the run; samples beyond are left out.
+        """
+        offsets = np.linspace(self.opens, self.closes, self.samples)
+        every = np.add.outer(first + np.arange(count), offsets).ravel()
+        kept = every[(every >= end[0] - 1e-9) & (every <= end[1] + 1e-9)]
+        return [float(k) for k in np.unique(kept.round(9))]

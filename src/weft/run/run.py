@@ -21,7 +21,7 @@ from weft.discretization.mesh import TriangleMesh
 from weft.discretization.surface import Tessellation
 from weft.io.animation import Animation, Convention
 from weft.io.part_appearance import PartAppearance
-from weft.run.frame_selection import FrameSelection
+from weft.run.frame_selection import FrameSelection, Shutter
 from weft.run.run_folder import RunFolder
 from weft.run.strands import Tubes
 
@@ -164,10 +164,14 @@ class Run:
         """Return (b,3) [m] of the vertices of bodies, ropes and springs in a frame; -1 is
         the last.
         """
-        bodies, strands = self.body_positions(frame), self.strands(frame)
-        if strands is None or self._tubes is None:
+        return self.solids_of(self._frame(frame))
+
+    def solids_of(self, arrays: Arrays) -> Positions:
+        """Return (b,3) [m] of the vertices of bodies, ropes and springs in a frame's arrays."""
+        bodies: Positions = arrays.get("body", np.zeros((0, 3)))
+        if NAMES[0] not in arrays or self._tubes is None:
             return bodies
-        return np.concatenate([bodies, self._tubes.positions(*strands)])
+        return np.concatenate([bodies, self._tubes.positions(*(arrays[n] for n in NAMES))])
 
     def contacts(self, frame: int = -1) -> tuple[Positions, Floats, Floats]:
         """Return contact points, forces and pressure of a frame.
@@ -296,6 +300,7 @@ class Run:
         density: int | None = None,
         fields: Sequence[str] = (),
         physics: Physics | None = None,
+        shutter: Shutter | None = None,
     ) -> Animation:
         """Return frames in the form that file writers take; frames are read one by one.
 
@@ -311,6 +316,7 @@ class Run:
             fields: names of the fields that the file carries (see ``field``); empty: the recorded
                 ones.
             physics: as of ``field``.
+            shutter: samples around every frame, for motion blur; None: the frames alone.
 
         Raises:
             RunError: the frames, rate, axis, units or fields do not exist or are not allowed.
@@ -328,26 +334,19 @@ class Run:
             density=density,
             fields=fields,
             physics=physics,
+            shutter=shutter,
         )
 
     def export(
-        self,
-        path: str | Path,
-        frames: str | None = None,
-        *,
-        fps: Rate | None = None,
-        up: str = "y",
-        units: str = "m",
-        first: int | None = None,
-        density: int | None = None,
-        fields: Sequence[str] = (),
-        physics: Physics | None = None,
+        self, path: str | Path, frames: str | None = None, **options: object
     ) -> Sequence[str]:
         """Write frames into one animation file (``docs/files.md``); the suffix chooses the format.
 
         Args:
             path: the file: .usdc, .glb, .vtkhdf, .pc2, .npz, ...
-            frames: which frames; this and the following arguments are as of ``animation``.
+            frames: which frames.
+            **options: fps, up, units, first, density, fields, physics and shutter, as of
+                ``animation``.
 
         Returns:
             Remarks about the file for its users.
@@ -358,16 +357,7 @@ class Run:
         from weft.io import format_to_write, write_animation
 
         format_to_write(Path(path))
-        film = self.animation(
-            frames,
-            fps=fps,
-            up=up,
-            units=units,
-            first=first,
-            density=density,
-            fields=fields,
-            physics=physics,
-        )
+        film = self.animation(frames, **options)  # type: ignore[arg-type]
         return write_animation(Path(path), film)
 
     def tessellation(self, density: int | None = None) -> tuple[Faces, CornerUv]:

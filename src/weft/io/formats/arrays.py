@@ -1,10 +1,10 @@
 """npz and HDF5: arrays in float64 for machine learning and analysis.
 
 ``positions`` (k,n,3), ``velocities`` (k,n,3) of the cloth, ``times`` (k,) [s], ``faces`` (m,3),
-``corner_uv`` (m,3,2), ``region`` (m,) and ``region_names``; ``body_b_positions`` and
-``body_b_faces`` of each body b, with ``body_names``; numbers at vertices ``point_NAME`` (k,n,...)
-and on faces ``cell_NAME`` (k,m,...); ``about``, JSON: scene, versions, units, axes. A run's .npz
-can be read as a body (``bodies: - mesh: {file: run.npz}``).
+``corner_uv`` (m,3,2), ``region`` (m,) and ``region_names``; ``body_b_positions``,
+``body_b_velocities`` and ``body_b_faces`` of each body b, with ``body_names``; numbers at vertices
+``point_NAME`` (k,n,...) and on faces ``cell_NAME`` (k,m,...); ``about``, JSON: scene, versions,
+units, axes. A run's .npz can be read as a body (``bodies: - mesh: {file: run.npz}``).
 """
 
 import json
@@ -76,6 +76,8 @@ def _of_frame(moment: AnimationFrame) -> Iterator[tuple[str, AnyArray]]:
     yield "velocities", moment.velocities
     for b, x in enumerate(moment.positions[1:]):
         yield f"body_{b}_positions", x
+    for b, v in enumerate(moment.body_velocities()):
+        yield f"body_{b}_velocities", v
     fields = moment.fields
     for name, values in fields.points.items():
         yield f"point_{name}", values

@@ -7,6 +7,7 @@ or panel. Axes, units and frame rate are the stage's metadata. ``UsdValidation``
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -107,15 +108,16 @@ def _write(path: Path, animation: Animation, folder: Path) -> None:
         shapes[0] = save_tiles(folder, shapes[0])
     names = distinct([s.name for s in shapes])
     tracks = [
-        MeshTrack(define_mesh(stage, f"/{ROOT}/{name}", shape), velocities=k == 0)
+        MeshTrack(define_mesh(stage, f"/{ROOT}/{name}", shape), always=k == 0)
         for k, (name, shape) in enumerate(zip(names, shapes))
     ]
     materials = Materials(f"/{ROOT}/{distinct([*names, 'materials'])[-1]}", folder)
     for track, shape in zip(tracks, shapes):
         materials.bind(track.mesh, shape)
-    for number, moment in enumerate(animation, start=animation.first):
-        for k, track in enumerate(tracks):
-            track.add(number, moment, k)
+    for number, moment in zip(animation.numbers, animation):
+        velocities = [moment.velocities, *moment.body_velocities()]
+        for track, x, v in zip_longest(tracks, moment.positions, velocities):
+            track.add(number, x, v)
         _add_fields(tracks[0].mesh, number, moment, animation.fields)
     stage.GetRootLayer().Save()
     del stage
@@ -156,7 +158,7 @@ def define_mesh(stage: "Usd.Stage", path: str, shape: SurfaceTopology) -> "UsdGe
 
 
 def _add_fields(
-    mesh: "UsdGeom.Mesh", number: int, moment: AnimationFrame, names: Sequence[str]
+    mesh: "UsdGeom.Mesh", number: float, moment: AnimationFrame, names: Sequence[str]
 ) -> None:
     """Write the fields of a frame as primvars: at vertices, or one value per face (uniform)."""
     from pxr import Sdf, UsdGeom, Vt
@@ -179,39 +181,41 @@ def _add_fields(
 
 
 class MeshTrack:
-    """The time samples of one mesh, in float32; a mesh that never moves has a single sample."""
+    """The time samples of one mesh, in float32; a mesh that never moves has a single sample.
 
-    def __init__(self, mesh: "UsdGeom.Mesh", *, velocities: bool = False) -> None:
-        self.mesh = mesh
+    Args:
+        mesh: the mesh.
+        always: write a sample at every frame, also where nothing moves.
+    """
+
+    def __init__(self, mesh: "UsdGeom.Mesh", *, always: bool = False) -> None:
+        self.mesh, self.always = mesh, always
         self.points, self.extent = mesh.CreatePointsAttr(), mesh.CreateExtentAttr()
-        self.velocities = mesh.CreateVelocitiesAttr() if velocities else None
-        self.before: AnyArray | None = None  # positions of the frame that was added last
-        self.sampled: int | None = None  # the last frame that has a sample of its own
+        self.before: tuple[float, list[AnyArray]] | None = None  # the frame that was added last
+        self.sampled: float | None = None  # the last frame that has a sample of its own
 
-    def add(self, number: int, moment: AnimationFrame, k: int) -> None:
-        """Add frame ``number`` of shape k."""
-        from pxr import Vt
-
-        x = np.asarray(moment.positions[k], dtype=np.float32)
-        if self.velocities is not None:
-            self.sample(number, x)
-            v = np.asarray(moment.velocities, dtype=np.float32)
-            self.velocities.Set(Vt.Vec3fArray.FromNumpy(v), number)
-            return
-        if self.before is None:
-            self.sample(None, x)
-        elif not np.array_equal(x, self.before):
-            if self.sampled != number - 1:  # at rest until then: end the constant part
-                self.sample(number - 1, self.before)
-            self.sample(number, x)
+    def add(self, number: float, x: AnyArray, v: AnyArray | None) -> None:
+        """Add frame ``number`` with positions and velocities (n,3)."""
+        now = [np.asarray(a, dtype=np.float32) for a in (x, v) if a is not None]
+        if self.before is None and not self.always:
+            self.sample(None, now[0])
+        elif self.before is None or self.always:
+            self.sample(number, *now)
+        elif not all(map(np.array_equal, now, self.before[1])):
+            if self.sampled != self.before[0]:  # at rest until then: end the constant part
+                self.sample(self.before[0], *self.before[1])
+            self.sample(number, *now)
             self.sampled = number
-        self.before = x
+        self.before = number, now
 
-    def sample(self, number: int | None, x: AnyArray) -> None:
-        """Write positions x (n,3) and their extent at frame ``number``; None: at all times."""
+    def sample(self, number: float | None, x: AnyArray, v: AnyArray | None = None) -> None:
+        """Write positions x (n,3), their extent and velocities at frame ``number``; None: at all
+        times.
+        """
         from pxr import Usd, Vt
 
         at = Usd.TimeCode.Default() if number is None else Usd.TimeCode(number)
-        points = Vt.Vec3fArray.FromNumpy(x)
-        self.points.Set(points, at)
+        self.points.Set(Vt.Vec3fArray.FromNumpy(x), at)
         self.extent.Set(Vt.Vec3fArray.FromNumpy(np.stack([x.min(0), x.max(0)])), at)
+        if v is not None:
+            self.mesh.CreateVelocitiesAttr().Set(Vt.Vec3fArray.FromNumpy(v), at)
