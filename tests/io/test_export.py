@@ -70,9 +70,7 @@ def test_usd(made, tmp_path, suffix):
     np.testing.assert_array_equal(indices, made.faces)
     st = UsdGeom.PrimvarsAPI(cloth).GetPrimvar("st")
     assert st.GetInterpolation() == "faceVarying"
-    np.testing.assert_array_equal(
-        np.array(st.Get()).reshape(-1, 3, 2), single(made.corner_uv)
-    )
+    np.testing.assert_array_equal(np.array(st.Get()).reshape(-1, 3, 2), single(made.corner_uv))
     subsets = {
         s.GetPrim().GetName(): list(s.GetIndicesAttr().Get())
         for s in UsdGeom.Subset.GetAllGeomSubsets(cloth)

@@ -12,6 +12,7 @@ from weft.base.trees import Json
 from weft.cli.options import Density, Frames, count, say, split_names
 
 if TYPE_CHECKING:
+    from weft.run.frame_selection import Shutter
     from weft.run.run import Run
 
 
@@ -64,6 +65,25 @@ def export(
             show_default="those that the run recorded",
         ),
     ] = None,
+    shutter: Annotated[
+        tuple[float, float] | None,
+        typer.Option(help="Samples around every frame, in frames: -0.25 0.25."),
+    ] = None,
+    samples: Annotated[int, typer.Option(min=2, help="With --shutter: how many.")] = 3,
+    onto: Annotated[
+        Path | None,
+        typer.Option(
+            help="An asset, .usd or .obj, whose meshes the cloth moves: all else stays as it is "
+            "there. USD is a layer over it."
+        ),
+    ] = None,
+    prim: Annotated[
+        str | None,
+        typer.Option(
+            help="With --onto: a mesh for each cloth, with commas.",
+            show_default="those from which the cloths came",
+        ),
+    ] = None,
 ) -> None:
     """Write a run for other programs, with material coordinates: USD, glTF, Alembic, VTKHDF, point
     caches and arrays hold all frames and bodies (docs/files.md); OBJ and PLY a frame.
@@ -84,6 +104,16 @@ def export(
         raise RunError("--frame, --frames", got="both", expected="one of them")
     names = tuple(split_names(fields))
     carried: Json = {"fields": names, "physics": physics_of(opened, names)}
+    moments = None if shutter is None else _shutter(opened, shutter, samples)
+    if onto is not None:
+        if (up, units) != ("y", "m") or net or weld or udim or names or density:
+            expected = "none of --up, --units, --density, --net, --weld, --udim, --fields"
+            raise RunError("--onto", got="with one of them", expected=expected)
+        chosen = frames if frame is None else str(frame)
+        _export_onto(opened, out, onto, split_names(prim), first, chosen, fps=fps, shutter=moments)
+        return
+    if moments is not None and (form.animate is None or "#" in out.name):
+        raise RunError("--shutter", got=out.name, expected="a file of all frames: USD, .npz, ...")
     if weld and (form.write is None or (up, units, fps) != ("y", "m", None)):
         raise RunError("--weld", got=out.name, expected=".obj or .ply, in meters, y up")
     if form.animate is not None and "#" not in out.name:
@@ -91,7 +121,14 @@ def export(
             raise RunError("--net", got=out.suffix, expected="a .obj or .ply file")
         chosen = frames if frame is None else str(frame)
         animation = opened.animation(
-            chosen, fps=fps, up=up, units=units, first=first, density=density, **carried
+            chosen,
+            fps=fps,
+            up=up,
+            units=units,
+            first=first,
+            density=density,
+            shutter=moments,
+            **carried,
         )
         if udim and not (out.suffix.lower().startswith(".usd") and opened.appearances):
             expected = "a USD file of cloth with a surface (docs/surfaces.md)"
@@ -131,6 +168,47 @@ def export(
         named = number if first is None else first + place
         opened.save(number_path(out, named), number, density=density, net=net, weld=weld, **carried)
     say(f"wrote    {count(len(numbers), 'frame')} to {out}")
+
+
+def _shutter(run: "Run", times: tuple[float, float], samples: int) -> "Shutter":
+    """Return the samples around every frame; with the scene, if there are steps between frames."""
+    from weft.run.frame_selection import Shutter
+    from weft.scene.recorded_scene import load_described
+
+    finer = run.manifest["steps_per_frame"] > 1
+    return Shutter(*times, samples, load_described(run.manifest, run.path).scene if finer else None)
+
+
+def _export_onto(
+    run: "Run",
+    out: Path,
+    asset: Path,
+    prims: Sequence[str],
+    first: int | None,
+    frames: str | None,
+    **how: object,
+) -> None:
+    """Write the meshes of an asset as the cloths of a run move them."""
+    from weft.io import write_over
+    from weft.scene.asset_cloths import asset_cloths
+
+    cloths = asset_cloths(run, asset, prims)
+    several = "#" in out.name
+    if out.suffix.lower() == ".obj" and not several:
+        frames = frames or "-1"
+    start = first if first is not None else 0
+    animation = run.animation(frames, first=start, **how)  # type: ignore[arg-type]
+    if several:
+        numbers = (
+            _numbers(run, frames) if first is None and how["fps"] is None else animation.numbers
+        )
+        for number, moment in zip(numbers, animation):
+            one = replace(animation, count=1, moment={0: moment}.__getitem__)
+            write_over(number_path(out, int(number)), asset, one, cloths)
+    else:
+        for note in write_over(out, asset, animation, cloths, first):
+            say(f"note     {note}")
+    say(f"wrote    {out} onto {asset} ({count(animation.count, 'sample')})")
 
 
 def _numbers(run: "Run", frames: str | None) -> Sequence[int]:

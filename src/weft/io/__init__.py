@@ -18,16 +18,18 @@ from weft.base.arrays import CornerUv, Faces, Floats, Positions, Vector
 from weft.base.errors import MeshError, RunError
 from weft.discretization.mesh import TriangleMesh, are_among, unique_edges
 from weft.io.animation import Animation, Fields, SkinnedMotion
+from weft.io.asset_cloth import AssetCloth
 from weft.io.formats.alembic import alembic_contents, alembic_moving, write_alembic
 from weft.io.formats.arrays import write_arrays, write_hdf5
 from weft.io.formats.gltf import write_gltf
 from weft.io.formats.gltf_scene import gltf_contents, gltf_moving
 from weft.io.formats.point_cache import read_pc2, write_pc2
 from weft.io.formats.usd import write_usd
+from weft.io.formats.usd_layer import write_usd_layer
 from weft.io.formats.usd_read import usd_contents, usd_moving
 from weft.io.formats.usd_skeleton import write_skinned
 from weft.io.formats.vtkhdf import write_vtkhdf
-from weft.io.obj import obj_contents, write_obj
+from weft.io.obj import obj_contents, write_obj, write_obj_over
 from weft.io.ply import ply_contents, write_ply
 from weft.io.rest_shape import RestSource
 from weft.io.surface import PLAIN, Contents, MovingMesh, StageOptions, build_mesh
@@ -49,6 +51,11 @@ class Format:
     animate: Callable[[Path, Animation], Sequence[str]] | None = None  # all frames; returns notes
     skinned: Callable[[Path, SkinnedMotion], None] | None = None  # a skeleton and its skin
     carries_fields: bool = False  # numbers at vertices and faces
+    # (path, asset, animation, cloths, first) -> notes: an asset of this format, moved by cloth
+    over: (
+        Callable[[Path, Path, Animation, Sequence[AssetCloth], float | None], Sequence[str]] | None
+    ) = None
+    even: bool = False  # frames at equal distances of time alone, so that no shutter is possible
 
 
 def _alone(read: Callable[[Path], Contents]) -> Callable[..., Contents]:
@@ -71,10 +78,11 @@ _USD = Format(
     animate=write_usd,
     skinned=write_skinned,
     carries_fields=True,
+    over=write_usd_layer,
 )
 _GLTF = Format(read=gltf_contents, moving=gltf_moving, animate=write_gltf, carries_fields=True)
 FORMATS: dict[str, Format] = {
-    ".obj": Format(read=_alone(obj_contents), write=write_obj),
+    ".obj": Format(read=_alone(obj_contents), write=write_obj, over=write_obj_over),
     ".ply": Format(read=_alone(ply_contents), write=write_ply, carries_fields=True),
     ".usdc": _USD,
     ".usda": _USD,
@@ -82,9 +90,9 @@ FORMATS: dict[str, Format] = {
     ".usdz": _USD,
     ".glb": _GLTF,
     ".gltf": _GLTF,
-    ".abc": Format(read=alembic_contents, moving=alembic_moving, animate=write_alembic),
+    ".abc": Format(read=alembic_contents, moving=alembic_moving, animate=write_alembic, even=True),
     ".vtkhdf": Format(animate=write_vtkhdf, carries_fields=True),
-    ".pc2": Format(cache=read_pc2, animate=write_pc2),
+    ".pc2": Format(cache=read_pc2, animate=write_pc2, even=True),
     ".npz": Format(animate=write_arrays, carries_fields=True),
     ".h5": Format(animate=write_hdf5, carries_fields=True),
 }
@@ -178,7 +186,7 @@ def _rest_positions(
 
 
 def read_surface(
-    path: Path, scale: float | None = None, prim: str | None = None
+    path: Path, scale: float | None = None, prim: str | None = None, *, one: bool = False
 ) -> tuple[Positions, Faces]:
     """Return the positions and triangles of a mesh file, without material coordinates.
 
@@ -186,6 +194,7 @@ def read_surface(
         path: the file.
         scale: meters per unit of its positions; None: the unit of the file, or 1 if it has none.
         prim: path or name of one mesh, in a file of several meshes; None: all.
+        one: refuse several meshes.
 
     Returns:
         Positions (n,3) [m] and triangles (m,3).
@@ -193,7 +202,7 @@ def read_surface(
     Raises:
         MeshError: another suffix, a file that cannot be read, or one without faces.
     """
-    found = _contents(path, prim, one=False)
+    found = _contents(path, prim, one=one)
     if len(found.faces) == 0:
         raise MeshError("faces", got=0, expected="at least one triangle", where=path)
     return (found.meters if scale is None else scale) * found.x, found.faces
@@ -282,10 +291,44 @@ def write_animation(path: Path, animation: Animation) -> Sequence[str]:
     chosen = format_to_write(path)
     if chosen.animate is None:
         raise RunError("animation file", got=path.suffix, expected=suffixes("animate"))
+    if animation.shutter_numbers and chosen.even:
+        raise RunError(
+            "--shutter", got=path.suffix, expected="a file that has times: USD, .npz, ..."
+        )
     notes = list(chosen.animate(path, animation))
     if animation.fields and not chosen.carries_fields:
         notes.append(f"{path.suffix} files carry no fields: {', '.join(animation.fields)} left out")
     return notes
+
+
+def write_over(
+    path: Path,
+    asset: Path,
+    animation: Animation,
+    cloths: Sequence[AssetCloth],
+    first: float | None = None,
+) -> Sequence[str]:
+    """Write the meshes of an asset as the cloth of a run moves them, with all else as it is there.
+
+    Args:
+        path: the new file; of USD, a layer that goes over the asset.
+        asset: the file of the asset, of the same format.
+        animation: the run, in meters, y up; of OBJ, one frame.
+        cloths: the meshes that move.
+        first: number of the first frame in the file; None: as the asset has it.
+
+    Returns:
+        Notes for the user.
+
+    Raises:
+        RunError: formats for which this is not possible, or a file that cannot be written.
+        MeshError: an asset that cannot be moved.
+    """
+    over = format_to_write(path).over
+    if over is None or over is not _format(asset).over:
+        expected = f"both of one format: {suffixes('over')}"
+        raise RunError("--onto", got=f"{path.name} onto {asset.name}", expected=expected)
+    return over(path, asset, animation, cloths, first)
 
 
 def format_to_write(path: Path) -> Format:

@@ -14,6 +14,8 @@ import numpy as np
 from weft.base.arrays import CornerUv, Faces, Positions
 from weft.base.errors import MeshError
 from weft.base.input_file import OBJ_MEMBERSHIPS
+from weft.io.animation import Animation
+from weft.io.asset_cloth import AssetCloth
 from weft.io.files import write_file
 from weft.io.surface import MOST_CORNERS, Contents, read_bytes, triangulate_polygons
 
@@ -180,3 +182,53 @@ def write_obj(
             for a, i, b, j, c, k in np.stack([f, t], -1).reshape(-1, 6).tolist()
         ]
     write_file(path, "\n".join(lines) + "\n")
+
+
+def write_obj_over(
+    path: Path, asset: Path, animation: Animation, cloths: Sequence[AssetCloth], first: object
+) -> Sequence[str]:
+    """Write the OBJ file of an asset with the positions and normals of one frame.
+
+    All other lines stay: faces, groups, materials, texture coordinates, comments. A normal that
+    several corners have turns with the mean of their vertices.
+
+    Args:
+        path: the new file.
+        asset: the file of the asset.
+        animation: one frame, in meters, y up.
+        cloths: the mesh of the file.
+        first: not used: the file holds no time.
+
+    Raises:
+        RunError: the file cannot be written.
+        MeshError: an asset that has other vertices than its cloth.
+    """
+    from scipy.sparse import csr_matrix
+
+    (cloth,), (moment,) = cloths, animation
+    text = read_bytes(asset).decode("utf-8", errors="surrogateescape")
+    x, count, normals = moment.positions[0], 0, list[list[float]]()
+    users: list[tuple[int, int]] = []  # vertex and normal of corners
+    for _, (kind, *words) in _split(text):
+        count += kind == "v"
+        if kind == "vn":
+            normals.append([float(w) for w in words[:3]])
+        for corner in words if kind == "f" else ():
+            v, _, n = (int(k or 0) for k in f"{corner}//".split("/")[:3])
+            if n:
+                users.append((v - 1 if v > 0 else count + v, n - 1 if n > 0 else len(normals) + n))
+    new = {"v": iter(cloth.positions(x).tolist())}
+    if users:
+        vertex, normal = np.array(users).T
+        shape = len(normals), len(cloth.surface.feet)
+        at = csr_matrix((np.ones(len(users)), (normal, vertex)), shape)
+        own = np.array(normals) @ np.linalg.inv(cloth.to_file)
+        new["vn"] = iter((cloth.surface.turn(x, own, at) @ cloth.to_file).tolist())
+    lines = []
+    for raw in text.splitlines(keepends=True):
+        kind, *words = raw.split() or [""]
+        if kind in new:
+            raw = " ".join([kind, *map(repr, next(new[kind])), *words[3:]]) + "\n"
+        lines.append(raw)
+    write_file(path, "".join(lines).encode("utf-8", errors="surrogateescape"))
+    return ()
