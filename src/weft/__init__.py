@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from weft.energies.springs.release import Release as Release
     from weft.energies.state import State as State
     from weft.fabric.fabric import Fabric as Fabric
+    from weft.fabric.fabric import FabricMap as FabricMap
     from weft.integrators.adaptive import Adaptive as Adaptive
     from weft.integrators.adaptive import AdaptiveSettings as AdaptiveSettings
     from weft.integrators.backward_euler import BackwardEuler as BackwardEuler
@@ -111,6 +112,7 @@ _HOME = {
     "Conditions": "weft.energies.elastic.condition",
     "Constraint": "weft.solve.linear.constraints",
     "Fabric": "weft.fabric.fabric",
+    "FabricMap": "weft.fabric.fabric",
     "Field": "weft.show.looks",
     "Gas": "weft.energies.loads.pressure",
     "Goal": "weft.cloth.attachments.goal",

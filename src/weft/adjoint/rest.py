@@ -40,6 +40,7 @@ class RestDerivative(ParameterDerivative):
             (scene.conditions is not None, "the conditions of 1998"),
             (scene.rest_angles != "flat", f"rest_angles {scene.rest_angles}"),
             (bool(scene.pressed), "lines that are pressed in"),
+            (any(f.maps for f in self.cloth.fabrics), "a fabric with maps"),
         ):
             if bad:
                 raise SceneError(

@@ -74,6 +74,9 @@ def _fabrics(scene: Any) -> Iterator[Parameter]:
                 linear = scene.contact is None
             place, value = Place(("cloth", "fabrics", k, key)), getattr(fabric, key)
             yield Parameter(f"{prefix}.{key}", value, place, unit, linear=linear)
+            if key in (fabric.maps or {}):
+                to = Place(("cloth", "fabrics", k, "maps", key, "to"))
+                yield Parameter(f"{prefix}.{key}.to", to.of(scene), to, unit, linear=linear)
     if scene.damping is not None:
         yield Parameter("damping", scene.damping, Place(("damping",)), "s", 0.01, True)
 

@@ -9,7 +9,7 @@ from weft.base.errors import MeshError
 from weft.cli.options import Set, end_check, meters, new_table, say, say_problems
 
 if TYPE_CHECKING:
-    from weft.base.arrays import Angles, Ints
+    from weft.base.arrays import Angles, Floats, Ints
     from weft.discretization.mesh import TriangleMesh
 
 
@@ -67,7 +67,7 @@ def check(
     any.
 
     Faces without material area, or that intersect, are drawn in red into a picture beside the file;
-    a garment's pattern is drawn flat, with its seams.
+    a garment's pattern is drawn flat, with its seams, and every map of a scene as colors.
     """
     from weft.cli.check_pattern import check_pattern, is_pattern
 
@@ -100,6 +100,10 @@ def check(
         say(f"picture  {target} (marked in red: {', '.join(map(str, ids.tolist()))})")
     if found.crossing is not None:
         _show_crossing(found.crossing, target)
+    for mesh, title, of, values in found.maps:
+        shown = target.with_suffix(f".{title.replace(' ', '_')}.png")
+        _draw_map(mesh, title, of, values, shown)
+        say(f"picture  {shown} (map of {title})")
     if found.piece is not None:
         from weft.show.pattern.panel_sketch import save_piece
 
@@ -142,6 +146,15 @@ def _draw_faces(mesh: "TriangleMesh", faces: "Ints", target: Path) -> None:
     from weft.show.picture.renderer import Renderer, Style, save_png
 
     save_png(target, Renderer(mesh, [mesh.vertices], Style(), marked=faces).image(mesh.vertices))
+
+
+def _draw_map(mesh: "TriangleMesh", title: str, unit: str, values: "Floats", target: Path) -> None:
+    """Draw a mesh with the numbers (n,) of a map as colors."""
+    from weft.show.looks import Field
+    from weft.show.picture.renderer import Renderer, Style, save_png
+
+    renderer = Renderer(mesh, [mesh.vertices], Style(), field=Field(title, unit, lambda x: values))
+    save_png(target, renderer.image(mesh.vertices))
 
 
 def _show_crossing(crossing: "tuple[TriangleMesh, Ints]", target: Path) -> None:

@@ -103,6 +103,16 @@ class Cloth:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "fabric", as_fabric(self.fabric, "cloth.fabric"))
+        for fabric in self.fabrics:
+            self._check_maps(fabric)
+
+    def _check_maps(self, fabric: Fabric) -> None:
+        """Raise unless the weights of a fabric's maps are there, and from 0 to 1."""
+        for name, painted in (fabric.maps or {}).items():
+            what = f"fabric {fabric.name}.{name}"
+            if self.embedding is not None:
+                raise MeshError(what, got="a map, with splines", expected="triangles, or a number")
+            self.mesh.painted(painted.weights, what, (0, 1))
 
     def __repr__(self) -> str:
         """Return two lines of text: size, fabric and mass; source and groups."""
@@ -238,21 +248,32 @@ class Cloth:
         """(n,) [kg] mass lumped to the vertices of the mesh, at the start."""
         density = np.zeros(self.n_vertices)
         for part in self.parts:
-            density[part.vertices] = part.fabric.density
+            density[part.vertices] = self.number(part.fabric, "density")[part.vertices]
         mass = density * self.mesh.vertex_area
         for part in self.parts:
             if part.regions:
                 mass[part.vertices] = 0.0
             for region in part.regions:
-                density_here = region.fabric.density
-                third = density_here * self.mesh.rest_area[region.faces] / 3
-                np.add.at(mass, self.mesh.faces[region.faces].reshape(-1), np.repeat(third, 3))
+                faces = self.mesh.faces[region.faces]
+                density_here = self.number(region.fabric, "density")[faces]
+                third = density_here * self.mesh.rest_area[region.faces, None] / 3
+                np.add.at(mass, faces.reshape(-1), third.reshape(-1))
         return mass
 
     @property
     def mass(self) -> Floats:
         """(N,) [kg] mass lumped to the points, at the start."""
-        return np.asarray(sum(fabric.density * s.area for fabric, s in self.region_surfaces))
+        if not any(fabric.maps for fabric in self.fabrics):
+            return np.asarray(sum(fabric.density * s.area for fabric, s in self.region_surfaces))
+        pairs = self.region_surfaces
+        return np.asarray(sum(self.number(fabric, "density") * s.area for fabric, s in pairs))
+
+    def number(self, fabric: Fabric, name: str) -> Floats:
+        """Return a number (n,) of a fabric at every vertex, as its map has it."""
+        value, painted = getattr(fabric, name), (fabric.maps or {}).get(name)
+        if painted is None:
+            return np.full(self.n_vertices, value)
+        return np.asarray(value + (painted.to - value) * self.mesh.weights[painted.weights])
 
     def vertex_maximum(self, value: Callable[[Fabric], float]) -> Floats:
         """Return the largest value (n,) that a number of the fabrics has around each vertex; 0 for
@@ -355,12 +376,7 @@ class Cloth:
         Raises:
             MeshError: there are no such weights, or none is greater.
         """
-        if name not in self.mesh.weights:
-            known = ", ".join(self.mesh.weights) or "none"
-            raise MeshError(
-                "weights", got=repr(name), expected=f"one of: {known}", where=self.mesh.source
-            )
-        values = self.mesh.weights[name]
+        values = self.mesh.painted(name, "weights")
         ids = np.flatnonzero(values > above).astype(np.int32)
         ids = ids if part is None else np.intersect1d(ids, part.vertices)
         if len(ids) == 0:

@@ -16,7 +16,7 @@ from weft.base.machine import memory
 from weft.base.runtime_types import checked
 from weft.base.settings import Length, Seed, Size
 from weft.cloth.cloth import Cloth, ClothPart
-from weft.cloth.regions import ContactThickness, fabric_regions
+from weft.cloth.regions import ContactThickness, fabric_regions, own_thickness
 from weft.discretization.bspline import rectangle
 from weft.discretization.compound_surface import Surfaces, merge_pieces
 from weft.discretization.mesh import Pattern, TriangleMesh, grid
@@ -324,7 +324,7 @@ def with_regions(
     """
     regions = fabric_regions(mesh, fabrics, rest)
     if own:
-        regions = tuple(dataclasses.replace(r, thickness=r.fabric.thickness) for r in regions)
+        regions = tuple(dataclasses.replace(r, thickness=own_thickness(r.fabric)) for r in regions)
     cloth = Cloth(mesh, regions[0].fabric)
     (whole,) = cloth.parts
     return dataclasses.replace(cloth, given=(dataclasses.replace(whole, regions=regions),))

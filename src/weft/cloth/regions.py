@@ -17,8 +17,15 @@ ContactThickness: TypeAlias = "float | Literal['fabric'] | None"
 
 
 def contact_thickness(thickness: ContactThickness, fabric: Fabric) -> float | None:
-    """Return the distance [m] that cloth of a fabric keeps in contact; None: the scene's."""
-    return fabric.thickness if thickness == "fabric" else thickness
+    """Return the largest distance [m] that cloth of a fabric keeps in contact; None: the
+    scene's.
+    """
+    return fabric.thickest if thickness == "fabric" else thickness
+
+
+def own_thickness(fabric: Fabric) -> ContactThickness:
+    """Return the thickness [m] of a fabric; ``fabric`` if it has a map of it."""
+    return "fabric" if "thickness" in (fabric.maps or {}) else fabric.thickness
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 between them, and groups that ignore each other.
 """
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -40,8 +41,23 @@ class Friction:
         least=0,
         keyframes=True,
     )
+    map: str | None = setting(
+        None,
+        "painted weights of cloth: the coefficients are those where they are 1, on both sides of a "
+        "pair; none: everywhere",
+        constant="paint is that of the material",
+    )
+    low: float | None = setting(
+        None,
+        "part of the coefficients that is left where the weights of `map` are 0; none: 0",
+        least=0,
+        most=1,
+        constant="paint is that of the material",
+    )
 
     def __post_init__(self) -> None:
+        if self.low is not None and self.map is None:
+            raise SceneError("contact.friction.low", got=self.low, expected="a `map` beside it")
         if self.sliding > self.static:
             raise SceneError(
                 "contact.friction.kinetic",
@@ -69,6 +85,8 @@ class CollisionGroups:
     kinetic: Floats  # (k,k) kinetic coefficients
     apart: Sequence[tuple[Bools, Bools]] = ()  # vertices (n,) of two groups that ignore each other
     sewn: Ints | None = None  # (n,) the same number for vertices that are sewn together
+    # (n,) factors of the friction at vertices, of which a pair has the product; None: 1
+    grip: Floats | None = None
 
     def __post_init__(self) -> None:
         if len(self.apart) > MOST_APART:
@@ -161,12 +179,12 @@ class CollisionPiece:
     Args:
         name: for pairs and messages.
         vertices: ids.
-        thickness: [m]; None: that of the contact.
+        thickness: [m], one number or (k,) of its vertices; None: that of the contact.
     """
 
     name: str
     vertices: Ints
-    thickness: float | None = None
+    thickness: float | Floats | None = None
 
 
 def sides_of(
@@ -200,7 +218,27 @@ def sides_of(
         tuple(_members(name, mesh, names, parts) for name in b.names) for b in s.pairs if b.ignore
     ]
     table = friction_of(s, names)
-    return CollisionGroups(parts, tuple(names), n, np.concatenate(thickness), *table, apart)  # type: ignore[arg-type]
+    made = CollisionGroups(parts, tuple(names), n, np.concatenate(thickness), *table, apart)  # type: ignore[arg-type]
+    return dataclasses.replace(made, grip=_grip(mesh, s, len(parts)))
+
+
+def _grip(mesh: TriangleMesh, s: "SelfContact", n: int) -> Floats | None:
+    """Return the factors (n,) of friction at vertices of cloth and bodies, which is 1 on bodies.
+
+    Raises:
+        SceneError: a map that the mesh does not have, weights that are not from 0 to 1, or a map
+            of the friction of a pair.
+    """
+    assert isinstance(s.friction, Friction)
+    name = s.friction.map
+    if any(isinstance(p.friction, Friction) and p.friction.map for p in s.pairs):
+        expected = "none: contact.friction.map is that of all pairs"
+        raise SceneError("contact.pairs.friction.map", got="a map", expected=expected)
+    if name is None:
+        return None
+    w = mesh.painted(name, "contact.friction.map", (0, 1))
+    low = s.friction.low or 0.0
+    return np.concatenate([low + (1 - low) * w, np.ones(n - len(w))])
 
 
 def friction_of(s: "SelfContact", names: Sequence[str]) -> tuple[Floats, Floats]:

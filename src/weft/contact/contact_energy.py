@@ -65,7 +65,7 @@ class ContactEnergy(Bound):
         self._factors = kernel.GrowingArray(vec3, 3, 4)  # memory that all matrices use again
         self._latecomers = LumpedPairs(self.embedded.n, n, sides.thickest)
         self._rubbing = sides.has_friction, contact.settings.stick
-        self._table = friction_coefficients(sides.static, sides.kinetic, sides.part)
+        self._table = friction_coefficients(sides.static, sides.kinetic, sides.part, sides.grip)
         self._fixed: Bools | None = None
         self.friction: FrictionSet | None = None
         self._slopes: ContactSlopes | None = None  # of the step and friction that are frozen
@@ -77,7 +77,7 @@ class ContactEnergy(Bound):
         sides = self.contact.mesh.sides
         static, kinetic = friction_of(energy, sides.names)
         self._rubbing = bool((static > 0).any()), energy.stick
-        self._table = friction_coefficients(static, kinetic, sides.part)
+        self._table = friction_coefficients(static, kinetic, sides.part, sides.grip)
 
     def freeze(self, step: Step) -> None:
         """Begin a step.

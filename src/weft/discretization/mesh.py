@@ -122,6 +122,27 @@ class TriangleMesh:
         if len(self.degenerate_faces):
             raise DegenerateFacesError(self.vertices, self.faces, self.degenerate_faces, where)
 
+    def painted(self, name: str, what: str, within: tuple[float, float] | None = None) -> Floats:
+        """Return the painted weights (n,) of a name, which ``what`` needs.
+
+        Raises:
+            MeshError: there are none of this name, or some are not ``within`` two numbers.
+        """
+        if name not in self.weights:
+            raise MeshError(
+                what,
+                got=f"weights {name!r}",
+                expected=f"{self.n_vertices} painted numbers, one of: "
+                f"{', '.join(self.weights) or 'none'}",
+                where=self.source,
+            )
+        w = self.weights[name]
+        if within is not None and not (within[0] <= w.min() and w.max() <= within[1]):
+            got = f"weights {name!r} from {w.min():g} to {w.max():g}"
+            expected = f"weights from {within[0]:g} to {within[1]:g}"
+            raise MeshError(what, got=got, expected=expected, where=self.source)
+        return w
+
     @property
     def n_vertices(self) -> int:
         """Return the number of vertices."""
@@ -269,6 +290,14 @@ def unique_edges(faces: Faces) -> tuple[Ints, Ints]:
     n = int(faces.max(initial=0)) + 1
     keys, inverse = np.unique(np.minimum(a, b) * n + np.maximum(a, b), return_inverse=True)
     return np.stack(np.divmod(keys, n), axis=1).astype(np.int32), inverse.astype(np.int32)
+
+
+def mean_at_vertices(ids: Ints, values: Floats, n: int) -> Floats:
+    """Return the mean (n,...) of values (c,...) at corners that are the vertices ``ids`` (c,)."""
+    total = np.zeros((n, *values.shape[1:]))
+    np.add.at(total, ids, values)
+    counts = np.maximum(np.bincount(ids, minlength=n), 1)
+    return np.asarray((total.T / counts).T)
 
 
 def are_among(edges: Ints, others: Ints) -> Bools:

@@ -5,8 +5,8 @@ Presets are stored in ``fabrics/*.yaml``. Every number has a source, which begin
 ``estimated: ...`` by us from what is known of such cloth.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -29,10 +29,36 @@ NEEDED = {  # fields that have a meaning only together with one of the listed fi
     "crease_lasting": ("crease_recovery",),
     "yield_hardening": ("yield_warp", "yield_weft"),
 }
+MAPPED = (  # fields whose number may change over the cloth
+    "density",
+    "stretch_warp",
+    "stretch_weft",
+    "shear",
+    "bending_warp",
+    "bending_weft",
+    "thickness",
+    "rest_stretch_warp",
+    "rest_stretch_weft",
+)
 FAR = 5.0  # factor outside the range of all presets from which a number raises a warning
 
 
 CurveLike = Accepts(Curve | Sequence[tuple[float, float]] | None)
+
+
+@checked(FabricError, "fabric map")
+@dataclass(frozen=True)
+class FabricMap:
+    """A map of a fabric's number: it is that of the fabric where painted weights are 0, goes to
+    another linearly, and is that one where they are 1.
+
+    Args:
+        weights: name of painted weights of the mesh.
+        to: the number where they are 1, in SI.
+    """
+
+    weights: str
+    to: float
 
 
 @checked(FabricError, "fabric")
@@ -41,8 +67,11 @@ CurveLike = Accepts(Curve | Sequence[tuple[float, float]] | None)
 class Fabric:
     """A fabric in SI units.
 
+    ``maps`` are the numbers that change over the cloth, by their field (``FabricMap``): where the
+    painted weights are 0 a number is that of the field.
+
     Raises:
-        FabricError: a value out of range.
+        FabricError: a value out of range, or a map of a field that has none.
     """
 
     units_required: ClassVar[bool] = True  # in files
@@ -115,6 +144,8 @@ class Fabric:
         least=0,
     )
 
+    maps: Mapping[str, FabricMap] | None = None
+
     def __repr__(self) -> str:
         title = f" ({self.title})" if self.title else ""
         return (
@@ -123,6 +154,21 @@ class Fabric:
             f"{self.stretch_weft:g} N/m, shear {self.shear:g} N/m, bending "
             f"{self.bending_warp:.3g} / {self.bending_weft:.3g} N*m (warp / weft)"
         )
+
+    def painted(self) -> Iterator[tuple[str, "Fabric"]]:
+        """Yield the names of painted weights, each with the fabric where they are 1 and all others
+        are 0.
+        """
+        ends: dict[str, dict[str, float]] = {}
+        for name, painted in (self.maps or {}).items():
+            ends.setdefault(painted.weights, {})[name] = painted.to
+        for weights, numbers in ends.items():
+            yield weights, replace(self, maps=None, **numbers)  # type: ignore[arg-type]
+
+    @property
+    def thickest(self) -> float:
+        """The largest thickness [m] that the fabric has anywhere."""
+        return max([self.thickness, *(f.thickness for _, f in self.painted())])
 
     @property
     def is_limited(self) -> bool:
@@ -166,6 +212,16 @@ class Fabric:
     def __post_init__(self) -> None:
         self._check_limits()
         self._check_memory()
+        for name in self.maps or {}:
+            if name not in MAPPED:
+                raise FabricError(
+                    f"fabric.{name}",
+                    got="a map",
+                    expected="one number for all of the cloth",
+                    hint=f"numbers that may have maps: {', '.join(MAPPED)}",
+                )
+        for _ in self.painted():
+            pass  # the numbers of the maps are checked
 
     def _check_limits(self) -> None:
         """Check that limits are larger than the strain at rest, and convert points to curves."""

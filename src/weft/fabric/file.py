@@ -12,7 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, create_model
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, create_model
 
 from weft.base.curve import Curve
 from weft.base.errors import FabricError, UnitError, WeftError
@@ -22,7 +22,17 @@ from weft.base.schema.document import YamlDocument, parse_document, read_documen
 from weft.base.schema.quantities import QuantityIn
 from weft.base.trees import Json, Yaml, YamlMapping
 from weft.base.yaml_lines import Loc
-from weft.fabric.fabric import CURVES, FAR, OPTIONAL, UNITS, Fabric, fabric, known_ranges
+from weft.fabric.fabric import (
+    CURVES,
+    FAR,
+    MAPPED,
+    OPTIONAL,
+    UNITS,
+    Fabric,
+    FabricMap,
+    fabric,
+    known_ranges,
+)
 
 _FIELDS = dataclasses.fields(Fabric)
 _REQUIRED = [f.name for f in _FIELDS if f.default is f.default_factory is dataclasses.MISSING]
@@ -66,6 +76,15 @@ class _Sourced(Block):
     value: Yaml
     source: str = ""
     uncertainty: Yaml = None
+
+
+class _Painted(Block):
+    """A number that changes over the cloth, with painted weights."""
+
+    map: str
+    low: Yaml = Field(alias="from")
+    to: Yaml
+    source: str = ""
 
 
 class _FabricBase(Block):
@@ -112,7 +131,11 @@ def fabric_schema() -> Json:
     for name, unit in units.items():
         value = fields[name]
         sourced = {"type": "object", "properties": {"value": value, "source": source}}
-        fields[name] = {"anyOf": [value, sourced], "unit": unit}
+        forms = [value, sourced]
+        if name in MAPPED:
+            numbers = {"map": {"type": "string"}, "from": value, "to": value}
+            forms.append({"type": "object", "properties": numbers, "required": list(numbers)})
+        fields[name] = {"anyOf": forms, "unit": unit}
     for short, (name, _) in _PAIRS.items():
         both = {"type": "array", "items": fields[name], "minItems": 2, "maxItems": 2}
         fields[short] = (
@@ -126,10 +149,12 @@ def fabric_schema() -> Json:
 def _build(document: FabricDocument, loc: Loc, where: str, name: str, depth: int) -> Fabric:
     """Build the fabric of a document's fields at a path, and of the preset that they name."""
     document = _split_pairs(document, loc)
-    plain, sources = _split_sources(document, loc)
+    plain, sources, painted = _split_sources(document, loc)
+    ends = {key: p.to for key, p in painted.items()}
     block, problems = document.validate(_block(), plain, loc)
-    if block is None:
-        raise problems[0]
+    at_one, more = document.validate(_block(), ends, loc)
+    if block is None or at_one is None:
+        raise [*problems, *more][0]
     given: Json = {key: getattr(block, key) for key in block.model_fields_set}
     base: Json = {"title": "", "sources": {}}
     if "preset" in given:
@@ -141,6 +166,9 @@ def _build(document: FabricDocument, loc: Loc, where: str, name: str, depth: int
         raise FabricError(f"missing {', '.join(missing)}", where=where, hint=_HINT)
     words = {key: given.pop(key) or base[key] for key in ("name", "title") if key in given}
     fields: Json = base | given | words | {"sources": base["sources"] | sources}
+    maps = {key: m for key, m in (base.get("maps") or {}).items() if key not in given}
+    maps |= {key: FabricMap(p.map, getattr(at_one, key)) for key, p in painted.items()}
+    fields["maps"] = maps or None
     try:
         made = Fabric(**fields)
     except FabricError as error:
@@ -167,19 +195,28 @@ def _split_pairs(document: FabricDocument, loc: Loc) -> FabricDocument:
     return dataclasses.replace(document, tree=fields, lines=lines if document.lines else {})
 
 
-def _split_sources(document: FabricDocument, loc: Loc) -> tuple[Json, dict[str, str]]:
-    """Return the fields without sources, and the source of each field, empty if it has none."""
-    fields, sources = dict(document.tree), {}
+def _split_sources(
+    document: FabricDocument, loc: Loc
+) -> tuple[Json, dict[str, str], dict[str, _Painted]]:
+    """Return the fields without sources, the source of each field, empty if it has none, and the
+    maps by field.
+    """
+    fields, sources, painted = dict(document.tree), {}, {}
     for key, value in document.tree.items():
         if key in ("preset", "name", "title"):
             continue
         sources[key] = ""
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and "map" in value:
+            found, problems = document.validate(_Painted, value, (*loc, key))
+            if found is None:
+                raise problems[0]
+            fields[key], sources[key], painted[key] = found.low, found.source, found
+        elif isinstance(value, Mapping):
             block, problems = document.validate(_Sourced, value, (*loc, key))
             if block is None:
                 raise problems[0]
             fields[key], sources[key] = block.value, block.source
-    return fields, sources
+    return fields, sources, painted
 
 
 def _warn_if_far(key: str, value: float, where: str) -> None:

@@ -150,6 +150,16 @@ def read_mesh(
     )
 
 
+def read_texture_coordinates(path: Path, prim: str | None = None) -> CornerUv | None:
+    """Return the texture coordinates (m,3,2) of a mesh file as it gives them; None: it has none.
+
+    Args:
+        path: the file.
+        prim: path or name of one mesh, in a file of several meshes.
+    """
+    return _contents(path, prim, one=True).corner_uv
+
+
 def _rest_positions(
     path: Path, found: Contents, prim: str | None, rest: str | Path | float, scale: float | None
 ) -> Positions:

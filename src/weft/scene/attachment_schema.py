@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal, cast, get_type_hints
 import numpy as np
 from pydantic import Field, create_model, model_validator
 
-from weft.base.arrays import Ints, Positions
+from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import SceneError
-from weft.base.schema.block import FileTranslation, FromBlock
+from weft.base.schema.block import Block, FileTranslation, FromBlock
 from weft.base.schema.quantities import Point
 from weft.base.settings import REQUIRED, Setting, settings_by_field
 from weft.base.trees import Json
@@ -48,7 +48,7 @@ PLACED = {  # fields that are no numbers, by kind
     "rope": {"to", "body", "at", "path"},
     "spring": {"to", "body", "at", "path"},
     "slide": {"along", "body", "path"},
-    "goal": {"guide", "body", "weight"},
+    "goal": {"guide", "body", "path"},
 }
 NEEDED = {
     "body": ("body",),
@@ -59,6 +59,19 @@ NEEDED = {
 }
 _PLACE = Setting(constant=MOVES)
 MOST_PAIRED = 2000  # points of an assignment problem, whose cost grows with the third power
+
+
+class WeightMap(Block):
+    """Weights that change over the cloth, with painted weights of the mesh."""
+
+    map: str = Field(description="name of painted weights")
+    low: float = Field(0.0, alias="from", ge=0, description="the factor where they are 0")
+    to: float = Field(1.0, ge=0, description="the factor where they are 1")
+
+    def at(self, cloth: Cloth, ids: Ints, name: str) -> Floats:
+        """Return the weights (k,) at vertices of the cloth; ``name`` is that of the attachment."""
+        painted = cloth.mesh.painted(self.map, f"{name}.weight")[ids]
+        return np.asarray(self.low + (self.to - self.low) * painted)
 
 
 class _Attachment(SelectionBlock, NamedBlock):
@@ -97,11 +110,14 @@ class _Attachment(SelectionBlock, NamedBlock):
         description="kind goal: the mesh that the cloth follows, written as one of `bodies`, of "
         "which it is none: nothing touches it",
     )
-    weight: Annotated[float, SELECTION] = Field(
-        1.0, ge=0, description="kind goal: of the stiffness, at every vertex"
+    weight: Annotated[float | WeightMap | None, SELECTION] = Field(
+        None,
+        description="factor of the stiffness at every point: a number, or a map of painted "
+        "weights; none: 1",
     )
     path: Annotated[FromBlock[Path] | None, MOTION] = Field(
-        None, description="kinds rope, spring, slide: motion of the place or pole; none: it stands"
+        None,
+        description="kinds rope, spring, slide, goal: motion of the place or pole; none: it stands",
     )
     release: FromBlock[Release] | None = Field(None, description="when points let go; none: never")
 
@@ -112,7 +128,9 @@ class _Attachment(SelectionBlock, NamedBlock):
 
     @model_validator(mode="after")
     def _of_its_kind(self) -> "_Attachment":
-        own = {"name", "kind", "release", "every", *SelectionBlock.model_fields, *PLACED[self.kind]}
+        own = {"name", "kind", "every", "weight", *PLACED[self.kind]}
+        own |= SelectionBlock.model_fields.keys()
+        own |= set() if self.kind == "goal" else {"release"}
         own |= settings_by_field(KINDS[self.kind]).keys()
         for name in sorted(self.model_fields_set - own):
             raise ValueError(f"{name} is none of kind {self.kind}")
@@ -193,6 +211,10 @@ def attachment_of(
         to = select_vertices(cloth, f"{name}.to", block.to)
         listed = block.is_listed and block.to.is_listed
         given["to"] = to if listed else _pair(cloth.vertices, ids, np.unique(to), name)
+    if block.weight is not None:
+        given["weight"] = block.weight
+    if isinstance(block.weight, WeightMap):
+        given["weight"] = block.weight.at(cloth, ids, name)
     if block.release is not None:
         given["release"] = block.release
     if block.path is not None:

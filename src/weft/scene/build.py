@@ -26,7 +26,7 @@ from weft.bodies.motion.pins import Pin
 from weft.cloth.attachments import Attachment
 from weft.cloth.cloth import Cloth
 from weft.cloth.create import as_splines, spline_sheet, with_regions
-from weft.cloth.regions import ContactThickness
+from weft.cloth.regions import ContactThickness, own_thickness
 from weft.contact import Body, load_animated, load_body, load_cached, load_frames
 from weft.discretization.mesh import TriangleMesh, grid, isolated_error
 from weft.energies.state import State
@@ -36,7 +36,8 @@ from weft.garment.spline_panels import SplineGarment
 from weft.garment.triangulate import triangulate_piece
 from weft.integrators.feasible_start import feasible_start
 from weft.integrators.model import Model
-from weft.io import knows_motion, read_mesh, read_surface
+from weft.io import knows_motion, read_mesh, read_surface, read_texture_coordinates
+from weft.io.painted_weights import IMAGES, paint_mesh
 from weft.laws.base import Law
 from weft.scene.attachment_schema import attachment_of
 from weft.scene.body_schema import BodyBlock, BodyMeshBlock
@@ -304,7 +305,12 @@ class Builder:
             error = isolated_error(mesh)
             error.where = f"{self.source.where(loc)}, {mesh.source}"
             self.problems.append(error)
-        flat = Cloth(mesh, made or fabric("cotton"))
+        mesh = self._try((*loc, "paint"), partial(self._painted, block, mesh))
+        if mesh is None:
+            return None
+        flat = self._try((*loc, "fabric"), partial(Cloth, mesh, made or fabric("cotton")))
+        if flat is None:
+            return None
         cloth: Cloth | None = flat
         if block.fabrics:
             cloth = self._try((*loc, "fabrics"), lambda: self._regions(loc, block, mesh, made))
@@ -312,6 +318,17 @@ class Builder:
             how = block.spline.model_dump(exclude={"net"})
             cloth = self._try((*loc, "spline"), partial(as_splines, flat, **how))
         return None if cloth is None else self._move(loc, block, cloth)
+
+    def _painted(self, block: ClothBlock, mesh: TriangleMesh) -> TriangleMesh:
+        """Return the mesh of a block with the weights that files paint."""
+        folder, uv, m = self.source.path.parent, None, block.mesh
+        files = {name: folder / file for name, file in block.paint.items()}
+        if m is None:  # the rectangle around a sheet or panel
+            flat = mesh.corner_uv - mesh.corner_uv.min(axis=(0, 1))
+            uv = flat / flat.max(axis=(0, 1))
+        elif any(path.suffix.lower() in IMAGES for path in files.values()):
+            uv = read_texture_coordinates(folder / m.file, m.prim)
+        return paint_mesh(mesh, files, uv) if files else mesh
 
     def _paint(self, block: ClothBlock, cloth: Cloth) -> Cloth:
         """Return a cloth with the appearance of its block."""
@@ -414,7 +431,7 @@ def _thickness(
     if block.thickness != "fabric":
         return block.thickness
     if isinstance(thing, Cloth):
-        return thing.fabric.thickness
+        return own_thickness(thing.fabric)
     raise SceneError(
         f"cloths.{number}.thickness",
         got="fabric",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.base.arrays import Faces, Ints, Positions, Vector
+from weft.base.arrays import Faces, Floats, Ints, Positions, Vector
 from weft.base.errors import (
     DegenerateFacesError,
     MeshError,
@@ -18,12 +18,14 @@ from weft.base.errors import (
     point_text,
 )
 from weft.bodies.landmarks import Landmarks
+from weft.cloth.attachments.build import name_of
 from weft.cloth.cloth import Cloth
 from weft.contact import intersections
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh, isolated_error, non_manifold_warning
 from weft.discretization.samples import principal_stretches, stretch_text
 from weft.discretization.spline_fit.patch_error import PatchDrawing, PatchError
+from weft.fabric.fabric import UNITS
 from weft.garment.ease import ease_warnings, measure_ease
 from weft.garment.garment import Garment
 from weft.run.plausibility import (
@@ -48,6 +50,8 @@ class Findings:
     facts: list[str] = field(default_factory=list)
     marked: tuple[TriangleMesh, Ints] | None = None  # a mesh to draw, and the faces to point at
     crossing: tuple[TriangleMesh, Ints] | None = None  # a mesh, and (k,2) faces that intersect
+    # meshes, each with the title, the unit and the numbers (n,) of a map, to draw
+    maps: list[tuple[TriangleMesh, str, str, Floats]] = field(default_factory=list)
     piece: PatchDrawing | None = None  # drawing of a piece that no spline patch fits
 
 
@@ -135,12 +139,34 @@ def _check_scene(path: Path, overrides: Sequence[str], found: Findings) -> Trian
         found.facts.append(str(scene.resolved))
     found.facts += [f"{p.name}: {s.facts()}" for p, s in cloth.pieces if s.facts()]
     found.facts += _region_facts(cloth)
+    add_maps(scene, found)
     found.facts += [text for resolves, text in problems if resolves]
     found.facts.append(
         f"{loaded.frames} frames at {loaded.fps:g} fps, fabric {cloth.fabric_names}, "
         f"{cloth.mass.sum():.4g} kg, {len(held)} vertices pinned"
     )
     return mesh
+
+
+def add_maps(scene: Scene, found: Findings) -> None:
+    """Add the maps of fabrics, attachments and friction of a scene to the findings."""
+    cloth, several = scene.cloth, len(scene.cloth.fabrics) > 1
+    shown: list[tuple[str, str, Floats]] = []
+    for fabric in cloth.fabrics:
+        first = f"{fabric.name} " if several else ""
+        for name in fabric.maps or {}:
+            shown.append((f"{first}{name}", UNITS[name], cloth.number(fabric, name)))
+    for k, attachment in enumerate(scene.attachments):
+        if attachment.weight is not None and np.ndim(attachment.weight):
+            values = np.zeros(cloth.n_vertices)
+            values[attachment.vertices] = attachment.weights(len(attachment.vertices))
+            shown.append((f"{name_of(attachment, k)} weight", "1", values))
+    contact = scene.model().contact
+    if contact is not None and contact.mesh.sides.grip is not None:
+        shown.append(("friction factor", "1", contact.mesh.sides.grip[: cloth.n_vertices]))
+    for title, unit, values in shown:
+        found.maps.append((cloth.mesh, title, unit, values))
+        found.facts.append(f"map of {title}: {values.min():.4g} to {values.max():.4g} {unit}")
 
 
 def add_ease(garments: Sequence[Garment], wearer: Wearer, found: Findings) -> None:

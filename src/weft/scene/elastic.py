@@ -39,6 +39,7 @@ from weft.energies.elastic.strain_limit import StrainLimits
 from weft.energies.element_energy import ElementEnergy
 from weft.fabric.fabric import Fabric
 from weft.laws import ImmediateBuckling, Law, StrainLimit
+from weft.scene.painted import paint_energy, paint_law
 
 if TYPE_CHECKING:
     from weft.scene.scene import Scene
@@ -65,13 +66,20 @@ def elastic_energies(
     form, samples, fabric = _form(scene), surface.samples(), fabric
     if form is None:
         beta = damping_of(scene, fabric)
-        membranes: Made = (membrane_of(fabric, samples, scene.law_of(fabric), beta),)
+        law = paint_law(scene.cloth, fabric, scene.law_of, samples.stencil)
+        membranes: Made = (membrane_of(fabric, samples, law, beta),)
     else:
         if fabric.remembers:
             raise SceneError(
                 f"fabric {fabric.name}",
                 got="creases or yield, with the conditions of 1998",
                 expected="another integrator, or the fabric without crease_yield and yield",
+            )
+        if fabric.maps:
+            raise SceneError(
+                f"fabric {fabric.name}.{next(iter(fabric.maps))}",
+                got="a map, with the conditions of 1998",
+                expected="another integrator, or a number",
             )
         membranes = condition_membranes(samples, _conditions(scene, fabric, form))
         if fabric.is_measured:
@@ -274,7 +282,8 @@ def bending_of_triangles(
         name = name or bending_name(scene, fabric)
         if name != "hinges":
             refuse_memory(scene, fabric, f"bending {name}")
-        return BENDING[name](scene, fabric, mesh)
+        made: Energy = paint_energy(scene.cloth, fabric, lambda f: BENDING[name](scene, f, mesh))
+        return made
     refuse_memory(scene, fabric, "the conditions of 1998")
     hinges = HingeBending.of(mesh, rigidity_of(fabric), scene.rest_angles)
     weight = hinges.weight if form.bend is None else None

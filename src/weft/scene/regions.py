@@ -8,7 +8,7 @@ import numpy as np
 
 from weft.base.arrays import Floats, Ints
 from weft.cloth.cloth import Cloth, ClothPart
-from weft.cloth.regions import assign_vertices
+from weft.cloth.regions import Region, assign_vertices
 from weft.contact.collision_groups import CollisionPiece
 from weft.discretization.triangles import Triangles
 from weft.energies.base import Energy
@@ -17,6 +17,7 @@ from weft.energies.elastic.quadratic_bending import QuadraticBending
 from weft.fabric.fabric import Fabric
 from weft.laws.base import Law
 from weft.scene.elastic import bending_of_triangles
+from weft.scene.painted import paint_law
 
 if TYPE_CHECKING:
     from weft.scene.scene import Scene
@@ -117,12 +118,26 @@ def pieces_of(cloth: Cloth, otherwise: float) -> list[CollisionPiece]:
             for k in part.kinds
         ]
         if not part.regions:
-            found.append(CollisionPiece(part.name, part.vertices, part.contact_distance()))
+            kept_here = _thickness_at(cloth, part, part.fabric, part.vertices)
+            found.append(CollisionPiece(part.name, part.vertices, kept_here))
             continue
         sizes = np.array([otherwise if k is None else k for k in kept])
         ids = assign_vertices(cloth.mesh, part.regions, sizes)
-        found += [CollisionPiece(r.name, own, k) for r, own, k in zip(part.regions, ids, kept)]
+        for r, own in zip(part.regions, ids):
+            like = part if r.thickness is None else r
+            found.append(CollisionPiece(r.name, own, _thickness_at(cloth, like, r.fabric, own)))
     return found
+
+
+def _thickness_at(
+    cloth: Cloth, like: ClothPart | Region, fabric: Fabric, ids: Ints
+) -> float | Floats | None:
+    """Return the thickness [m] of a part or region; (k,) at its vertices if the fabric has a map
+    of it.
+    """
+    if like.thickness == "fabric" and "thickness" in (fabric.maps or {}):
+        return cloth.number(fabric, "thickness")[ids]
+    return like.contact_distance()
 
 
 def laws_of(scene: "Scene") -> list[tuple[Law, Any]]:
@@ -133,5 +148,10 @@ def laws_of(scene: "Scene") -> list[tuple[Law, Any]]:
     """
     parts = scene.cloth.parts
     if not any(part.regions for part in parts):
-        return [(scene.law_of(p.fabric), len(p.faces)) for p in parts]
-    return [(scene.law_of(r.fabric), r.faces) for r in scene.cloth.regions]
+        return [(_law_at(scene, p.fabric, p.faces), len(p.faces)) for p in parts]
+    return [(_law_at(scene, r.fabric, r.faces), r.faces) for r in scene.cloth.regions]
+
+
+def _law_at(scene: "Scene", fabric: Fabric, faces: Ints) -> Law:
+    """Return the law of a fabric at some faces."""
+    return paint_law(scene.cloth, fabric, scene.law_of, scene.cloth.faces[faces])

@@ -190,6 +190,12 @@ class ClothBlock(Block):
         "curve_weft, crease_yield, crease_hardening, crease_recovery, crease_lasting, yield, "
         "yield_hardening, preset",
     )
+    paint: dict[str, str] = Field(
+        {},
+        description="painted weights by name, beside those of the mesh file: an image in texture "
+        "space (gray, 0 to 1), or an array (.npy, .csv) of one number for each vertex, relative to "
+        "the scene file",
+    )
     surface: FromBlock[Appearance] | None = Field(
         None, description="appearance; of a garment over that of its pattern"
     )
@@ -223,6 +229,8 @@ class ClothBlock(Block):
                 "fabrics: regions are those of a mesh file; panels of a garment say their fabric "
                 "in the pattern"
             )
+        if self.paint and (self.garment is not None or self.discretization == "bspline"):
+            raise ValueError("paint: of triangles of a sheet, panel or mesh")
         if self.fabrics and self.discretization == "bspline":
             raise ValueError(
                 "fabrics: regions are of triangles; for splines cut the mesh, and say `cloths`"

@@ -7,11 +7,11 @@ says what its keyframes change (``numbers``).
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar, TypeAlias
+from typing import Annotated, ClassVar, TypeAlias
 
 import numpy as np
 
-from weft.base.arrays import ArrayArgument, Vector
+from weft.base.arrays import ArrayArgument, ArrayOf, Floats, Vector
 from weft.base.errors import SceneError
 from weft.base.trees import Json
 from weft.cloth.attachments.attached import Attached
@@ -27,8 +27,10 @@ CHOSEN = (
     "a choice made at the start, which says what is near enough to be attached; how long what is "
     "attached may be is attachments.length"
 )
-UNCHECKED = ("build", "numbers", "updated")  # methods of attachments that scenes call
+UNCHECKED = ("build", "numbers", "updated", "weights")  # methods of attachments that scenes call
 Place: TypeAlias = Vector
+# of the stiffness: one number, or one for each of the points
+Weight: TypeAlias = Annotated[ArrayArgument, ArrayOf("numbers", ((), (None,)))]
 
 
 class Attachment(ABC):
@@ -37,6 +39,7 @@ class Attachment(ABC):
     kind: ClassVar[str]  # name of the kind in messages
     vertices: ArrayArgument  # (m,) ids
     stiffness: float | None  # [N/m] of a point; None: by the fabric
+    weight: Weight | None = None  # None: 1
     release: Release
     name: str  # empty: the attachment is called by its number
 
@@ -46,6 +49,19 @@ class Attachment(ABC):
             if ids is not None and ids.size == 0:
                 what = f"{self.name or self.kind}.{field}"
                 raise SceneError(what, got="nothing", expected="ids of vertices, at least one")
+        if self.weight is not None:
+            w, n = np.asarray(self.weight), np.size(self.vertices)
+            if (w.ndim and len(w) != n) or not (w >= 0).all():
+                raise SceneError(
+                    f"{self.name or self.kind}.weight",
+                    got=f"{w.size} numbers, the least {w.min(initial=np.inf):g}",
+                    expected=f"one for all, or one for each of {n} vertices, at least 0",
+                )
+
+    def weights(self, count: int) -> Floats:
+        """Return the weights (count,) of the points."""
+        w = 1.0 if self.weight is None else self.weight
+        return np.broadcast_to(np.asarray(w, dtype=np.float64), count)
 
     @abstractmethod
     def build(self, site: Site) -> Attached:
@@ -68,7 +84,7 @@ class Attachment(ABC):
     def _updated(self, springs: PointSprings) -> PointSprings:
         new = self.numbers(springs)
         if self.stiffness is not None:
-            new["stiffness"] = np.full(len(springs), float(self.stiffness))
+            new["stiffness"] = self.stiffness * self.weights(len(springs))
         if self.release.force is not None:
             new["release"] = self.release
         return replace(springs, **new)

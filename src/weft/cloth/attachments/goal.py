@@ -2,23 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Annotated
 
 import numpy as np
 
-from weft.base.arrays import ArrayArgument, ArrayOf, Floats, Ints, Positions, VertexSelection
+from weft.base.arrays import Floats, Ints, Positions, VertexSelection
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, documented, setting
 from weft.bodies.body import Body
-from weft.bodies.joints.anchors import BodyAnchor
+from weft.bodies.joints.anchors import BodyAnchor, FixedAnchor
+from weft.bodies.motion.pins import Path
 from weft.cloth.attachments.attached import Attached
-from weft.cloth.attachments.attachment import CHOSEN, UNCHECKED, Attachment
+from weft.cloth.attachments.attachment import CHOSEN, UNCHECKED, Attachment, Weight
 from weft.cloth.attachments.site import Site
-from weft.discretization.mesh import unique_edges
+from weft.discretization.mesh import are_among, unique_edges
 from weft.energies.base import Energy
 from weft.energies.springs.goals import Goals
-from weft.energies.springs.release import NEVER, Release
+from weft.energies.springs.point_springs import MovedPlaces
+from weft.energies.springs.release import NEVER
 
 # Least part of the cloth's edges that a guide of the same topology has. It may lack the diagonals
 # of quads, which are cut by their shape: one edge of three.
@@ -56,12 +57,12 @@ class Goal(Attachment):
 
     The guide is a ``Body`` of the same topology, whose vertices the cloth follows one by one; or,
     with ``nearest``, any mesh: each point then keeps its position relative to the nearest face at
-    the start. ``body`` is the name of a body of the scene, in place of a guide. ``weight`` is one
-    number, or one for each of ``vertices``.
+    the start. ``body`` is the name of a body of the scene, in place of a guide. Without both,
+    points are drawn to where they start, as by soft pins, and the places move along ``path``.
+    ``weight`` is one number, or one for each of ``vertices``.
 
     Raises:
-        SceneError: neither a guide nor a body, or both, or weights that are negative or of another
-            number.
+        SceneError: a guide and a body, or weights that are negative or of another number.
     """
 
     kind = "goal"
@@ -86,73 +87,58 @@ class Goal(Attachment):
         "for guides of another mesh",
         constant=CHOSEN,
     )
-    weight: Annotated[ArrayArgument, ArrayOf("numbers", ((), (None,)))] = 1.0
-    release: Release = NEVER
+    path: Path | None = None
+    weight: Weight | None = None
     name: str = ""
-    stiffness = None
+    stiffness, release = None, NEVER  # keyframes of the stiffness end a goal
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        name, w = self.name or self.kind, np.asarray(self.weight)
-        if (self.guide is None) == (self.body is None):
-            got = "nothing" if self.guide is None else "a guide and a body"
-            raise SceneError(f"{name}.guide", got=got, expected="a guide, or the name of a body")
-        if w.ndim and len(w) != len(np.atleast_1d(self.vertices)):
-            expected = f"one for all, or one for each of {len(self.vertices)} vertices"
-            raise SceneError(f"{name}.weight", got=f"{len(w)} numbers", expected=expected)
-        if not (w >= 0).all():
-            raise SceneError(f"{name}.weight", got=float(w.min()), expected="at least 0")
-        if self.release.depends:
-            raise SceneError(
-                f"{name}.release",
-                got="a force or a function",
-                expected="a time: `at`",
-                hint="or keyframes of stiffness_per_area, from large to 0",
-            )
+        name = self.name or self.kind
+        ends = {"a guide": self.guide, "a body": self.body, "a path": self.path}
+        given = [end for end, value in ends.items() if value is not None]
+        if len(given) > 1:
+            expected = "a guide, the name of a body, or a path"
+            raise SceneError(f"{name}.guide", got=" and ".join(given), expected=expected)
 
     def build(self, site: Site) -> Attached:
         """Build the goals of all points whose weight is not zero."""
-        weight = np.broadcast_to(np.asarray(self.weight, np.float64), self.vertices.shape)
+        weight = self.weights(len(self.vertices))
         ids, area = self.vertices[weight > 0], site.cloth.mesh.vertex_area
         if len(ids) == 0:
             return Attached()
-        until = np.inf if self.release.at is None else self.release.at
-        made = Goals(
-            *site.single(ids),
-            self.stiffness_per_area,
-            weight[weight > 0] * area[ids],
-            self._places(site, ids),
-            self.damping,
-            until,
-            site.name,
-        )
-        return Attached((made,))
+        numbers = self.stiffness_per_area, weight[weight > 0] * area[ids]
+        places = self._places(site, ids)
+        return Attached((Goals(*site.single(ids), *numbers, places, self.damping, site.name),))
 
-    def _places(self, site: Site, ids: Ints) -> GuideAnchor | BodyAnchor:
+    def _places(self, site: Site, ids: Ints) -> MovedPlaces:
         """Return the places of vertices on the guide."""
-        x, guide = site.cloth.vertices[ids], self.guide
+        cloth, guide = site.cloth, self.guide
+        x = cloth.vertices[ids]
+        if guide is None and self.body is None:
+            return FixedAnchor(x, self.path)
+        rigid = guide.rigid if guide is not None else site.rigid(self.body or "")
+        if rigid is not None:
+            expected = "a mesh that forces do not move"
+            raise SceneError(f"{site.name}.guide", got="a rigid body", expected=expected)
         if guide is None:
-            assert self.body is not None
-            if site.rigid(self.body) is not None:
-                expected = "a body that forces do not move"
-                raise SceneError(f"{site.name}.body", got=f"{self.body}, rigid", expected=expected)
-            return BodyAnchor.of(x, site.bodies, self.body, site.name)
+            return BodyAnchor.of(x, site.bodies, self.body or "", site.name)
         if self.nearest:
             return GuideAnchor(guide, ids, BodyAnchor.of(x, [guide], guide.name, site.name))
-        cloth = site.cloth
-        pieces = [(p.name, p.vertices, cloth.faces[p.faces]) for p in cloth.parts]
-        pieces.append(("the cloth", np.arange(cloth.n_vertices, dtype=np.int32), cloth.faces))
-        found = [piece for piece in pieces if np.isin(ids, piece[1]).all()]
-        for _, vertices, faces in found:
-            first = int(vertices[0])
-            if len(vertices) == len(guide.vertices) and _same_edges(faces - first, guide.faces):
-                return GuideAnchor(guide, ids - np.int32(first))
-        name, vertices, faces = found[0]
+        part = next(p for p in cloth.parts if ids[0] in p.vertices)
+        first, faces = part.vertices[0], cloth.faces[part.faces]
+        edges, others = unique_edges(faces - first)[0], unique_edges(guide.faces)[0]
+        shared = are_among(edges, others).mean() if np.isin(ids, part.vertices).all() else 0.0
+        found, needed = (
+            f"{len(x)} vertices and {len(f)} triangles"
+            for x, f in ((guide.vertices, guide.faces), (part.vertices, faces))
+        )
+        if found == needed and shared > SAME_EDGES:
+            return GuideAnchor(guide, ids - first)
         raise SceneError(
             f"{site.name}.guide: {guide.name}",
-            got=f"{len(guide.vertices)} vertices and {len(guide.faces)} triangles"
-            + (", between other vertices" if len(guide.vertices) == len(vertices) else ""),
-            expected=f"those of {name}: {len(vertices)} vertices and {len(faces)} triangles",
+            got=f"{found}, {shared:.0%} of the edges",
+            expected=f"those of {part.name}: {needed}",
             where=cloth.mesh.source,
             hint="say `nearest: true` for a guide of another mesh",
         )
@@ -164,10 +150,3 @@ class Goal(Attachment):
             for e in energies
             if isinstance(e, Goals)
         ]
-
-
-def _same_edges(one: Ints, other: Ints) -> bool:
-    """Return whether two meshes have the same edges, but for the diagonals of quads."""
-    n = int(max(one.max(), other.max())) + 1
-    a, b = (np.dot(unique_edges(f)[0], (n, 1)) for f in (one, other))
-    return len(one) == len(other) and float(np.isin(a, b).mean()) > SAME_EDGES

@@ -11,7 +11,7 @@ from weft.base.settings import REQUIRED, documented, setting
 from weft.base.trees import Json
 from weft.bodies.motion.pins import Path
 from weft.cloth.attachments.attached import Attached
-from weft.cloth.attachments.attachment import MOVES, STIFF, UNCHECKED, Attachment, Place
+from weft.cloth.attachments.attachment import MOVES, STIFF, UNCHECKED, Attachment, Place, Weight
 from weft.cloth.attachments.site import SLACK, Site
 from weft.energies.springs.point_springs import PointSprings
 from weft.energies.springs.release import NEVER, Release
@@ -46,6 +46,7 @@ class Rope(Attachment):
     onset: float = setting(
         0.01, "part of the length over which it becomes stiff", above=0, most=1.0, keyframes=True
     )
+    weight: Weight | None = None
     release: Release = NEVER
     name: str = ""
 
@@ -105,6 +106,7 @@ class Spring(Attachment):
         None, "none: the distance at the start", "m", least=0, keyframes=True
     )
     damping: float = setting(0.0, "over the stiffness", "s", least=0, keyframes=True)
+    weight: Weight | None = None
     release: Release = NEVER
     name: str = ""
 

@@ -207,8 +207,8 @@ class Site:
         k = a.stiffness
         if k is None:
             fabrics = self.cloth.vertex_maximum(lambda f: max(f.stretch_warp, f.stretch_weft))
-            return np.asarray(STIFF * fabrics[a.vertices])
-        return np.full(count, float(k))
+            k = STIFF * fabrics[a.vertices]
+        return np.asarray(k * a.weights(count))
 
     def ties(self, a: Any, stencil: Ints, c: Floats, **more: Any) -> PointSprings:
         """Return point springs with the name, stiffness and release of an attachment."""

@@ -22,6 +22,7 @@ from weft.cloth.attachments.attachment import (
     UNCHECKED,
     Attachment,
     Place,
+    Weight,
 )
 from weft.cloth.attachments.site import SLACK, Site
 from weft.discretization.polygon import arc_lengths
@@ -77,6 +78,7 @@ class Slide(Attachment):
         above=0,
         constant=CHOSEN,
     )
+    weight: Weight | None = None
     release: Release = NEVER
     name: str = ""
 

@@ -10,7 +10,7 @@ from weft.base.runtime_types import checked
 from weft.base.settings import documented, setting
 from weft.bodies.joints.anchors import BodyAnchor
 from weft.cloth.attachments.attached import Attached
-from weft.cloth.attachments.attachment import CHOSEN, NEAR, STIFF, UNCHECKED, Attachment
+from weft.cloth.attachments.attachment import CHOSEN, NEAR, STIFF, UNCHECKED, Attachment, Weight
 from weft.cloth.attachments.site import Site
 from weft.energies.springs.release import NEVER, Release
 
@@ -35,6 +35,7 @@ class AttachToBody(Attachment):
     within: float = setting(
         NEAR, "largest distance from the body at the start", "m", above=0, constant=CHOSEN
     )
+    weight: Weight | None = None
     release: Release = NEVER
     name: str = ""
 

@@ -10,7 +10,7 @@ from weft.base.runtime_types import checked
 from weft.base.settings import documented, setting
 from weft.base.trees import Json
 from weft.cloth.attachments.attached import Attached
-from weft.cloth.attachments.attachment import CHOSEN, NEAR, STIFF, UNCHECKED, Attachment
+from weft.cloth.attachments.attachment import CHOSEN, NEAR, STIFF, UNCHECKED, Attachment, Weight
 from weft.cloth.attachments.site import Site
 from weft.energies.springs.point_springs import PointSprings
 from weft.energies.springs.release import NEVER, Release
@@ -53,6 +53,7 @@ class AttachCloth(Attachment):
     within: float = setting(
         NEAR, "largest distance at the start, without closing", "m", above=0, constant=CHOSEN
     )
+    weight: Weight | None = None
     release: Release = NEVER
     name: str = ""
 

@@ -88,11 +88,14 @@ def _slope(touching: ContactSlopes, slides: SlidingPairs, change: Numbers) -> di
     numbers = _of_pairs(term, change, began)
     pushed = gradient_changes(began, slides.start, *numbers)
     load = load_changes(began, slides.start, pushed)[slides.push]
-    part = term.contact.mesh.sides.part
-    a, b = term.contact.mesh.sides.of_pairs(slides.stencil, began.touch[slides.push]["kind"])
+    sides = term.contact.mesh.sides
+    part = sides.part
+    a, b = sides.of_pairs(slides.stencil, began.touch[slides.push]["kind"])
     none = np.zeros(len(load))
+    grip = 1.0 if sides.grip is None else sides.grip[a] * sides.grip[b]
     static, kinetic = (
-        change[name][part[a], part[b]] if name in change else none for name in ("static", "kinetic")
+        grip * change[name][part[a], part[b]] if name in change else none
+        for name in ("static", "kinetic")
     )
     e = none
     if "stick" in change and touching.step.slip is None:

@@ -50,19 +50,23 @@ from weft.contact.friction.kernels import (
 from weft.kernel import Scalar, WarpArray, mat33, vec3
 
 
-def friction_coefficients(static: Floats, kinetic: Floats, part: Ints) -> FrictionTable:
+def friction_coefficients(
+    static: Floats, kinetic: Floats, part: Ints, grip: Floats | None = None
+) -> FrictionTable:
     """Return a table on the device.
 
     Args:
         static: (k,k) static coefficients.
         kinetic: (k,k) kinetic coefficients.
         part: (n,) number of each vertex's piece or body.
+        grip: (n,) factors at vertices; None: 1.
     """
     out = FrictionTable()
     out.mu_static, out.mu_kinetic = (
         kernel.array(np.asarray(mu, dtype=np.float64), Scalar) for mu in (static, kinetic)
     )
     out.part = kernel.array(np.asarray(part, np.int32), wp.int32)
+    out.grip = kernel.array(np.ones(len(part)) if grip is None else grip, Scalar)
     return out
 
 

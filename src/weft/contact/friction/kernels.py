@@ -56,6 +56,7 @@ class FrictionTable:
     part: IntArray  # (n,) number of a vertex's piece or body
     mu_static: ScalarArray2d  # (k,k)
     mu_kinetic: ScalarArray2d  # (k,k)
+    grip: ScalarArray  # (n,) factors at vertices
 
 
 @wp.func
@@ -168,10 +169,13 @@ def freeze_slides(
         s.w = forces.weights[i]
         s.load = forces.load[i]
         last = table.part.shape[0] - 1
-        a = table.part[wp.min(stencil[i, 0], last)]
-        b = table.part[wp.min(other_side(touch[i].kind, i, stencil), last)]
-        s.mu_static = table.mu_static[a, b]
-        s.mu_kinetic = table.mu_kinetic[a, b]
+        one = wp.min(stencil[i, 0], last)
+        other = wp.min(other_side(touch[i].kind, i, stencil), last)
+        a = table.part[one]
+        b = table.part[other]
+        grip = table.grip[one] * table.grip[other]
+        s.mu_static = grip * table.mu_static[a, b]
+        s.mu_kinetic = grip * table.mu_kinetic[a, b]
         s.smooth = smooth
         n_slips = slip.shape[0]
         part_of_e = Scalar(1.0)

@@ -118,7 +118,6 @@ class Goals(SpringEnergy):
         area: (m,) [m^2] of cloth that each point stands for, times its weight.
         place: the places, (m,3) [m] if they do not move.
         damping: [s] over the stiffness.
-        until: [s] time of release.
         name: of the energy, and in metrics.
     """
 
@@ -128,7 +127,6 @@ class Goals(SpringEnergy):
     area: Floats
     place: MovedPlaces | Positions
     damping: float = 0.0
-    until: float = np.inf
     name: str = "goals"
 
     kernels = SpringKernels(
@@ -166,10 +164,8 @@ class Goals(SpringEnergy):
         if step is not None and rate > 0:
             way = numbers["place"] - self.places(step.bodies[0], step.state.t)
             numbers["carried"] = self.drawn(step.origin) + step.span / step.dt * way
-        acts = step is None or step.t <= self.until * (1 + 1e-12)
-        numbers |= {"area": self.area if acts else 0.0, "rate": rate}
         p.c = self._weights
-        p.law = self.records(stiffness=self.stiffness, damping=self.damping, **numbers)
+        p.law = self.records(**{**self.constants, **numbers}, rate=rate)
         return p
 
     @cached_property
@@ -189,9 +185,8 @@ class Goals(SpringEnergy):
 
     @property
     def structure(self) -> object:
-        """Data besides the constants: points, what moves the places, and the release."""
-        moved = None if isinstance(self.place, np.ndarray) else self.place
-        return self.points, self.c, moved, self.until
+        """Data besides the constants: points, and what moves the places."""
+        return self.points, self.c, None if isinstance(self.place, np.ndarray) else self.place
 
     def bind(self, pattern: BlockPattern) -> "BoundGoals":
         """Return the term for simulations, bound to the block pattern of a matrix."""
@@ -216,15 +211,8 @@ class BoundGoals(SteppedSpring):
             e.place.pull_back(step.bodies[0], step.state.t, before, into.before)
 
     def forces(self, x: WarpArray) -> Json:
-        """Return the force on the cloth, the largest of a point, and the largest distance."""
+        """Return the force on the cloth, and the largest distance of a point from its place."""
         e, y = self.energy, self._host(x)
-        pull = -(e.gradient(y, self.parameters) / np.where(e.c, e.c, np.inf)[..., None])
-        pull = pull[np.arange(len(e)), e.c.argmax(axis=1)]
-        off = np.linalg.norm(e.drawn(y) - kernel.numpy(self.parameters.law)["place"], axis=1)
-        return {
-            self.name: {
-                "force": pull.sum(axis=0).tolist(),
-                "largest": float(np.linalg.norm(pull, axis=1).max(initial=0.0)),
-                "farthest": float(off.max(initial=0.0)),
-            }
-        }
+        pull = -e.gradient(y, self.parameters).sum(axis=(0, 1))  # weights of points sum to one
+        off = np.linalg.norm(e.drawn(y) - self.law_numbers["place"], axis=1)
+        return {self.name: {"force": pull.tolist(), "farthest": float(off.max())}}

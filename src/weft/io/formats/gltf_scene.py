@@ -261,6 +261,8 @@ def _piece(document: Document, number: int, name: str) -> _Piece:
         if len(ids) == 0 or len(ids) % 3 or ids.min() < 0 or ids.max() >= n:
             raise ValueError(f"indices of mesh {name} beyond its {n} vertices")
         painted = {k[1:]: v[:, 0] for k, v in given.items() if k[0] == "_" and v.shape[1] == 1}
+        if "COLOR_0" in given:
+            painted |= dict(zip(("red", "green", "blue"), given["COLOR_0"].T))
         faces, rows = ids.astype(np.int32).reshape(-1, 3), np.concatenate(columns, axis=1)
         material = ""
         if "material" in p:

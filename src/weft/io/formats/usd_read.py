@@ -9,6 +9,7 @@ or by dual quaternions where they say so, before they are read.
 import os
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -22,6 +23,7 @@ from weft.base.arrays import CornerUv, Floats, Ints, Positions
 from weft.base.errors import MeshError
 from weft.base.input_file import MEMORY, SECONDS, USD_MESHES
 from weft.base.machine import LIBRARY_THREADS, gib
+from weft.discretization.mesh import mean_at_vertices
 from weft.io.extra import optional
 from weft.io.formats import usd_probe
 from weft.io.formats.usd_materials import MATERIAL_UV
@@ -49,6 +51,8 @@ WAIT = 10  # largest ratio of elapsed to processor time of the trial, on a busy 
 UV_NAMES = (MATERIAL_UV, "st", "UVMap", "map1", "uv")
 UV_TYPES = ("texCoord2f[]", "float2[]", "texCoord2d[]")
 WEIGHT_TYPES = ("float[]", "double[]", "half[]", "int[]")
+COLOR_TYPES = ("color3f[]", "color4f[]", "color3d[]", "color4d[]", "color3h[]", "color4h[]")
+COLORS = ("red", "green", "blue")
 
 
 def usd_contents(
@@ -383,16 +387,37 @@ class UsdMesh:
         return groups, regions
 
     def weights(self, n: int, code: float) -> dict[str, Floats]:
-        """Return the primvars with one number for each of n vertices, by name."""
+        """Return the primvars with one number for each of n vertices, or for each corner (their
+        mean at a vertex), by name.
+
+        Colors are three of them: red, green and blue of displayColor, and NAME.red of others. A
+        primvar of another length is left out, with a warning.
+        """
         from pxr import UsdGeom
 
         found: dict[str, Floats] = {}
         at_vertices = (UsdGeom.Tokens.vertex, UsdGeom.Tokens.varying)
+        ids = np.concatenate(self.polygons)
         for p in UsdGeom.PrimvarsAPI(self.mesh).GetPrimvars():
-            if str(p.GetTypeName()) in WEIGHT_TYPES and p.GetInterpolation() in at_vertices:
-                values = _floats(p.ComputeFlattened(code), (0,))
-                if len(values) == n:
-                    found[p.GetPrimvarName()] = values
+            kind, name, place = str(p.GetTypeName()), p.GetPrimvarName(), p.GetInterpolation()
+            at_corners = place == UsdGeom.Tokens.faceVarying
+            is_color = kind in COLOR_TYPES
+            if not (kind in WEIGHT_TYPES or is_color) or not (place in at_vertices or at_corners):
+                continue
+            values = _floats(p.ComputeFlattened(code), (0,))
+            count = len(ids) if at_corners else n
+            if len(values) != count:
+                warnings.warn(
+                    f"primvar {name} of {self.path}{self.placed.name} is left out: {len(values)} "
+                    f"values ({place}), not {count}",
+                    stacklevel=2,
+                )
+                continue
+            if at_corners:
+                values = mean_at_vertices(ids, values[self.corners], n)
+            first = "" if name == "displayColor" else f"{name}."
+            names = [first + color for color in COLORS] if is_color else [name]
+            found.update(zip(names, values.reshape(n, -1).T))
         return found
 
 
