@@ -1,5 +1,6 @@
 """With a Blender: Alembic, and a scene that goes from Blender through weft and back."""
 
+import json
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -11,7 +12,7 @@ import pytest
 import weft
 from tests.refusals import refused
 from weft.base.errors import MeshError, RunError
-from weft.io import read_mesh, read_moving
+from weft.io import read_mesh, read_moving, write_over
 from weft.io.formats.blender import VARIABLE, blender
 from weft.scene.build import load_scene
 
@@ -142,6 +143,54 @@ def test_blender_weft_blender_vertex_for_vertex(tmp_path):
     faces = np.fromfile(tmp_path / "seen.faces", np.int32).reshape(-1, 3)
     np.testing.assert_array_equal(faces, run.faces)
     assert np.abs(seen[-1] - seen[0]).max() > 0.05
+
+
+OVER = """
+import bpy, sys, json
+bpy.ops.wm.read_factory_settings(use_empty=True)
+path, out, *to = sys.argv[1:]
+if path.endswith("abc"):
+    bpy.ops.wm.alembic_import(filepath=path, as_background_job=False)
+else:
+    bpy.ops.wm.usd_import(filepath=path)
+scene = bpy.context.scene
+(thing,) = [o for o in scene.objects if o.type == "MESH"]
+if to:
+    bpy.ops.wm.alembic_export(filepath=to[0], face_sets=True, as_background_job=False)
+seen = []
+for frame in range(scene.frame_start, scene.frame_start + 5):
+    scene.frame_set(frame)
+    mesh = thing.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
+    seen.append([list(thing.matrix_world @ v.co) for v in mesh.vertices])
+names = [m.name for m in thing.data.materials]
+faces = [[len(p.vertices), names[p.material_index]] for p in thing.data.polygons]
+uv = [list(u.vector) for u in thing.data.uv_layers[0].uv]
+json.dump({"seen": seen, "faces": faces, "uv": uv, "first": scene.frame_start}, open(out, "w"))
+"""
+
+
+@pytest.mark.blender
+@needs_bpy
+def test_an_asset_that_cloth_moves_keeps_quads_and_materials(tmp_path):
+    """A layer over a stage, and Alembic through Blender."""
+    pytest.importorskip("pxr.Usd")
+    from tests.io.film_assets import CAPE, write_cape
+    from tests.io.test_over import moving, place
+
+    write_cape(tmp_path / "cape.usda")
+    in_bpy(OVER, tmp_path / "cape.usda", tmp_path / "before", tmp_path / "cape.abc")
+    before = json.loads((tmp_path / "before").read_text())
+    for name, asset, prim in (("over.usdc", "cape.usda", CAPE), ("over.abc", "cape.abc", None)):
+        film, cloth, x = moving(tmp_path / asset, prim)
+        write_over(tmp_path / name, tmp_path / asset, film, [cloth])
+        shown = name.replace(".usdc", "_stage.usda")
+        in_bpy(OVER, tmp_path / shown, tmp_path / "after")
+        after = json.loads((tmp_path / "after").read_text())
+        assert after["faces"] == before["faces"] and len({tuple(f) for f in after["faces"]}) == 2
+        np.testing.assert_allclose(after["uv"], before["uv"], atol=1e-6)
+        for k, seen in enumerate(np.array(after["seen"])):
+            y = np.stack([seen[:, 0], seen[:, 2], -seen[:, 1]], axis=1)
+            np.testing.assert_allclose(y, place(x, k / 24)[0], atol=2e-6)
 
 
 @pytest.mark.blender

@@ -73,7 +73,7 @@ def export(
     onto: Annotated[
         Path | None,
         typer.Option(
-            help="An asset, .usd or .obj, whose meshes the cloth moves: all else stays as it is "
+            help="An asset, .usd, .obj or .abc, whose meshes the cloth moves: all else stays as it is "
             "there. USD is a layer over it."
         ),
     ] = None,
@@ -104,6 +104,8 @@ def export(
         raise RunError("--frame, --frames", got="both", expected="one of them")
     names = tuple(split_names(fields))
     carried: Json = {"fields": names, "physics": physics_of(opened, names)}
+    if shutter is not None and (form.animate is None or "#" in out.name):
+        raise RunError("--shutter", got=out.name, expected="a file of all frames: USD, .npz, ...")
     moments = None if shutter is None else _shutter(opened, shutter, samples)
     if onto is not None:
         if (up, units) != ("y", "m") or net or weld or udim or names or density:
@@ -112,8 +114,6 @@ def export(
         chosen = frames if frame is None else str(frame)
         _export_onto(opened, out, onto, split_names(prim), first, chosen, fps=fps, shutter=moments)
         return
-    if moments is not None and (form.animate is None or "#" in out.name):
-        raise RunError("--shutter", got=out.name, expected="a file of all frames: USD, .npz, ...")
     if weld and (form.write is None or (up, units, fps) != ("y", "m", None)):
         raise RunError("--weld", got=out.name, expected=".obj or .ply, in meters, y up")
     if form.animate is not None and "#" not in out.name:

@@ -19,7 +19,12 @@ from weft.base.errors import MeshError, RunError
 from weft.discretization.mesh import TriangleMesh, are_among, unique_edges
 from weft.io.animation import Animation, Fields, SkinnedMotion
 from weft.io.asset_cloth import AssetCloth
-from weft.io.formats.alembic import alembic_contents, alembic_moving, write_alembic
+from weft.io.formats.alembic import (
+    alembic_contents,
+    alembic_moving,
+    write_alembic,
+    write_alembic_over,
+)
 from weft.io.formats.arrays import write_arrays, write_hdf5
 from weft.io.formats.gltf import write_gltf
 from weft.io.formats.gltf_scene import gltf_contents, gltf_moving
@@ -90,7 +95,13 @@ FORMATS: dict[str, Format] = {
     ".usdz": _USD,
     ".glb": _GLTF,
     ".gltf": _GLTF,
-    ".abc": Format(read=alembic_contents, moving=alembic_moving, animate=write_alembic, even=True),
+    ".abc": Format(
+        read=alembic_contents,
+        moving=alembic_moving,
+        animate=write_alembic,
+        over=write_alembic_over,
+        even=True,
+    ),
     ".vtkhdf": Format(animate=write_vtkhdf, carries_fields=True),
     ".pc2": Format(cache=read_pc2, animate=write_pc2, even=True),
     ".npz": Format(animate=write_arrays, carries_fields=True),
@@ -301,14 +312,17 @@ def write_animation(path: Path, animation: Animation) -> Sequence[str]:
     chosen = format_to_write(path)
     if chosen.animate is None:
         raise RunError("animation file", got=path.suffix, expected=suffixes("animate"))
-    if animation.shutter_numbers and chosen.even:
-        raise RunError(
-            "--shutter", got=path.suffix, expected="a file that has times: USD, .npz, ..."
-        )
+    _check_times(path, animation)
     notes = list(chosen.animate(path, animation))
     if animation.fields and not chosen.carries_fields:
         notes.append(f"{path.suffix} files carry no fields: {', '.join(animation.fields)} left out")
     return notes
+
+
+def _check_times(path: Path, animation: Animation) -> None:
+    """Raise a RunError if a file cannot have frames between whole numbers."""
+    if animation.shutter_numbers and format_to_write(path).even:
+        raise RunError("--shutter", got=path.suffix, expected="a file with times: USD, .npz, ...")
 
 
 def write_over(
@@ -338,6 +352,7 @@ def write_over(
     if over is None or over is not _format(asset).over:
         expected = f"both of one format: {suffixes('over')}"
         raise RunError("--onto", got=f"{path.name} onto {asset.name}", expected=expected)
+    _check_times(path, animation)
     return over(path, asset, animation, cloths, first)
 
 

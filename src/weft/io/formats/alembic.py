@@ -14,6 +14,7 @@ from weft.base.arrays import CornerUv, Faces, Floats, Positions
 from weft.base.errors import MeshError, RunError
 from weft.base.trees import Json
 from weft.io.animation import Animation, distinct
+from weft.io.asset_cloth import AssetCloth
 from weft.io.files import atomic_path
 from weft.io.formats.blender import BlenderJob, in_blender
 from weft.io.formats.point_cache import PC2, PC2_MAGIC
@@ -55,6 +56,42 @@ def write_alembic(path: Path, animation: Animation) -> Sequence[str]:
         job.run("write_alembic", {**task, "first": animation.first, "last": animation.last})
         if not new.exists():
             raise RunError(WHAT, got="nothing written by Blender", where=path)
+    return ()
+
+
+def write_alembic_over(
+    path: Path,
+    asset: Path,
+    animation: Animation,
+    cloths: Sequence[AssetCloth],
+    first: float | None,
+) -> Sequence[str]:
+    """Write the Alembic file of an asset anew, with meshes that the cloth moves.
+
+    Blender reads and writes it: hierarchy, polygons, texture coordinates and face sets stay.
+
+    Args:
+        path: the new file.
+        asset: the file of the asset.
+        animation: the run, in meters, y up.
+        cloths: the meshes that move, by their names in Blender.
+        first: not used: times are those of the run.
+
+    Raises:
+        RunError: no Blender, one that fails, or a mesh that the file does not have.
+    """
+    with in_blender(WHAT, RunError) as job, atomic_path(path) as new:
+        meshes = [
+            {"name": cloth.prim, "x": job.put(f"x{k}", [], "<f4")} for k, cloth in enumerate(cloths)
+        ]
+        for moment in animation:
+            for mesh, cloth in zip(meshes, cloths):
+                with Path(str(mesh["x"])).open("ab") as file:
+                    x = _z_up(cloth.positions(moment.positions[0]))
+                    file.write(np.ascontiguousarray(x, dtype="<f4").tobytes())
+        times = {"first": animation.first, "last": animation.last, **_rate(animation.fps)}
+        task = {"file": str(asset.absolute()), "out": str(new.absolute()), "meshes": meshes}
+        job.run("write_alembic_over", {**task, **times})
     return ()
 
 

@@ -6,6 +6,7 @@ The script runs in Blender's Python with nothing but its standard library; weft 
 import array
 import json
 import pathlib
+import struct
 import sys
 from typing import Any
 
@@ -37,22 +38,59 @@ def write_alembic(bpy: Any, job: Tree) -> Tree:
         thing = bpy.data.objects.new(shape["name"], mesh)
         scene.collection.objects.link(thing)
         if shape["cache"]:
-            cache = thing.modifiers.new("weft", "MESH_CACHE")
-            cache.cache_format, cache.filepath = "PC2", shape["cache"]
-            cache.frame_start = job["first"]
-            cache.forward_axis, cache.up_axis = "POS_Y", "POS_Z"
+            add_cache(thing, shape["cache"], job["first"])
+    export_alembic(bpy, job, face_sets=False)
+    return {}
+
+
+def export_alembic(bpy: Any, job: Tree, *, face_sets: bool) -> None:
+    """Write the scene as an .abc file."""
     bpy.ops.wm.alembic_export(
         filepath=job["out"],
         start=job["first"],
         end=job["last"],
         uvs=True,
         normals=False,
-        face_sets=False,
+        face_sets=face_sets,
         export_hair=False,
         export_particles=False,
         as_background_job=False,
     )
+
+
+def write_alembic_over(bpy: Any, job: Tree) -> Tree:
+    """Write the meshes of an .abc file as point caches move them, with all else as it is there."""
+    scene = bpy.context.scene
+    bpy.ops.wm.alembic_import(filepath=job["file"], as_background_job=False)
+    scene.render.fps, scene.render.fps_base = job["fps"], job["fps_base"]
+    scene.frame_start, scene.frame_end = job["first"], job["last"]
+    things = {o.name: o for o in scene.objects if o.type == "MESH"}
+    for k, mesh in enumerate(job["meshes"]):
+        thing = things[mesh["name"]] if mesh["name"] else next(iter(things.values()))
+        for old in [m for m in thing.modifiers if m.type == "MESH_SEQUENCE_CACHE"]:
+            thing.modifiers.remove(old)
+        x, n = numbers(mesh["x"], "f"), len(thing.data.vertices)
+        moved, path = thing.data.copy(), pathlib.Path(job["folder"]) / f"over{k}.pc2"
+        frames = range(job["first"], job["last"] + 1)
+        with path.open("wb") as file:
+            file.write(struct.pack("<12siiffi", b"POINTCACHE2\0", 1, n, 0.0, 1.0, len(frames)))
+            for i, frame in enumerate(frames):
+                scene.frame_set(frame)
+                moved.vertices.foreach_set("co", x[3 * n * i : 3 * n * (i + 1)])
+                moved.transform(thing.matrix_world.inverted())
+                local = array.array("f", bytes(12 * n))
+                moved.vertices.foreach_get("co", local)
+                file.write(local.tobytes())
+        add_cache(thing, str(path), job["first"])
+    export_alembic(bpy, job, face_sets=True)
     return {}
+
+
+def add_cache(thing: Any, path: str, first: int) -> None:
+    """Let a point cache, in the axes of Blender, move a mesh from frame ``first`` on."""
+    cache = thing.modifiers.new("weft", "MESH_CACHE")
+    cache.cache_format, cache.filepath, cache.frame_start = "PC2", path, first
+    cache.forward_axis, cache.up_axis = "POS_Y", "POS_Z"
 
 
 def read_alembic(bpy: Any, job: Tree) -> Tree:
@@ -105,7 +143,8 @@ def main() -> None:
 
     job = json.loads(pathlib.Path(sys.argv[-1]).read_text())
     bpy.ops.wm.read_factory_settings(use_empty=True)
-    result = {"write_alembic": write_alembic, "read_alembic": read_alembic}[job["task"]](bpy, job)
+    tasks = (write_alembic, write_alembic_over, read_alembic)
+    result = {task.__name__: task for task in tasks}[job["task"]](bpy, job)
     (pathlib.Path(job["folder"]) / "result.json").write_text(json.dumps(result))
 
 

@@ -108,16 +108,16 @@ def _time_codes(
     if not prim:
         roots = ", ".join(str(p.GetPath()) for p in stage.GetPseudoRoot().GetChildren())
         raise MeshError("defaultPrim", got="none", where=asset, expected=f"one of {roots}")
-    # Time [s] of the run at number 0 of the animation.
-    zero = animation.moment(0).t - animation.numbers[0] / animation.fps
-    begin = 0.0 if first is None else zero + animation.first / animation.fps
-    start = stage.GetStartTimeCode() if first is None else first
+    begin, start = 0.0, stage.GetStartTimeCode()
+    if first is not None:
+        before = (animation.first - animation.numbers[0]) / animation.fps  # opens the shutter
+        begin, start = animation.moment(0).t + before, first
 
     def code(t: float) -> float:
         return float(round(start + (t - begin) * stage.GetTimeCodesPerSecond(), 6))
 
-    last = code(zero + animation.last / animation.fps)
-    if stage.HasAuthoredTimeCodeRange() and last > end:
+    last = code(animation.moment(animation.count - 1).t)
+    if stage.HasAuthoredTimeCodeRange() and last >= end + 1:  # a shutter closes after the end
         raise MeshError(
             "time codes",
             got=f"frames up to {last:g}",
