@@ -7,6 +7,7 @@ import struct
 import numpy as np
 
 from weft.discretization.mesh import grid
+from weft.io import read_motion
 
 GRID = grid(5, 4, 1.0, 0.8)
 QUADS = [
@@ -69,3 +70,9 @@ def point_cache(positions, version=1):
     x = np.asarray(positions)
     head = struct.pack("<12siiffi", b"POINTCACHE2\0", version, x.shape[1], 0.0, 1.0, len(x))
     return head + x.astype("<f4").tobytes()
+
+
+def read_moving(*arguments, **keywords):
+    """Return times, positions and faces of ``read_motion``."""
+    found = read_motion(*arguments, **keywords)
+    return found.times, found.positions, found.faces

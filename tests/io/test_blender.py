@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import weft
+from tests.io.files import read_moving
 from tests.refusals import refused
 from weft.base.errors import MeshError, RunError
-from weft.io import read_mesh, read_moving, write_over
+from weft.io import read_mesh, write_over
 from weft.io.formats.blender import VARIABLE, blender
 from weft.scene.build import load_scene
 

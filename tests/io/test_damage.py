@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from tests.fuzz.mutations import changed_bytes
-from tests.io.files import gltf
+from tests.io.files import gltf, read_moving
 from tests.refusals import refused
 from weft.base.errors import MeshError
 from weft.discretization.mesh import grid
-from weft.io import read_cache, read_mesh, read_moving, read_surface, write_animation
+from weft.io import read_cache, read_mesh, read_surface, write_animation
 from weft.io.animation import Animation, AnimationFrame, SurfaceTopology
 
 pytestmark = pytest.mark.quick

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import weft
-from tests.io.files import GRID, QUADS, define, gltf, point_cache
+from tests.io.files import GRID, QUADS, define, gltf, point_cache, read_moving
 from tests.refusals import refused
 from weft.base.errors import MeshError, SceneError, SceneProblems
 from weft.contact import load_animated, load_cached
-from weft.io import read_mesh, read_moving, read_surface
+from weft.io import read_mesh, read_surface
 from weft.io.ply import write_ply
 from weft.scene.build import load_scene
 

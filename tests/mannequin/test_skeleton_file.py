@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from weft.io import FORMATS, read_moving
+from tests.io.files import read_moving
+from weft.io import FORMATS
 from weft.mannequin import MotionSettings
 from weft.mannequin.joints import NAMES
 from weft.mannequin.smpl import SmplModel

@@ -49,6 +49,7 @@ class Body:
             keeps its shape.
         landmarks: of a person, that are stated instead of found (``weft.bodies.landmarks``).
         poser: gives the frames of poses that are chosen while the body is simulated; None: none.
+        parts: path of each mesh in the body's file, with its number of vertices.
         rigid: settings of a rigid body, which forces and contacts move, instead of ``path`` and
             ``frames``; None: forces do not move the body.
 
@@ -68,6 +69,7 @@ class Body:
     rigid: Rigid | None = None
     landmarks: Mapping[str, Stated] = field(default_factory=dict)
     poser: Any = field(default=None, compare=False)  # Poser
+    parts: Sequence[tuple[str, int]] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         x, f = self.vertices, self.faces
@@ -166,7 +168,7 @@ class Body:
         if self.path is not None:
             Pin(np.zeros(1, dtype=np.int32), None, self.path, self.name).check_until(end)
         if self.frames is not None:
-            self.frames.check_until(end, self.name)
+            self.frames.check_until(end, self.name, ", ".join(path for path, _ in self.parts[:1]))
 
     @property
     def flaws(self) -> list[str]:

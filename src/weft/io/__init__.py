@@ -10,7 +10,7 @@ needs are imported when it is used.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
@@ -31,6 +31,7 @@ from weft.io.formats.gltf_scene import gltf_contents, gltf_moving
 from weft.io.formats.point_cache import read_pc2, write_pc2
 from weft.io.formats.usd import write_usd
 from weft.io.formats.usd_layer import write_usd_layer
+from weft.io.formats.usd_open import read_shot as read_shot
 from weft.io.formats.usd_read import usd_contents, usd_moving
 from weft.io.formats.usd_skeleton import write_skinned
 from weft.io.formats.vtkhdf import write_vtkhdf
@@ -47,9 +48,7 @@ class Format:
     # (path, prim, one=) -> contents: ``prim`` chooses a mesh, ``one`` refuses several meshes
     read: Callable[..., Contents] | None = None
     stage: bool = False  # ``read`` and ``moving`` take StageOptions, too
-    moving: Callable[[Path, float | None, str | None], MovingMesh] | None = (
-        None  # (path, fps, prim)
-    )
+    moving: Callable[..., MovingMesh] | None = None  # (path, fps, prim)
     cache: Callable[[Path, float | None], tuple[Floats, Floats]] | None = None  # positions only
     # one frame; the fields only if the format carries fields
     write: Callable[..., None] | None = None  # (path, x, faces, corner_uv[, fields])
@@ -131,6 +130,7 @@ def read_mesh(
     warp: Vector | None = None,
     prim: str | None = None,
     rest: str | Path | float | None = None,
+    options: StageOptions = PLAIN,
 ) -> TriangleMesh:
     """Return the mesh in a file, whose format follows from its suffix.
 
@@ -145,34 +145,43 @@ def read_mesh(
             another mesh file of the same faces; a number, the mesh at that time code (USD). None:
             the mesh if a warp is given, or if texture coordinates are far from isometric, which is
             a warning; else the texture coordinates.
+        options: how the stage of a USD file is read.
 
     Raises:
         MeshError: another suffix, or a file that cannot be read or simulated.
     """
-    found = _contents(path, prim, one=True)
+    found = _contents(path, prim, one=True, options=options)
     source: RestSource | None = "mesh"
     shape = None
     if rest is None or rest in ("mesh", "uv"):
         source = cast("RestSource | None", rest)
     else:
-        shape = _rest_positions(path, found, prim, rest, scale)
+        shape = _rest_positions(path, found, prim, rest, scale, options)
     return build_mesh(
         path, found, scale=scale, uv_scale=uv_scale, warp=warp, rest=source, shape=shape
     )
 
 
-def read_texture_coordinates(path: Path, prim: str | None = None) -> CornerUv | None:
+def read_texture_coordinates(
+    path: Path, prim: str | None = None, options: StageOptions = PLAIN
+) -> CornerUv | None:
     """Return the texture coordinates (m,3,2) of a mesh file as it gives them; None: it has none.
 
     Args:
         path: the file.
         prim: path or name of one mesh, in a file of several meshes.
+        options: how the stage of a USD file is read.
     """
-    return _contents(path, prim, one=True).corner_uv
+    return _contents(path, prim, one=True, options=options).corner_uv
 
 
 def _rest_positions(
-    path: Path, found: Contents, prim: str | None, rest: str | Path | float, scale: float | None
+    path: Path,
+    found: Contents,
+    prim: str | None,
+    rest: str | Path | float,
+    scale: float | None,
+    options: StageOptions,
 ) -> Positions:
     """Return the positions (n,3) [m] of a mesh in its rest shape.
 
@@ -182,15 +191,17 @@ def _rest_positions(
         prim: path or name of the mesh.
         rest: the file of the rest shape, or a time code.
         scale: meters per unit of both files.
+        options: how the stage of a USD file is read.
 
     Raises:
         MeshError: a file that cannot be read, or that has another topology.
     """
     if isinstance(rest, str | Path):
-        file, options = Path(rest), StageOptions()
+        file = Path(rest)
         prim = prim if file.suffix.lower() == path.suffix.lower() else None
+        options = options if _format(file).stage else PLAIN
     else:
-        file, options = path, StageOptions(frame=float(rest))
+        file, options = path, replace(options, frame=float(rest))
     other = _contents(file, prim, one=True, options=options)
     # Polygons may have other diagonals in another pose: their sides are compared.
     edges, others = unique_edges(found.faces)[0], unique_edges(other.faces)[0]
@@ -229,9 +240,13 @@ def read_surface(
     return (found.meters if scale is None else scale) * found.x, found.faces
 
 
-def read_moving(
-    path: Path, fps: float | None = None, scale: float | None = None, prim: str | None = None
-) -> tuple[Floats, Floats, Faces]:
+def read_motion(
+    path: Path,
+    fps: float | None = None,
+    scale: float | None = None,
+    prim: str | None = None,
+    options: StageOptions = PLAIN,
+) -> MovingMesh:
     """Return the motion and triangles of a file whose meshes move.
 
     Args:
@@ -239,10 +254,10 @@ def read_moving(
         fps: frames per second, in place of the file's own.
         scale: meters per unit of its positions; None: the unit of the file.
         prim: path or name of one of its meshes; None: all.
+        options: how the stage of a USD file is read.
 
     Returns:
-        Times (k,) [s] from 0 on, positions (k,n,3) [m] and triangles (m,3); a mesh at rest has one
-        time.
+        The mesh with positions in meters.
 
     Raises:
         MeshError: another suffix, or a file that cannot be read.
@@ -250,9 +265,9 @@ def read_moving(
     moving = _format(path).moving
     if moving is None:
         raise MeshError("animated file", got=str(path), expected=suffixes("moving"))
-    found = moving(path, fps, prim)
+    found = moving(path, fps, prim, **stage_keywords(path, options))
     unit = found.meters if scale is None else scale
-    return found.times, unit * found.positions, found.faces
+    return replace(found, positions=unit * found.positions, meters=1.0)
 
 
 def read_cache(path: Path, fps: float | None = None) -> tuple[Floats, Floats]:
@@ -381,18 +396,19 @@ def _contents(
     read = _format(path).read
     if read is None:
         raise MeshError("mesh file", got=str(path), expected=SUFFIXES)
-    return read(path, prim, one=one, **_as_keywords(path, options))
+    return read(path, prim, one=one, **stage_keywords(path, options))
 
 
-def _as_keywords(path: Path, options: StageOptions) -> Mapping[str, StageOptions]:
-    """Return options of a stage as keywords of a reader.
+def stage_keywords(path: Path, options: StageOptions) -> Mapping[str, StageOptions]:
+    """Return options of a stage as keywords of the reader of a file.
 
     Raises:
-        MeshError: options for another format.
+        MeshError: variants, levels of subdivision or a time code of a file of another format.
     """
     if _format(path).stage:
         return {"options": options}
-    for name, value in vars(options).items():
+    for name in ("variants", "subdivide", "frame"):
+        value = getattr(options, name)
         if value != getattr(PLAIN, name):
             raise MeshError(name, got=value, where=path, expected="none: the file is no USD stage")
     return {}

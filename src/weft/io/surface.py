@@ -14,6 +14,7 @@ from weft.base.arrays import AnyArray, CornerUv, Faces, Floats, Ints, Positions
 from weft.base.errors import MeshError, error_text
 from weft.base.input_file import open_input
 from weft.base.machine import gib, memory
+from weft.base.settings import documented, setting
 from weft.discretization.mesh import TriangleMesh
 from weft.io.rest_shape import RestSource, material_coordinates
 
@@ -85,20 +86,27 @@ class MovingMesh:
     """The contents of a file whose mesh moves.
 
     Args:
-        times: (k,) [s] from 0 on; a mesh at rest has one time.
+        times: (k,) [s] from the first frame on; handles before it are negative. A mesh at rest has
+            one time.
         positions: (k,n,3) in the file's units, y up.
         faces: (m,3).
         meters: [m] per unit, if the file gives it.
+        parts: path of each mesh in the file, with its number of vertices.
     """
 
     times: Floats
     positions: Floats
     faces: Faces
     meters: float = 1.0
+    parts: Sequence[tuple[str, int]] = ()
 
 
 def join_moving(
-    times: Floats, positions: Sequence[Floats], faces: Sequence[Faces], meters: float = 1.0
+    times: Floats,
+    positions: Sequence[Floats],
+    faces: Sequence[Faces],
+    meters: float = 1.0,
+    names: Sequence[str] = (),
 ) -> MovingMesh:
     """Return several moving meshes of a file as one, in their order.
 
@@ -107,24 +115,34 @@ def join_moving(
         positions: (k,n,3) of each mesh, in the file's units, y up.
         faces: (m,3) of each mesh.
         meters: [m] per unit.
+        names: paths of the meshes in the file.
     """
     x = np.concatenate(positions, axis=1)
     if (x == x[0]).all():
-        times, x = times[:1], x[:1]
-    return MovingMesh(
-        times - times[0], x, _join_faces(faces, [p.shape[1] for p in positions]), meters
-    )
+        times, x = np.zeros(1), x[:1]
+    sizes = [p.shape[1] for p in positions]
+    return MovingMesh(times, x, _join_faces(faces, sizes), meters, list(zip(names, sizes)))
 
 
+@documented
 @dataclass(frozen=True)
 class StageOptions:
-    """How the stage of a USD file is read.
+    """How the stage of a USD file is composed and read.
 
-    Args:
-        frame: time code at which a mesh is read; None: the first at which it has a sample.
+    ``frame`` is the time code at which a mesh of cloth is read, and ``origin`` that of the time 0
+    of motions; None: where the stage starts, or the first sample of what is read. From the origin
+    on, during ``preroll`` frames, skins and points come from their rest pose.
     """
 
+    variants: Mapping[str, Mapping[str, str]] | None = setting(
+        None, "of a USD file: variants by path of prim and name of set: {/hero: {suit: wet}}"
+    )
+    subdivide: int = setting(
+        0, "of a USD file: levels at which subdivision surfaces are taken", least=0, most=4
+    )
     frame: float | None = None
+    origin: float | None = None
+    preroll: int = 0
 
 
 PLAIN = StageOptions()

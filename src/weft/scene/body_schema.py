@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, create_model, model_validator
 
-from weft.base.schema.block import Block, FromBlock
+from weft.base.schema.block import Block, FromBlock, block_of
 from weft.base.schema.quantities import Degrees, Point, QuantityIn, Size, Thickness, Time
 from weft.base.settings import ROOM, Setting
 from weft.base.trees import Yaml
@@ -18,6 +18,7 @@ from weft.bodies.motion.pins import Path
 from weft.bodies.rigid.settings import Rigid
 from weft.contact import Body, box, capsule, cone, cylinder, disk, plane, plate, ring, sphere
 from weft.io import SUFFIXES
+from weft.io.surface import StageOptions
 from weft.scene.field_schema import DistanceGridBlock, FieldBlock, HeightFieldBlock
 from weft.scene.mannequin_schema import MannequinBlock
 from weft.scene.selection import MOTION, PLACE
@@ -46,7 +47,7 @@ class SolidBlock(ShapeBlock):
         return 2 * (x * y + y * z + z * x)
 
 
-class BodyMeshBlock(Block):
+class BodyMeshBlock(block_of(StageOptions)):  # type: ignore[misc]
     """A mesh from a file, or one that deforms, from numbered files."""
 
     file: str = Field(

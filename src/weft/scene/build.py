@@ -36,8 +36,16 @@ from weft.garment.spline_panels import SplineGarment
 from weft.garment.triangulate import triangulate_piece
 from weft.integrators.feasible_start import feasible_start
 from weft.integrators.model import Model
-from weft.io import knows_motion, read_mesh, read_surface, read_texture_coordinates
+from weft.io import (
+    knows_motion,
+    read_mesh,
+    read_shot,
+    read_surface,
+    read_texture_coordinates,
+    stage_keywords,
+)
 from weft.io.painted_weights import IMAGES, paint_mesh
+from weft.io.surface import StageOptions
 from weft.laws.base import Law
 from weft.scene.attachment_schema import attachment_of
 from weft.scene.body_schema import BodyBlock, BodyMeshBlock
@@ -223,18 +231,28 @@ class Builder:
 
     def _body_mesh(self, m: BodyMeshBlock, name: str) -> Body:
         path = self.source.path.parent / m.file
+        options = self._options(m)
+        stage_keywords(path, options)  # refuses options that the file does not have
         timed: Json = {**m.model_dump(include={"scale", "start", "hold"}), "name": name}
         if m.motion is not None:
             return load_cached(
                 path, self.source.path.parent / m.motion, m.fps, prim=m.prim, **timed
             )
         if knows_motion(path):
-            return load_animated(path, m.fps, prim=m.prim, **timed)
+            return load_animated(path, m.fps, prim=m.prim, options=options, **timed)
         still = m.fps is None and path.suffix.lower() != ".npz"
         if still or m.prim is not None:
             return load_body(path, m.scale, name, m.prim)
         frames, faces = load_frames(path, m.fps, **timed)
         return Body(frames.positions[0], faces, None, name, None, frames)
+
+    def _options(self, mesh: Yaml) -> StageOptions:
+        """Return how the stage of a mesh block is read."""
+        preroll, origin = self.file.preroll, None
+        if self.file.shot is not None:
+            origin = read_shot(self.source.path.parent / self.file.shot)[1] - preroll
+        made: StageOptions = dataclasses.replace(mesh.make(), origin=origin, preroll=preroll)
+        return made
 
     def _rest(self, blocks: Sequence[ClothBlock]) -> Any:
         """Return the scene's word for rest angles, or the vertices (n,3) [m] of the file
@@ -327,7 +345,7 @@ class Builder:
             flat = mesh.corner_uv - mesh.corner_uv.min(axis=(0, 1))
             uv = flat / flat.max(axis=(0, 1))
         elif any(path.suffix.lower() in IMAGES for path in files.values()):
-            uv = read_texture_coordinates(folder / m.file, m.prim)
+            uv = read_texture_coordinates(folder / m.file, m.prim, self._options(m))
         return paint_mesh(mesh, files, uv) if files else mesh
 
     def _paint(self, block: ClothBlock, cloth: Cloth) -> Cloth:
@@ -398,9 +416,8 @@ class Builder:
         rest = m.rest
         if isinstance(rest, str) and rest not in ("mesh", "uv"):
             rest = str(self.source.path.parent / rest)
-        return read_mesh(
-            path, scale=m.scale, uv_scale=m.uv_scale, warp=m.warp, prim=m.prim, rest=rest
-        )
+        how = m.model_dump(include={"scale", "uv_scale", "warp", "prim"})
+        return read_mesh(path, rest=rest, options=self._options(m), **how)
 
     def _pin(self, cloth: Cloth, number: int, block: PinBlock) -> Pin:
         name = block.name or f"pins.{number}"

@@ -2,7 +2,7 @@
 
 import dataclasses
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,17 +17,24 @@ from weft.base.errors import (
     WeftError,
     point_text,
 )
+from weft.bodies.body import Body
 from weft.bodies.landmarks import Landmarks
 from weft.cloth.attachments.build import name_of
 from weft.cloth.cloth import Cloth
 from weft.contact import intersections
 from weft.discretization.linear_triangle import linear_triangle
-from weft.discretization.mesh import TriangleMesh, isolated_error, non_manifold_warning
+from weft.discretization.mesh import (
+    TriangleMesh,
+    isolated_error,
+    non_manifold_warning,
+    unique_edges,
+)
 from weft.discretization.samples import principal_stretches, stretch_text
 from weft.discretization.spline_fit.patch_error import PatchDrawing, PatchError
 from weft.fabric.fabric import UNITS
 from weft.garment.ease import ease_warnings, measure_ease
 from weft.garment.garment import Garment
+from weft.io import read_shot
 from weft.run.plausibility import (
     about_folds,
     about_rest_shape,
@@ -39,6 +46,9 @@ from weft.scene.file import read_source, validate
 from weft.scene.garments import Wearer
 from weft.scene.needs import needs_of
 from weft.scene.scene import Scene
+
+LISTED = 40  # largest number of meshes of bodies that are listed
+RIGID = 1e-4  # change of an edge, over the longest one, up to which a mesh moves as a whole
 
 
 @dataclass
@@ -134,6 +144,10 @@ def _check_scene(path: Path, overrides: Sequence[str], found: Findings) -> Trian
     if scene.bodies:
         corners = sum(len(b.vertices) for b in scene.bodies)
         found.facts.append(f"bodies: {len(scene.bodies)}, with {corners} vertices")
+    colliders = [line for body in scene.bodies for line in _collider_facts(body)]
+    found.facts += colliders[:LISTED]
+    if len(colliders) > LISTED:
+        found.facts.append(f"... and {len(colliders) - LISTED} more meshes of bodies")
     found.facts += _rigid_facts(scene)
     if scene.resolved is not None:
         found.facts.append(str(scene.resolved))
@@ -141,6 +155,12 @@ def _check_scene(path: Path, overrides: Sequence[str], found: Findings) -> Trian
     found.facts += _region_facts(cloth)
     add_maps(scene, found)
     found.facts += [text for resolves, text in problems if resolves]
+    if file.shot is not None:
+        first = read_shot(path.parent / file.shot)[1] - file.preroll
+        found.facts.append(
+            f"{file.shot}: {file.preroll} frames of pre-roll; frame 0 is number {first:g} "
+            f"(weft export --first {first:g})"
+        )
     found.facts.append(
         f"{loaded.frames} frames at {loaded.fps:g} fps, fabric {cloth.fabric_names}, "
         f"{cloth.mass.sum():.4g} kg, {len(held)} vertices pinned"
@@ -199,6 +219,23 @@ def _region_facts(cloth: Cloth) -> list[str]:
         for part in cloth.parts
         for r in part.regions
     ]
+
+
+def _collider_facts(body: Body) -> Iterator[str]:
+    """Yield a line for each mesh of a body: faces, whether it is closed, moves and deforms."""
+    x = body.vertices[None] if body.frames is None else body.frames.positions
+    first, moved = 0, body.path is not None or body.rigid is not None
+    for path, n in body.parts or [("", x.shape[1])]:
+        faces = body.faces[(body.faces[:, 0] >= first) & (body.faces[:, 0] < first + n)]
+        edges, half = unique_edges(faces)
+        sides = np.linalg.norm(np.diff(x[:, edges], axis=2), axis=-1)
+        if (np.ptp(sides, axis=0) > RIGID * sides.max()).any():
+            motion = "deforms"
+        else:
+            motion = "moves" if moved or np.ptp(x[:, faces], axis=0).any() else "at rest"
+        closed = "closed" if (np.bincount(half) == 2).all() else "open"
+        yield f"  {f'{body.name} {path}'.rstrip()}: {len(faces)} faces, {closed}, {motion}"
+        first += n
 
 
 def _rigid_facts(scene: Scene) -> list[str]:

@@ -10,6 +10,7 @@ from weft.base.keyframes import Keys
 from weft.base.schema.document import YamlDocument, dotted_path, read_document
 from weft.base.trees import Json, Yaml, YamlMapping
 from weft.base.yaml_lines import Loc, parse_yaml
+from weft.io import read_shot
 from weft.scene.file_keyframes import malformed_keyframes, read_keyframes, without_keyframes
 from weft.scene.schema import SceneFile
 
@@ -54,6 +55,11 @@ def read_source(
     if integrator is not None and _integrator_of(tree) != integrator:
         tree["integrator"] = integrator
     changed = frozenset(_override(tree, text) for text in overrides)
+    shot, preroll = tree.get("shot"), tree.get("preroll", 0)
+    if isinstance(shot, str) and isinstance(preroll, int):
+        rate, first, last = read_shot(source.path.parent / shot)
+        tree.setdefault("fps", rate)
+        tree.setdefault("seconds", (last - first + preroll) / rate)
     return replace(source, tree=tree, overridden=changed)
 
 

@@ -41,6 +41,7 @@ from weft.energies.seams.sewing import Sewing
 from weft.fabric.appearance import Appearance
 from weft.integrators.base import StepSettings
 from weft.io import SUFFIXES
+from weft.io.surface import StageOptions
 from weft.scene.attachment_schema import AttachmentBlock
 from weft.scene.body_schema import BodyBlock
 from weft.scene.integrators import INTEGRATORS, Settings
@@ -66,7 +67,7 @@ class SheetBlock(Block):
     seed: int = Field(0, ge=0, description="of the random pattern")
 
 
-class MeshBlock(Block):
+class MeshBlock(block_of(StageOptions)):  # type: ignore[misc]
     """A mesh from a file."""
 
     file: str = Field(description=f"{SUFFIXES}, relative to the scene file")
@@ -388,6 +389,17 @@ class SceneFile(_with_fields_of(Scene, _Cloths, SCENE_TYPES)):  # type: ignore[m
     fps: Annotated[float, _OF_RUN] = Field(
         30.0, gt=0, le=10000, description="[1/s] frames per second on disk"
     )
+    shot: Annotated[str | None, _OF_RUN] = Field(
+        None,
+        description="a USD file, relative to the scene file: its frame rate and time codes are fps "
+        "and seconds, where the scene gives none; its first frame is the time 0 of USD files",
+    )
+    preroll: Annotated[int, _OF_RUN] = Field(
+        0,
+        ge=0,
+        description="frames before the first one of the shot, in which USD bodies move from their "
+        "rest pose to it, or by their own samples",
+    )
     start_state: Annotated[str | None, _OF_RUN] = Field(
         None,
         description="positions and velocities at the start: an .npz file with x [m] and v [m/s] of "
@@ -401,6 +413,8 @@ class SceneFile(_with_fields_of(Scene, _Cloths, SCENE_TYPES)):  # type: ignore[m
     def _some_cloth(self) -> "SceneFile":
         if (self.cloth is None) == (len(self.cloths) == 0):
             raise ValueError("give cloth, or several cloths")
+        if self.preroll and self.shot is None:
+            raise ValueError("preroll needs shot, a USD file that says where it begins")
         return self
 
 

@@ -11,7 +11,8 @@ from weft.base.settings import Rate, Size, Time
 from weft.bodies.body import Body
 from weft.bodies.motion.point_sequence import BodyFrames
 from weft.bodies.shapes.primitives import load_body
-from weft.io import read_cache, read_moving
+from weft.io import read_cache, read_motion
+from weft.io.surface import PLAIN, StageOptions
 
 
 @checked(SceneError)
@@ -24,6 +25,7 @@ def load_animated(
     hold: bool = False,
     prim: str | None = None,
     name: str = "body",
+    options: StageOptions = PLAIN,
 ) -> Body:
     """Load a body from an animated file; without animation in the file the body is at rest.
 
@@ -35,16 +37,16 @@ def load_animated(
         hold: keep the last frame until the run ends.
         prim: path or name of the mesh in a file of several meshes; None: all.
         name: name for messages.
+        options: how the stage of a USD file is read.
 
     Raises:
         MeshError: the file cannot be read.
     """
     unit = None if scale is None else float(scale)
-    times, positions, faces = read_moving(Path(path), fps, unit, prim)
-    if len(times) == 1:
-        return Body(positions[0], faces, None, name)
-    frames = BodyFrames(float(start) + times, positions, hold)
-    return Body(positions[0], faces, None, name, None, frames)
+    found = read_motion(Path(path), fps, unit, prim, options)
+    frames = BodyFrames(float(start) + found.times, found.positions, hold)
+    moves = frames if len(found.times) > 1 else None
+    return Body(frames.at(0.0), found.faces, None, name, None, moves, parts=tuple(found.parts))
 
 
 @checked(SceneError)

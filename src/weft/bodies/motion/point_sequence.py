@@ -53,7 +53,7 @@ class BodyFrames:
         s = (t - self.times[k - 1]) / (self.times[k] - self.times[k - 1])
         return np.asarray((1 - s) * self.positions[k - 1] + s * self.positions[k])
 
-    def check_until(self, end: float, name: str) -> None:
+    def check_until(self, end: float, name: str, where: str = "") -> None:
         """Check that there are frames until the end of a run [s].
 
         Raises:
@@ -64,6 +64,7 @@ class BodyFrames:
                 f"{name}.frames",
                 got=f"a last frame at {self.times[-1]:g} s",
                 expected=f"one at {end:g} s or later, where the run ends",
+                where=where or None,
                 hint="or say `hold: true` to stay at the last one",
             )
 

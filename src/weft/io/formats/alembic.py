@@ -144,7 +144,9 @@ def alembic_moving(path: Path, fps: float | None, prim: str | None) -> MovingMes
         MeshError: for the reasons of ``alembic_contents``.
     """
     times, meshes = _read(path, prim, RATE if fps is None else fps, one=False)
-    return join_moving(times, [x for x, _, _ in meshes], [faces for _, faces, _ in meshes])
+    return join_moving(
+        times - times[0], [x for x, _, _ in meshes], [faces for _, faces, _ in meshes]
+    )
 
 
 def _read(

@@ -107,7 +107,7 @@ def gltf_moving(path: Path, fps: float | None, prim: str | None) -> MovingMesh:
         faces = [_facing(p, poses[0]).faces for p in pieces]
     except Broken as error:
         raise document.error(error) from error
-    return join_moving(times, x, faces)
+    return join_moving(times - times[0], x, faces)
 
 
 def _pose_times(document: Document, fps: float | None) -> Floats:

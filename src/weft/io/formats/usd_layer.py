@@ -19,7 +19,9 @@ from weft.base.errors import MeshError, RunError
 from weft.io.animation import Animation, Convention
 from weft.io.asset_cloth import AssetCloth
 from weft.io.formats.usd import save_stage
-from weft.io.formats.usd_read import UsdMesh, _meters, _open, _select_meshes
+from weft.io.formats.usd_open import open_stage
+from weft.io.formats.usd_read import UsdMesh, _meters, _select_meshes
+from weft.io.surface import PLAIN
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -51,7 +53,7 @@ def write_usd_layer(
     """
     if path.suffix.lower() == ".usdz":
         raise RunError("--onto", got=path.name, expected=".usdc, .usda or .usd: a layer")
-    with _open(asset) as stage:
+    with open_stage(asset, cloths[0].prim, PLAIN) as stage:
         code = _time_codes(stage, asset, animation, first)
         start = code(animation.moment(0).t)
         targets = [_Target(stage, asset, cloth, start) for cloth in cloths]
@@ -144,7 +146,7 @@ class _Target:
     def __init__(self, stage: "Usd.Stage", asset: Path, cloth: AssetCloth, start: float) -> None:
         from pxr import UsdGeom
 
-        (mesh,) = _select_meshes(stage, asset, cloth.prim, one=True)
+        (mesh,) = _select_meshes(stage, asset, cloth.prim, True, PLAIN)
         if mesh.placed.within:
             raise MeshError(
                 "prim",
@@ -169,7 +171,9 @@ class _Target:
         from pxr import Sdf, UsdSkel
 
         for path in Sdf.Path(self.path).GetPrefixes():
-            if (prim := self.stage.GetPrimAtPath(path)).IsInstance():
+            prim = self.stage.GetPrimAtPath(path)
+            # Not ``IsInstance``: instances of skins are separated in the session layer.
+            if any(spec.GetInfo("instanceable") for spec in prim.GetPrimStack()):
                 prim.SetInstanceable(False)
                 yield f"{path} is no instance any more, as its mesh moves alone"
         binding = UsdSkel.BindingAPI(self.stage.GetPrimAtPath(self.path))
@@ -212,7 +216,7 @@ def _users(mesh: UsdMesh, attribute: "Usd.Attribute", code: float) -> "sp.csr_ma
     import scipy.sparse as sp
     from pxr import UsdGeom
 
-    sizes, ids = [len(p) for p in mesh.polygons], np.concatenate(mesh.polygons)
+    sizes, ids = mesh.shape.counts, mesh.shape.ids
     n, primvar = len(mesh.positions(code)), UsdGeom.Primvar(attribute)
     kind = primvar.GetInterpolation() if primvar else mesh.mesh.GetNormalsInterpolation()
     rows = np.arange(n, dtype=np.int32)

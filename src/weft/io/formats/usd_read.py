@@ -6,12 +6,8 @@ vertex become painted weights. Skinned meshes (UsdSkel) are baked to points, by 
 or by dual quaternions where they say so, before they are read.
 """
 
-import os
-import subprocess
-import sys
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,23 +15,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from weft.base.arrays import CornerUv, Floats, Ints, Positions
+from weft.base.arrays import AnyArray, CornerUv, Floats, Ints, Positions
 from weft.base.errors import MeshError
-from weft.base.input_file import MEMORY, SECONDS, USD_MESHES
-from weft.base.machine import LIBRARY_THREADS, gib
+from weft.discretization.catmull_clark import INFINITE, Subdivision, cage
 from weft.discretization.mesh import mean_at_vertices
-from weft.io.extra import optional
-from weft.io.formats import usd_probe
 from weft.io.formats.usd_materials import MATERIAL_UV
-from weft.io.formats.usd_stage import Placed, all_meshes, list_drawn_meshes
+from weft.io.formats.usd_open import is_below, open_stage
+from weft.io.formats.usd_stage import Placed, everything, list_drawn_meshes, n_points
 from weft.io.surface import (
     PLAIN,
-    SPACE,
     Contents,
     MovingMesh,
     PolygonTriangles,
     StageOptions,
-    check_file,
     check_selection,
     join_contents,
     join_moving,
@@ -45,8 +37,6 @@ from weft.io.surface import (
 if TYPE_CHECKING:
     from pxr import Usd, UsdGeom
 
-SPEED = 5e6  # [bytes/s] least speed of the trial reading
-WAIT = 10  # largest ratio of elapsed to processor time of the trial, on a busy machine
 # primvars of texture coordinates; the first one is used
 UV_NAMES = (MATERIAL_UV, "st", "UVMap", "map1", "uv")
 UV_TYPES = ("texCoord2f[]", "float2[]", "texCoord2d[]")
@@ -69,10 +59,12 @@ def usd_contents(
     Raises:
         MeshError: ``usd-core`` is missing, a damaged file, no such mesh, or several.
     """
-    with _open(path) as stage:
-        meshes = _select_meshes(stage, path, prim, one)
+    with open_stage(path, prim, options) as stage:
+        meshes = _select_meshes(stage, path, prim, one, options)
         codes = _times(stage, meshes)
-        start = codes[0] if options.frame is None else options.frame
+        start = options.frame
+        if start is None:
+            start = min(max(_origin(stage, codes, options), codes[0]), codes[-1])
         if not codes[0] <= start <= codes[-1]:
             raise MeshError(
                 "frame",
@@ -85,104 +77,41 @@ def usd_contents(
         for mesh in meshes:
             x = mesh.positions(start)
             triangles = mesh.triangles(x, start)
-            groups, regions = mesh.subsets(len(x), triangles)
+            groups, regions = mesh.subsets(triangles)
             if len(meshes) > 1:
                 own = {mesh.mesh.GetPrim().GetName(): np.arange(len(x), dtype=np.int32)}
                 groups, regions = own | groups, {}
-            uv, weights = mesh.corner_uv(triangles, start), mesh.weights(len(x), start)
+            uv, weights = mesh.corner_uv(triangles, start), mesh.weights(start)
             at = mesh.placed.name
             found.append(Contents(x, triangles.faces, uv, groups, weights, meters, regions, at))
         return join_contents(found)
 
 
-def usd_moving(path: Path, fps: float | None, prim: str | None) -> MovingMesh:
+def usd_moving(
+    path: Path, fps: float | None, prim: str | None, options: StageOptions = PLAIN
+) -> MovingMesh:
     """Return the meshes of a stage at all times at which one of them has a sample.
 
     Args:
         path: the file.
         fps: time codes per second; None: those of the stage.
         prim: path or name of one of them; None: all.
+        options: how the stage is read.
 
     Raises:
         MeshError: for the reasons of ``usd_contents``, or triangles that change.
     """
-    with _open(path) as stage:
-        meshes = _select_meshes(stage, path, prim, one=False)
+    with open_stage(path, prim, options) as stage:
+        meshes = _select_meshes(stage, path, prim, False, options)
         codes = _times(stage, meshes)
         x = [np.array([mesh.positions(code) for code in codes]) for mesh in meshes]
         faces = [mesh.triangles(p[0], codes[0]).faces for mesh, p in zip(meshes, x)]
         rate = fps or stage.GetTimeCodesPerSecond()
         if not rate > 0:
             raise MeshError("timeCodesPerSecond", got=rate, expected="must be > 0", where=path)
-        times = (np.array(codes) - codes[0]) / rate
-        return join_moving(times, x, faces, _meters(stage, path))
-
-
-@contextmanager
-def _open(path: Path) -> "Iterator[Usd.Stage]":
-    """Open a stage, with skinned meshes baked in its session layer.
-
-    Raises:
-        MeshError: errors of USD and NumPy for damaged files, here and in the block.
-    """
-    optional("pxr.Usd", "usd", "USD files", MeshError)
-    from pxr import Tf, Usd, UsdSkel
-
-    check_file(path)
-    _try(path)
-    try:
-        stage = Usd.Stage.Open(str(path))
-        if any(p.IsA(UsdSkel.Root) for p in stage.Traverse()):
-            session = stage.GetSessionLayer()
-            # Time samples of a layer with another rate, such as the default of 24, are rescaled.
-            session.timeCodesPerSecond = stage.GetTimeCodesPerSecond()
-            stage.SetEditTarget(session)
-            UsdSkel.BakeSkinning(stage.Traverse())
-        yield stage
-    except (
-        Tf.ErrorException,
-        RuntimeError,
-        ValueError,
-        TypeError,
-        OverflowError,
-        MemoryError,
-    ) as error:
-        try:
-            said = str(error).strip().splitlines()[-1].partition(" : ")
-            got = said[2] or said[0]
-        except (UnicodeDecodeError, IndexError):  # names in damaged files may be arbitrary bytes
-            got = type(error).__name__
-        raise MeshError("USD file", got=got, where=path, expected="a whole one") from error
-
-
-def _try(path: Path) -> None:
-    """Read a file in a process with bounded memory and time, before it is read in this process.
-
-    Raises:
-        MeshError: it takes more memory or time than its size justifies, or USD cannot read it.
-    """
-    size = path.stat().st_size
-    seconds = int(SECONDS + size / SPEED)
-    words = [usd_probe.__file__, path, MEMORY + SPACE * size, seconds, USD_MESHES]
-    quick = {"PXR_WORK_THREAD_LIMIT": "1", **dict.fromkeys(LIBRARY_THREADS, "1")}
-    try:
-        done = subprocess.run(
-            [sys.executable, *map(str, words)],
-            env={**os.environ, **quick},
-            check=False,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=WAIT * seconds,
-        )
-    except subprocess.TimeoutExpired:
-        said, status = f"more than {WAIT * seconds} s to read", 1
-    else:
-        status = done.returncode
-        said = (done.stderr.decode(errors="replace").strip().splitlines() or [""])[-1]
-    if status < 0:
-        said = f"more than {seconds} s or {gib(MEMORY + SPACE * size)} to read, or USD crashes"
-    if status:
-        raise MeshError("USD file", got=said, where=path, expected="a whole one")
+        times = (np.array(codes) - _origin(stage, codes, options)) / rate
+        names = [mesh.placed.name for mesh in meshes]
+        return join_moving(times, x, faces, _meters(stage, path), names)
 
 
 def _meters(stage: "Usd.Stage", path: Path) -> float:
@@ -194,16 +123,20 @@ def _meters(stage: "Usd.Stage", path: Path) -> float:
     return meters
 
 
-def _select_meshes(stage: "Usd.Stage", path: Path, prim: str | None, one: bool) -> "list[UsdMesh]":
+def _select_meshes(
+    stage: "Usd.Stage", path: Path, prim: str | None, one: bool, options: StageOptions
+) -> "list[UsdMesh]":
     """Return the drawn meshes with a name: a mesh's own path or name, or the path of a prim above
     it.
 
     A mesh that is named by its own path or name is returned whether it is drawn or not.
     """
-    drawn = list_drawn_meshes(stage, path)
+    from pxr import UsdGeom
+
+    drawn = list_drawn_meshes(stage, path, 4**options.subdivide)
     meshes = drawn if prim is None else [p for p in drawn if _is_named(p.prim, p.name, prim)]
     if not meshes:
-        every = [(p, str(p.GetPath())) for p in all_meshes(stage)]
+        every = [(p, str(p.GetPath())) for p in everything(stage) if p.IsA(UsdGeom.Mesh)]
         meshes = [Placed(p, at) for p, at in every if prim in (at, p.GetName())]
         hidden = [at for p, at in every if prim is None or _is_named(p, at, prim)]
         if hidden and not meshes:
@@ -221,14 +154,14 @@ def _select_meshes(stage: "Usd.Stage", path: Path, prim: str | None, one: bool) 
     for p in meshes:
         at = str(p.prim.GetPath())
         if at not in read:
-            read[at] = _read_polygons(p, path)
+            read[at] = _read_polygons(p, path, options.subdivide)
         found.append(replace(read[at], placed=p))
     return found
 
 
 def _is_named(prim: "Usd.Prim", name: str, said: str) -> bool:
     """Return whether ``said`` is a mesh's path or name, or the path of a prim above it."""
-    return said in (name, prim.GetName()) or name.startswith(said.rstrip("/") + "/")
+    return said in (name, prim.GetName()) or is_below(name, said)
 
 
 def _times(stage: "Usd.Stage", meshes: "Sequence[UsdMesh]") -> list[float]:
@@ -239,11 +172,19 @@ def _times(stage: "Usd.Stage", meshes: "Sequence[UsdMesh]") -> list[float]:
     return sorted(codes) or [float(stage.GetStartTimeCode())]
 
 
-def _read_polygons(placed: Placed, path: Path) -> "UsdMesh":
-    """Return a mesh with its polygons.
+def _origin(stage: "Usd.Stage", codes: Sequence[float], options: StageOptions) -> float:
+    """Return the time code of the time 0, for samples at ``codes``."""
+    if options.origin is not None:
+        return options.origin
+    start = float(stage.GetStartTimeCode())
+    return start if stage.HasAuthoredTimeCodeRange() and start <= codes[-1] else codes[0]
+
+
+def _read_polygons(placed: Placed, path: Path, levels: int) -> "UsdMesh":
+    """Return a mesh with its polygons, and of a subdivision surface those of this level.
 
     Raises:
-        MeshError: invalid faces, or faces that change in time.
+        MeshError: invalid faces or creases, or faces that change in time.
     """
     from pxr import Usd, UsdGeom
 
@@ -267,8 +208,53 @@ def _read_polygons(placed: Placed, path: Path) -> "UsdMesh":
     corners = np.split(np.arange(len(ids)), np.cumsum(counts)[:-1])
     if mesh.GetOrientationAttr().Get() == UsdGeom.Tokens.leftHanded:
         corners = [c[::-1] for c in corners]
-    polygons = [ids[c].astype(np.int32) for c in corners]
-    return UsdMesh(placed, mesh, str(path), polygons, np.concatenate(corners), int(ids.max()) + 1)
+    places, least = np.concatenate(corners), int(ids.max()) + 1
+    n = n_points(placed.prim)
+    scheme = mesh.GetSubdivisionSchemeAttr().Get()
+    if ids.min() < 0 or least > n or scheme in (UsdGeom.Tokens.none, UsdGeom.Tokens.bilinear):
+        levels = 0  # polygons; what is wrong with them is found when they are cut to triangles
+    if levels and scheme != UsdGeom.Tokens.catmullClark:
+        expected = "catmullClark, bilinear or none"
+        raise MeshError("subdivisionScheme", got=scheme, where=where, expected=expected)
+    sharp = _sharp_features(mesh, ids, n, where) if levels else (ids[:0, None], ids[:0], ids[:0])
+    shape = cage(counts, ids[places], n, *sharp)
+    for _ in range(levels):
+        shape = shape.refine()
+    return UsdMesh(placed, mesh, str(path), shape, places, least)
+
+
+def _sharp_features(
+    mesh: "UsdGeom.Mesh", ids: AnyArray, n: int, where: str
+) -> tuple[AnyArray, Floats, Floats]:
+    """Return the sharp edges (k,2) of a mesh, their sharpness (k,), and that of its n vertices.
+
+    Raises:
+        MeshError: creases or corners whose arrays do not fit together.
+    """
+    from pxr import Usd, UsdGeom
+
+    def read(attribute: "Usd.Attribute", kind: type) -> AnyArray:
+        return np.array(attribute.Get(Usd.TimeCode.EarliestTime()) or [], dtype=kind)
+
+    chain, lengths = read(mesh.GetCreaseIndicesAttr(), int), read(mesh.GetCreaseLengthsAttr(), int)
+    sharpness = read(mesh.GetCreaseSharpnessesAttr(), float)
+    vertices = read(mesh.GetCornerIndicesAttr(), int)
+    at_vertices = read(mesh.GetCornerSharpnessesAttr(), float)
+    every = np.concatenate([chain, vertices])
+    sizes = lengths.sum() == len(chain) and (lengths > 1).all()
+    sizes &= len(sharpness) in (len(lengths), (lengths - 1).sum())
+    if not (sizes and len(vertices) == len(at_vertices) and np.isin(every, np.arange(n)).all()):
+        got = f"{len(chain)} indices, {len(lengths)} lengths, {len(sharpness)} sharpnesses"
+        raise MeshError("creases and corners", got=got, where=where, expected="arrays that fit")
+    start = np.delete(np.arange(len(chain)), np.cumsum(lengths) - 1)
+    if len(sharpness) == len(lengths):
+        sharpness = np.repeat(sharpness, lengths - 1)
+    uses, corners = np.bincount(ids, minlength=n), np.zeros(n)
+    corners[vertices] = at_vertices
+    corners[uses == 0] = INFINITE
+    if mesh.GetInterpolateBoundaryAttr().Get() == UsdGeom.Tokens.edgeAndCorner:
+        corners[uses == 1] = INFINITE
+    return np.stack([chain[start], chain[start + 1]], axis=1), sharpness, corners
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,17 +265,22 @@ class UsdMesh:
         placed: its prim and transforms.
         mesh: the same prim.
         path: the file, for messages.
-        polygons: vertices of each polygon.
-        corners: (c,) place of the corners of all polygons in the arrays of the file.
-        least: number of vertices that the polygons need.
+        shape: its polygons, of the level of subdivision at which they are taken.
+        corners: (c,) place of the corners of all polygons of the cage in the arrays of the file.
+        least: number of vertices that these polygons need.
     """
 
     placed: Placed
     mesh: "UsdGeom.Mesh"
     path: str
-    polygons: Sequence[Ints]
-    corners: Ints
+    shape: Subdivision
+    corners: AnyArray
     least: int
+
+    @property
+    def n_points(self) -> int:
+        """The number of points in the file."""
+        return int(self.shape.points.shape[1])
 
     def positions(self, code: float) -> Positions:
         """Return the world positions (n,3) at a time code, in the stage's units, y up.
@@ -308,6 +299,10 @@ class UsdMesh:
             got = f"{len(x)} at time code {code:g}"
             expected = f"{self.least} or more, as faces need"
             raise MeshError("points", got=got, where=where, expected=expected)
+        if len(x) != self.n_points:
+            got = f"{len(x)} at time code {code:g}"
+            expected = f"{self.n_points}, as at the first"
+            raise MeshError("points", got=got, where=where, expected=expected)
         M = self.placed.to_world(code)
         with np.errstate(all="ignore"):
             x = x @ M[:3, :3] + M[3, :3]
@@ -316,6 +311,7 @@ class UsdMesh:
             raise MeshError(
                 f"position of vertex {bad}", got=x[bad], where=where, expected="finite numbers"
             )
+        x = self.shape.points @ x
         up = UsdGeom.GetStageUpAxis(self.placed.prim.GetStage())
         return x if up != UsdGeom.Tokens.z else np.stack([x[:, 0], x[:, 2], -x[:, 1]], axis=1)
 
@@ -326,7 +322,9 @@ class UsdMesh:
             x: (n,3) positions.
             code: time code of the transform.
         """
-        found = triangulate_polygons(x, self.polygons, f"{self.path}{self.placed.name}")
+        ids = self.shape.ids.astype(np.int32)
+        polygons = np.split(ids, np.cumsum(self.shape.counts)[:-1])
+        found = triangulate_polygons(x, polygons, f"{self.path}{self.placed.name}")
         if np.linalg.det(self.placed.to_world(code)[:3, :3]) >= 0:
             return found
         return replace(found, faces=found.faces[:, ::-1], corners=found.corners[:, ::-1])
@@ -348,10 +346,10 @@ class UsdMesh:
         uv = _floats(primvar.ComputeFlattened(code), (0, 2))
         kind = primvar.GetInterpolation()
         at_vertices = kind in (UsdGeom.Tokens.vertex, UsdGeom.Tokens.varying)
-        if at_vertices and len(uv) >= self.least:
-            return uv[triangles.faces]
+        if at_vertices and len(uv) >= self.n_points:
+            return np.asarray((self.shape.points @ uv[: self.n_points])[triangles.faces])
         if kind == UsdGeom.Tokens.faceVarying and len(uv) == len(self.corners):
-            return uv[self.corners[triangles.corners]]
+            return np.asarray((self.shape.values @ uv[self.corners])[triangles.corners])
         raise MeshError(
             f"primvar {names[0]}",
             got=f"{len(uv)} values, {kind}",
@@ -359,13 +357,10 @@ class UsdMesh:
             expected="one a corner (faceVarying) or a vertex",
         )
 
-    def subsets(
-        self, n: int, triangles: PolygonTriangles
-    ) -> tuple[dict[str, Ints], dict[str, Ints]]:
+    def subsets(self, triangles: PolygonTriangles) -> tuple[dict[str, Ints], dict[str, Ints]]:
         """Return the vertices of every subset by name, and the triangles of every subset of faces.
 
         Args:
-            n: number of vertices.
             triangles: of the polygons.
         """
         from pxr import UsdGeom
@@ -377,18 +372,20 @@ class UsdMesh:
             ids = np.array(subset.GetIndicesAttr().Get() or [], dtype=np.int64)
             kind = subset.GetElementTypeAttr().Get()
             of_faces = kind == UsdGeom.Tokens.face
+            members = np.isin(self.shape.polygon, ids)
             if of_faces:
-                regions[name] = triangles.of_polygons(ids.tolist())
+                regions[name] = triangles.of_polygons(np.flatnonzero(members).tolist())
             valid = len(ids) > 0 and ids.min() >= 0
-            if valid and of_faces and ids.max() < len(self.polygons):
-                groups[name] = np.unique(np.concatenate([self.polygons[k] for k in ids]))
-            elif valid and kind == UsdGeom.Tokens.point and ids.max() < n:
+            if valid and of_faces and ids.max() <= self.shape.polygon[-1]:
+                corners = self.shape.ids[np.repeat(members, self.shape.counts)]
+                groups[name] = np.unique(corners).astype(np.int32)
+            elif valid and kind == UsdGeom.Tokens.point and ids.max() < self.n_points:
                 groups[name] = np.unique(ids).astype(np.int32)
         return groups, regions
 
-    def weights(self, n: int, code: float) -> dict[str, Floats]:
-        """Return the primvars with one number for each of n vertices, or for each corner (their
-        mean at a vertex), by name.
+    def weights(self, code: float) -> dict[str, Floats]:
+        """Return the primvars with one number for each vertex, or for each corner (their mean at a
+        vertex), by name.
 
         Colors are three of them: red, green and blue of displayColor, and NAME.red of others. A
         primvar of another length is left out, with a warning.
@@ -397,15 +394,17 @@ class UsdMesh:
 
         found: dict[str, Floats] = {}
         at_vertices = (UsdGeom.Tokens.vertex, UsdGeom.Tokens.varying)
-        ids = np.concatenate(self.polygons)
+        n = self.shape.points.shape[0]
         for p in UsdGeom.PrimvarsAPI(self.mesh).GetPrimvars():
             kind, name, place = str(p.GetTypeName()), p.GetPrimvarName(), p.GetInterpolation()
             at_corners = place == UsdGeom.Tokens.faceVarying
             is_color = kind in COLOR_TYPES
             if not (kind in WEIGHT_TYPES or is_color) or not (place in at_vertices or at_corners):
                 continue
+            if p.GetElementSize() != 1:  # weights of joints
+                continue
             values = _floats(p.ComputeFlattened(code), (0,))
-            count = len(ids) if at_corners else n
+            count = len(self.corners) if at_corners else self.n_points
             if len(values) != count:
                 warnings.warn(
                     f"primvar {name} of {self.path}{self.placed.name} is left out: {len(values)} "
@@ -414,7 +413,10 @@ class UsdMesh:
                 )
                 continue
             if at_corners:
-                values = mean_at_vertices(ids, values[self.corners], n)
+                at = self.shape.values @ values[self.corners]
+                values = mean_at_vertices(self.shape.ids, at, n)
+            else:
+                values = self.shape.points @ values
             first = "" if name == "displayColor" else f"{name}."
             names = [first + color for color in COLORS] if is_color else [name]
             found.update(zip(names, values.reshape(n, -1).T))

@@ -125,8 +125,9 @@ class Placed:
         return codes
 
 
-def list_drawn_meshes(stage: "Usd.Stage", path: Path) -> list[Placed]:
-    """Return every mesh of a stage that is drawn, once for each instance.
+def list_drawn_meshes(stage: "Usd.Stage", path: Path, finer: int = 1) -> list[Placed]:
+    """Return every mesh of a stage that is drawn, once for each instance; their points become
+    ``finer`` times as many.
 
     Raises:
         MeshError: instances without prototypes, that change in time or are among their own
@@ -134,7 +135,7 @@ def list_drawn_meshes(stage: "Usd.Stage", path: Path) -> list[Placed]:
     """
     walk = _Walk(path)
     count, points = walk.size(stage.GetPseudoRoot(), None)
-    need = PER_POINT * points
+    need = PER_POINT * points * finer
     if count > MOST or need > memory():
         raise MeshError(
             "meshes of a USD file",
@@ -146,12 +147,11 @@ def list_drawn_meshes(stage: "Usd.Stage", path: Path) -> list[Placed]:
     return list(walk.meshes(stage.GetPseudoRoot(), None))
 
 
-def all_meshes(stage: "Usd.Stage") -> "Iterator[Usd.Prim]":
-    """Return every mesh prim of a stage, drawn or not; prototypes as they are in the file."""
-    from pxr import Usd, UsdGeom
+def everything(stage: "Usd.Stage") -> "Iterator[Usd.Prim]":
+    """Return every prim of a stage, drawn or not; instances too, prototypes as in the file."""
+    from pxr import Usd
 
-    everything = Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies())
-    return (p for p in everything if p.IsA(UsdGeom.Mesh))
+    return iter(Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies()))
 
 
 class _Walk:
@@ -172,7 +172,7 @@ class _Walk:
         count, points = 0, 0
         for prim, instancer in self._walk_drawn(root, top):
             if instancer is None:
-                count, points = count + 1, points + _n_points(prim)
+                count, points = count + 1, points + n_points(prim)
                 continue
             each = [self._size_of_prototype(r) if r else (0, 0) for r in instancer.roots]
             for k in instancer.visible:
@@ -287,7 +287,7 @@ def _relative(cache: "UsdGeom.XformCache", prim: "Usd.Prim", root: "Usd.Prim") -
     return np.eye(4) if prim == root else np.array(cache.ComputeRelativeTransform(prim, root)[0])
 
 
-def _n_points(prim: "Usd.Prim") -> int:
+def n_points(prim: "Usd.Prim") -> int:
     """Return the number of its points at the first time at which they are given."""
     from pxr import Usd, UsdGeom
 
