@@ -287,7 +287,7 @@ def ropes(v):
 
 def goals(v):
     c = v["stiffness"], np.arange(1.0, 9.0)
-    return Goals(FOUR, HALVES, *c, np.full((8, 3), v["place"]), v["damping"])
+    return Goals(FOUR, HALVES, *c, Still(np.full((8, 3), 0.3)), v["damping"])
 
 
 def rings(v):
@@ -393,7 +393,7 @@ ENERGIES = {
     cut_motors: {"most": 0.7},
     joints: {"stiffness": 100.0, "place": 0.2},
     ropes: {"stiffness": 20.0, "length": 0.2, "first": 0.25, "onset": 0.3, "damping": 0.02},
-    goals: {"stiffness": 20.0, "damping": 0.02, "place": 0.3},
+    goals: {"stiffness": 20.0, "damping": 0.02},
     rings: {"stiffness": 20.0, "length": 0.05, "friction": 0.3, "slip": 0.02},
     spacing: {"stiffness": 20.0, "apart": 0.4},
     on_a_pole: {"stiffness": 20.0, "length": 0.02, "friction": 0.3, "slip": 0.02},

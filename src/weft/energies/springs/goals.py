@@ -116,7 +116,7 @@ class Goals(SpringEnergy):
         c: (m,k) their weights, which sum to one.
         stiffness: [N/m^3] per area.
         area: (m,) [m^2] of cloth that each point stands for, times its weight.
-        place: the places, (m,3) [m] if they do not move.
+        place: the places, which may move.
         damping: [s] over the stiffness.
         name: of the energy, and in metrics.
     """
@@ -125,7 +125,7 @@ class Goals(SpringEnergy):
     c: Floats
     stiffness: float
     area: Floats
-    place: MovedPlaces | Positions
+    place: MovedPlaces
     damping: float = 0.0
     name: str = "goals"
 
@@ -147,8 +147,6 @@ class Goals(SpringEnergy):
 
     def places(self, bodies: Positions | None, t: float) -> Positions:
         """Return the places (m,3) [m] at time t [s]; without bodies, those of the start."""
-        if isinstance(self.place, np.ndarray):
-            return self.place
         return self.place.start if bodies is None else self.place.at(bodies, t)
 
     def drawn(self, x: Positions) -> Positions:
@@ -175,18 +173,15 @@ class Goals(SpringEnergy):
 
     @property
     def constants(self) -> ByName:
-        """Constants by name: stiffness [N/m^3], areas [m^2], time constant of damping [s], and
-        places [m] that do not move.
-        """
+        """Constants by name: stiffness [N/m^3], time constant of damping [s], areas [m^2]."""
         m = len(self)
         found = {n: repeat_per_element(getattr(self, n), m) for n in ("stiffness", "damping")}
-        still = {"place": self.place} if isinstance(self.place, np.ndarray) else {}
-        return {**found, "area": self.area, **still}
+        return {**found, "area": self.area}
 
     @property
     def structure(self) -> object:
         """Data besides the constants: points, and what moves the places."""
-        return self.points, self.c, None if isinstance(self.place, np.ndarray) else self.place
+        return self.points, self.c, self.place
 
     def bind(self, pattern: BlockPattern) -> "BoundGoals":
         """Return the term for simulations, bound to the block pattern of a matrix."""
@@ -205,10 +200,9 @@ class BoundGoals(SteppedSpring):
         found = e.derivatives(p)
         share = step.span / step.dt if damping_rate(step) > 0 else 0.0
         np.add.at(into.origin, e.points, e.c[..., None] * found["carried"][:, None])
-        if not isinstance(e.place, np.ndarray):
-            now, before = found["place"] + share * found["carried"], -share * found["carried"]
-            e.place.pull_back(step.bodies[1], step.t, now, into.after)
-            e.place.pull_back(step.bodies[0], step.state.t, before, into.before)
+        now, before = found["place"] + share * found["carried"], -share * found["carried"]
+        e.place.pull_back(step.bodies[1], step.t, now, into.after)
+        e.place.pull_back(step.bodies[0], step.state.t, before, into.before)
 
     def forces(self, x: WarpArray) -> Json:
         """Return the force on the cloth, and the largest distance of a point from its place."""
