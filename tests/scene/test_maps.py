@@ -220,6 +220,12 @@ def test_a_file_paints_its_cloth(tmp_path):
     assert len(scene.model().contact.mesh.sides.grip) == 25
     other = load_scene(write(tmp_path, ("to: 900 N/m", "to: 800 N/m"))).scene
     assert other.identity() != scene.identity()
+    path = write(tmp_path)
+    np.savetxt(tmp_path / "hem.csv", np.linspace(1, 0, 25) ** 2)
+    other = load_scene(path).scene
+    assert other.identity() != scene.identity()
+    Image.fromarray(np.full((8, 8), 99, np.uint8)).save(tmp_path / "ramp.png")
+    assert load_scene(path).scene.identity()["painted"] != other.identity()["painted"]
     stepped(scene, 2)
 
 

@@ -17,6 +17,7 @@ from weft.base.settings import settings_by_field
 from weft.base.trees import Yaml, YamlMapping
 from weft.cloth.cloth import ClothPart
 from weft.cloth.regions import Region
+from weft.contact.collision_groups import Friction
 from weft.fabric.fabric import Fabric
 from weft.laws.base import Law
 
@@ -44,6 +45,7 @@ def identity(scene: "Scene") -> YamlMapping:
     tree = {
         "mesh": digest(*shape),
         "parts": [_part(p) for p in cloth.parts],
+        "painted": {name: digest(cloth.mesh.weights[name]) for name in _painted(scene)},
         "sewn": None if cloth.sewn is None else digest(cloth.sewn),
         "seams": [{"name": name, "pairs": len(pairs)} for name, pairs in cloth.seams],
         "pins": [
@@ -57,6 +59,15 @@ def identity(scene: "Scene") -> YamlMapping:
         **{n: describe(getattr(scene, n)) for n in names if n not in _OF_ITS_OWN | _NO_PART},
     }
     return {name: value for name, value in tree.items() if not _is_empty(value)}
+
+
+def _painted(scene: "Scene") -> list[str]:
+    """Return the names of the painted weights that fabrics and friction have."""
+    found = {m.weights for f in scene.cloth.fabrics for m in (f.maps or {}).values()}
+    friction = None if scene.contact is None else scene.contact.friction
+    if isinstance(friction, Friction) and friction.map is not None:
+        found.add(friction.map)
+    return sorted(found & scene.cloth.mesh.weights.keys())
 
 
 def _is_empty(value: object) -> bool:
