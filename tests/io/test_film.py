@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import weft
+from tests import command
 from tests.io.files import GRID, define, read_moving
 from tests.io.film_assets import (
     BODY,
@@ -264,3 +266,21 @@ def test_bodies_of_a_stage_have_one_time(assets):
         scene_of(assets.stand, "seconds: 0.3 s\nbodies: [{name: a, mesh: {file: stand.usda}}]\n")
     ).scene.bodies
     assert body.vertices[:, 0].min() == pytest.approx(-1 / 3, rel=1e-6)
+
+
+def test_a_run_of_a_shot_goes_back_to_its_frames(assets, tmp_path):
+    """The layer begins with the pre-roll, and the cage follows the surface that was simulated."""
+    from pxr import UsdGeom
+
+    cloth = "cloth: {mesh: {file: shot.usda, prim: /shot/cape, subdivide: 1, rest: mesh}}\n"
+    scene = scene_of(assets.shot, "shot: shot.usda\npreroll: 2\nseconds: 0.16667\n", cloth)
+    weft.simulate(load_scene(scene).scene, frames=4, fps=24, out=tmp_path / "run", progress=False)
+    done = command.weft("export", "run", "o.usda", "--onto", "shot.usda", cwd=tmp_path)
+    assert done.status == 0, done.err
+    path = f"/shot{CAPE}"
+    moved = UsdGeom.Mesh.Get(stage := open_stage(tmp_path / "o_stage.usda"), path).GetPointsAttr()
+    assert moved.GetTimeSamples() == [FIRST - 2 + k for k in range(5)]
+    own = np.array(UsdGeom.Mesh.Get(before := open_stage(assets.shot), path).GetPointsAttr().Get())
+    np.testing.assert_allclose(np.array(moved.Get(FIRST - 2)), own, atol=1e-4)
+    fall = np.array(moved.Get(FIRST + 2)) - own  # z is up; the stages live until here
+    assert (fall[:, 2] < -5).all() and stage and before

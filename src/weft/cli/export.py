@@ -190,12 +190,15 @@ def _export_onto(
 ) -> None:
     """Write the meshes of an asset as the cloths of a run move them."""
     from weft.io import write_over
-    from weft.scene.asset_cloths import asset_cloths
+    from weft.scene.asset_cloths import asset_cloths, first_of_shot
 
     cloths = asset_cloths(run, asset, prims)
     several = "#" in out.name
     if out.suffix.lower() == ".obj" and not several:
         frames = frames or "-1"
+    begin = first_of_shot(run)
+    if first is None and begin is not None and not several:
+        first = begin + _numbers(run, frames)[0]
     start = first if first is not None else 0
     animation = run.animation(frames, first=start, **how)  # type: ignore[arg-type]
     if several:

@@ -218,7 +218,12 @@ def _rest_positions(
 
 
 def read_surface(
-    path: Path, scale: float | None = None, prim: str | None = None, *, one: bool = False
+    path: Path,
+    scale: float | None = None,
+    prim: str | None = None,
+    *,
+    one: bool = False,
+    options: StageOptions = PLAIN,
 ) -> tuple[Positions, Faces]:
     """Return the positions and triangles of a mesh file, without material coordinates.
 
@@ -227,6 +232,7 @@ def read_surface(
         scale: meters per unit of its positions; None: the unit of the file, or 1 if it has none.
         prim: path or name of one mesh, in a file of several meshes; None: all.
         one: refuse several meshes.
+        options: how the stage of a USD file is read.
 
     Returns:
         Positions (n,3) [m] and triangles (m,3).
@@ -234,7 +240,7 @@ def read_surface(
     Raises:
         MeshError: another suffix, a file that cannot be read, or one without faces.
     """
-    found = _contents(path, prim, one=one)
+    found = _contents(path, prim, one=one, options=options)
     if len(found.faces) == 0:
         raise MeshError("faces", got=0, expected="at least one triangle", where=path)
     return (found.meters if scale is None else scale) * found.x, found.faces

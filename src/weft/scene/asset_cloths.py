@@ -1,6 +1,7 @@
 """The cloths of a run on the meshes of an asset, from which they came or which they stand for."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +10,9 @@ from weft.base.arrays import Faces
 from weft.base.errors import MeshError, RunError
 from weft.bodies.nearest_points import NearestPoints
 from weft.discretization.surface_embedding import SurfaceEmbedding
-from weft.io import read_surface
+from weft.io import read_shot, read_surface
 from weft.io.asset_cloth import AssetCloth
+from weft.io.surface import PLAIN
 from weft.run.run import Run
 from weft.scene.file import Source, validate
 from weft.scene.schema import ClothBlock
@@ -58,6 +60,16 @@ def asset_cloths(run: Run, asset: Path, prims: Sequence[str] = ()) -> list[Asset
     return found
 
 
+def first_of_shot(run: Run) -> int | None:
+    """Return the number that the first frame of a run has in its shot; None: it has no shot."""
+    description = run.manifest["description"] or {}
+    if not description.get("shot"):
+        return None
+    file = run.path / run.manifest.get("scene_file", "manifest.json")
+    first = read_shot(file.parent / description["shot"])[1]
+    return round(first) - int(description.get("preroll", 0))
+
+
 def _blocks(run: Run) -> list[tuple[ClothBlock, Path | None]]:
     """Return the cloths of the scene file of a run, each with its mesh file; none of a run that
     Python made.
@@ -89,11 +101,13 @@ def _on_mesh(
     """
     from scipy.spatial.transform import Rotation
 
-    scale, turn, shift = None, np.eye(3), np.zeros(3)
+    scale, turn, shift, options = None, np.eye(3), np.zeros(3), PLAIN
     if block.mesh is not None and Path(block.mesh.file).suffix == asset.suffix:
+        options = replace(block.mesh.make(), subdivide=0)  # the cage follows its surface
+        same = same and not block.mesh.subdivide
         scale, shift = block.mesh.scale, np.array(block.translation)
         turn = Rotation.from_euler("xyz", block.rotation, degrees=True).as_matrix()
-    points = read_surface(asset, scale, prim, one=True)[0] @ turn.T + shift
+    points = read_surface(asset, scale, prim, one=True, options=options)[0] @ turn.T + shift
     where, own = f"{asset}{prim or ''}", len(np.unique(faces))
     if same and len(points) != own and block.discretization == "triangles":
         raise MeshError(
