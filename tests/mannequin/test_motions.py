@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 
 from tests.refusals import refused
 from weft.base.errors import MannequinError
@@ -131,6 +132,24 @@ def test_arms_of_a_stout_figure_clear_it():
     stout = mannequin("woman", height=1.75, chest=1.17, waist=1.15, hips=1.06, size=0.0212)
     assert np.degrees(stout.body.down[0]) > 15 > np.degrees(DOWN[0])
     assert len(intersections(stout.pose_vertices("arms_down"), stout.faces)) == 0
+
+
+@pytest.mark.parametrize(
+    "measures", [{}, {"hips": 1.1}, {"chest": 1.1, "waist": 0.94, "hips": 1.16}]
+)
+def test_arms_clear_wide_hips_in_a_walk(measures):
+    """A sleeve and a skirt have room between them: 2 cm, as on the default woman."""
+    figure = mannequin("woman", **measures)
+    frames = figure.motion("walk", hold=0, blend=0.3, cycles=1, fps=12)
+    sleeves = [NUMBER[side + n] for side in ("left_", "right_") for n in ("elbow", "wrist")]
+    arms = [*sleeves, NUMBER["left_shoulder"], NUMBER["right_shoulder"]]
+    of_arms, of_sleeves = (
+        (figure.weights * np.isin(figure.skin, part)).sum(1) for part in (arms, sleeves)
+    )
+    for x in frames.positions:
+        distance, _ = cKDTree(x[of_arms < 0.05]).query(x[of_sleeves > 0.5])
+        assert len(intersections(x, figure.faces)) == 0
+        assert distance.min() > 0.02
 
 
 def test_turn_comes_round(woman):

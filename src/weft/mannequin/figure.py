@@ -24,6 +24,9 @@ from weft.mannequin.stance import Stance, rotations, solve_joints
 SIZE = 0.0088  # default edge length over the stature, which gives about 21 000 faces
 FACES_PER_SIZE = 21_000.0  # number of faces at the default edge length
 CLEAR = 0.012  # [m] distance between hanging arms and the trunk
+# More distance from hips and thighs, over the stature: they sway beneath the shoulders in a walk.
+# ``HIPS`` is how far they reach above the hip joints, over the stature.
+CLEAR_HIPS, HIPS = 0.015, 0.1
 FINEST, COARSEST = 0.0075, 0.0125  # bounds of edge length over stature: 30 000 to 10 000 faces
 
 
@@ -105,7 +108,9 @@ class Mannequin:
         radius = self.measures.upper_arm / (2 * np.pi)
         low = shoulder[1] - np.linalg.norm(wrist - shoulder) - 0.08 * self.measures.height
         beside = x[(x[:, 1] > low) & (x[:, 1] < shoulder[1] - 3 * radius)]
-        aside = beside[:, 0] + radius + CLEAR - shoulder[0]
+        hips = self.joints[NUMBER["left_hip"], 1] + HIPS * self.measures.height
+        clear = CLEAR + CLEAR_HIPS * self.measures.height * (beside[:, 1] < hips)
+        aside = beside[:, 0] + radius + clear - shoulder[0]
         return float(np.arctan2(aside, shoulder[1] - beside[:, 1]).max())
 
     def pose_vertices(self, name: str = "a_pose") -> Positions:
