@@ -78,6 +78,18 @@ def test_what_moves_as_a_whole_does_not_deform(assets):
     assert any("a /stand/geo/low: 12 faces, closed, moves" in f for f in check(path).facts)
 
 
+def test_a_mesh_that_stands_still_before_others_is_named(assets):
+    from pxr import UsdGeom
+
+    stage = open_stage(assets.shot)
+    place = UsdGeom.Xformable(stage.GetPrimAtPath("/shot/stand")).GetOrderedXformOps()[0]
+    for code in (FIRST, LAST - 4):
+        place.Set((code - FIRST, 0, 0), code)
+    stage.Save()
+    with pytest.warns(UserWarning, match="/shot/stand/geo/low: its samples end at time code 1009"):
+        read_motion(assets.shot)
+
+
 def test_variants_are_chosen_by_prim(assets):
     def top(variants):
         block = f"bodies: [{{name: a, mesh: {{file: shot.usda, prim: /shot/stand, {variants}}}}}]\n"

@@ -73,8 +73,8 @@ def export(
     onto: Annotated[
         Path | None,
         typer.Option(
-            help="An asset, .usd, .obj or .abc, whose meshes the cloth moves: all else stays as it is "
-            "there. USD is a layer over it."
+            help="An asset, .usd, .obj or .abc, whose meshes the cloth moves: all else stays as it "
+            "is there. USD is a layer over it."
         ),
     ] = None,
     prim: Annotated[

@@ -111,6 +111,14 @@ def usd_moving(
             raise MeshError("timeCodesPerSecond", got=rate, expected="must be > 0", where=path)
         times = (np.array(codes) - _origin(stage, codes, options)) / rate
         names = [mesh.placed.name for mesh in meshes]
+        for name, mesh, p in zip(names, meshes, x):
+            end = max(mesh.placed.times(), default=codes[-1])
+            if end < codes[-1] and np.ptp(p, axis=0).any():
+                warnings.warn(
+                    f"{path}{name}: its samples end at time code {end:g}, those of others at "
+                    f"{codes[-1]:g}: it stands still from then on",
+                    stacklevel=2,
+                )
         return join_moving(times, x, faces, _meters(stage, path), names)
 
 
