@@ -20,7 +20,7 @@ from weft.io.animation import Animation, Convention
 from weft.io.asset_cloth import AssetCloth
 from weft.io.formats.usd import save_stage
 from weft.io.formats.usd_open import open_stage
-from weft.io.formats.usd_read import UsdMesh, _meters, _select_meshes
+from weft.io.formats.usd_read import UsdMesh, select_meshes, stage_meters
 from weft.io.surface import PLAIN
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class _Target:
     def __init__(self, stage: "Usd.Stage", asset: Path, cloth: AssetCloth, start: float) -> None:
         from pxr import UsdGeom
 
-        (mesh,) = _select_meshes(stage, asset, cloth.prim, True, PLAIN)
+        (mesh,) = select_meshes(stage, asset, cloth.prim, True, PLAIN)
         if mesh.placed.within:
             raise MeshError(
                 "prim",
@@ -156,7 +156,7 @@ class _Target:
             )
         up = Convention("z" if UsdGeom.GetStageUpAxis(stage) == UsdGeom.Tokens.z else "y")
         self.stage, self.path, self.placed = stage, mesh.placed.name, mesh.placed
-        self.cloth = replace(cloth, to_file=up.of(np.eye(3)) / _meters(stage, asset))
+        self.cloth = replace(cloth, to_file=up.of(np.eye(3)) / stage_meters(stage, asset))
         self.velocities: dict[float, AnyArray] = {}  # by time code
         self.normals: dict[str, tuple[Floats, sp.csr_matrix]] = {}  # by name of their attribute
         M = np.linalg.inv(mesh.placed.to_world(start)[:3, :3]).T @ self.cloth.to_file.T

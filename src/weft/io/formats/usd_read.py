@@ -60,7 +60,7 @@ def usd_contents(
         MeshError: ``usd-core`` is missing, a damaged file, no such mesh, or several.
     """
     with open_stage(path, prim, options) as stage:
-        meshes = _select_meshes(stage, path, prim, one, options)
+        meshes = select_meshes(stage, path, prim, one, options)
         codes = _times(stage, meshes)
         start = options.frame
         if start is None:
@@ -72,7 +72,7 @@ def usd_contents(
                 where=f"{path}{meshes[0].placed.name}",
                 expected=f"a time code from {codes[0]:g} to {codes[-1]:g}, where it has samples",
             )
-        meters = _meters(stage, path)
+        meters = stage_meters(stage, path)
         found = []
         for mesh in meshes:
             x = mesh.positions(start)
@@ -102,7 +102,7 @@ def usd_moving(
         MeshError: for the reasons of ``usd_contents``, or triangles that change.
     """
     with open_stage(path, prim, options) as stage:
-        meshes = _select_meshes(stage, path, prim, False, options)
+        meshes = select_meshes(stage, path, prim, False, options)
         codes = _times(stage, meshes)
         x = [np.array([mesh.positions(code) for code in codes]) for mesh in meshes]
         faces = [mesh.triangles(p[0], codes[0]).faces for mesh, p in zip(meshes, x)]
@@ -119,10 +119,15 @@ def usd_moving(
                     f"{codes[-1]:g}: it stands still from then on",
                     stacklevel=2,
                 )
-        return join_moving(times, x, faces, _meters(stage, path), names)
+        return join_moving(times, x, faces, stage_meters(stage, path), names)
 
 
-def _meters(stage: "Usd.Stage", path: Path) -> float:
+def stage_meters(stage: "Usd.Stage", path: Path) -> float:
+    """Return the unit [m] of a stage.
+
+    Raises:
+        MeshError: it is not positive.
+    """
     from pxr import UsdGeom
 
     meters = float(UsdGeom.GetStageMetersPerUnit(stage))
@@ -131,7 +136,7 @@ def _meters(stage: "Usd.Stage", path: Path) -> float:
     return meters
 
 
-def _select_meshes(
+def select_meshes(
     stage: "Usd.Stage", path: Path, prim: str | None, one: bool, options: StageOptions
 ) -> "list[UsdMesh]":
     """Return the drawn meshes with a name: a mesh's own path or name, or the path of a prim above
