@@ -1,4 +1,6 @@
-"""A run whose seams are caught on a body starts again once, with these seams sewn earlier."""
+"""A run whose seams are caught on a body starts again, with these seams sewn earlier; it goes back
+to the first order if that was better.
+"""
 
 from dataclasses import replace
 
@@ -66,6 +68,29 @@ def test_a_seam_that_an_earlier_one_traps_on_a_limb_is_sewn_with_it(tmp_path):
         run = weft.simulate(scene, frames=12, out=tmp_path / "run", resume=True, **how)
     np.testing.assert_array_equal(run.positions(11), before)
     assert widest(scene, run) < 1e-3
+
+
+def test_a_second_try_that_is_worse_is_taken_back(tmp_path, monkeypatch):
+    """The last try has the bits of a run that does not start again, also after a resume."""
+    scene, how = scene_in(tmp_path, "0.6, 1"), {"fps": 20.0, "progress": False}
+    monkeypatch.setattr("weft.scene.scene.close_earlier", lambda energies, pairs: None)
+    with pytest.warns(UserWarning, match="does not start again"):
+        once = weft.simulate(scene, frames=12, out=tmp_path / "once", **how).positions(-1)
+
+    def close_never(energies, pairs):
+        return [replace(e, closing=e.closing + 10) if isinstance(e, Bonds) else e for e in energies]
+
+    monkeypatch.setattr("weft.scene.scene.close_earlier", close_never)
+    with pytest.warns(UserWarning, match="in the first order") as told:
+        run = weft.simulate(scene, frames=12, out=tmp_path / "run", **how)
+    assert sum("starts again" in str(w.message) for w in told) == 2
+    np.testing.assert_array_equal(run.positions(-1), once)
+    run.folder.drop_frames_after(11)
+    run.folder.files.remove("checkpoint.npz")
+    with pytest.warns(UserWarning, match="damaged") as told:
+        run = weft.simulate(scene, frames=12, out=tmp_path / "run", resume=True, **how)
+    assert not any("starts again" in str(w.message) for w in told)
+    np.testing.assert_array_equal(run.positions(-1), once)
 
 
 def test_a_garment_that_is_too_small_is_not_sewn_again(tmp_path):

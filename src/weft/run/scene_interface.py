@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from weft.base.errors import SceneError
-from weft.base.trees import YamlMapping
+from weft.base.trees import Json, YamlMapping
 from weft.bodies.body import Body
 from weft.cloth.attachments import Attachment
 from weft.cloth.cloth import Cloth
@@ -19,7 +19,9 @@ from weft.energies.state import State
 from weft.integrators.base import Stepper
 from weft.integrators.model import Model
 
-SEWN_EARLIER = "sewn_earlier"  # entry of a description: seams that were open in a first try
+# Entry of a description: the seams that are sewn earlier than in a first try, and the widest gap
+# [m] of that try. No seams: the second try was worse, so this one is as the first.
+SEWN_EARLIER = "sewn_earlier"
 
 
 class Simulated(Protocol):
@@ -98,10 +100,16 @@ class SceneLike(Simulated, Changeable, Protocol):
     def resolved(self) -> object | None:
         """The changes, as text, that removed intersections at the start; None: none were needed."""
 
-    def sew_earlier(self, seams: Sequence[str]) -> "SceneLike | None":
-        """Return the scene with seams that begin to close with the first ones, listed as
+    def sew_earlier(self, seams: Sequence[str], gap: float) -> "SceneLike | None":
+        """Return the scene with seams that begin to close with the first ones, and with
         ``SEWN_EARLIER`` in its description; None if they do already.
         """
 
     def identity(self) -> YamlMapping:
         """Return a tree of plain values that is equal for two scenes only if their results are."""
+
+
+def sewn_as(scene: SceneLike, manifest: Json) -> SceneLike:
+    """Return a scene with its seams in the order in which the run of a manifest sews them."""
+    tried = manifest["description"].get(SEWN_EARLIER)
+    return scene if tried is None else scene.sew_earlier(**tried) or scene

@@ -46,7 +46,7 @@ from weft.run.plausibility import (
 )
 from weft.run.recovery import RunCondition, open_run
 from weft.run.run_folder import CHECKPOINT, RunFolder, frame_name
-from weft.run.scene_interface import SEWN_EARLIER, SceneLike
+from weft.run.scene_interface import SEWN_EARLIER, SceneLike, sewn_as
 from weft.run.step_record import (
     RunState,
     Stretch,
@@ -85,7 +85,8 @@ def run_scene(
 ) -> None:
     """Simulate ``frames`` frames into a run folder, as the only writer of this folder.
 
-    If seams are open when sewing ends, the run starts again once, with these seams sewn earlier.
+    If seams are open when sewing ends, the run starts again, with these seams sewn earlier; if they
+    are open farther then, it goes back to the first order.
 
     Args:
         scene: the scene to simulate.
@@ -113,12 +114,11 @@ def run_scene(
         raise SceneError("step", got=f"{scene.step:g} s", expected=expected)
     if from_frame is not None and not folder.exists():
         raise RunError("run to continue", got=str(folder.path), expected="a run folder")
-    earlier: Sequence[str] = ()
+    present = scene
     if resume or from_frame is not None:
         with suppress(RunError):  # no run, or a manifest that is repaired below
-            earlier = folder.manifest()["description"].get(SEWN_EARLIER, ())
-    loop = Loop(scene.sew_earlier(earlier) or scene, folder, fps)
-    loop.sews_again = not earlier
+            present = sewn_as(scene, folder.manifest())
+    loop = Loop(present, folder, fps)
     for pin in loop.model.pins:
         pin.check_until(frames / fps)
     _warn(str(p) for p in start_problems(scene) if p.outlook is not Outlook.RESOLVES)
@@ -127,8 +127,9 @@ def run_scene(
         _warn(["0 frames: only the start is written"])
     with folder.lock:
         loop.run(frames, resume, from_frame, on_progress)
-        if loop.sewn_earlier is not None:
-            Loop(loop.sewn_earlier, folder, fps).run(frames, False, 0, on_progress)
+        while loop.order is not None:
+            loop = Loop(scene.sew_earlier(*loop.order) or scene, folder, fps)
+            loop.run(frames, False, 0, on_progress)
 
 
 def _warn(texts: Iterable[str]) -> None:
@@ -153,8 +154,8 @@ class Loop:
         self.asked = False  # True once a warning about the stretch was given
         self.trajectory = ""  # identifier of the scene, frame rate and steps
         self.digest = ""  # of the last complete frame
-        self.sews_again = False  # True: the run starts again if seams are open when sewing ends
-        self.sewn_earlier: SceneLike | None = None  # the scene with which it starts again
+        # With which the run starts again: seams to be sewn earlier, and the gap [m] of this try.
+        self.order: tuple[Sequence[str], float] | None = None
 
     def run(
         self,
@@ -163,13 +164,13 @@ class Loop:
         from_frame: int | None,
         on_progress: Callable[[Progress], None] | None,
     ) -> None:
-        """Take all steps until frame ``frames``, or until the scene has to be sewn earlier; the
-        arguments are those of ``run_scene``.
+        """Take all steps until frame ``frames``, or until the run has to start again with another
+        ``order``; the arguments are those of ``run_scene``.
         """
         place = self.begin(frames, resume, from_frame)
         self.check_room(place, frames)
         for now in self.advance(place, frames):
-            if self.sewn_earlier is not None:
+            if self.order is not None:
                 return
             if on_progress is not None:
                 on_progress(now)
@@ -281,16 +282,28 @@ class Loop:
             x = place.state.x
             high, at = self.stretch.largest(x), self.model.vertices(x)
             _warn(about_garment(cloth, at, high, t, self.scene.bodies))
-            open_seams = [name for name, _, gap in sewn_gaps(cloth, at) if gap.max() > CAUGHT]
-            if self.sews_again and open_seams:
-                self._sew_again(open_seams)
+            self._sew_again({name: float(gap.max()) for name, _, gap in sewn_gaps(cloth, at)})
 
-    def _sew_again(self, seams: Sequence[str]) -> None:
-        """Start again with open seams sewn earlier, if they can be; say what is done."""
-        self.sewn_earlier, names = self.scene.sew_earlier(seams), f"seams {abbreviate(seams)}"
-        if self.sewn_earlier is None:
+    def _sew_again(self, gaps: Mapping[str, float]) -> None:
+        """Start again with open seams sewn earlier, if they can be, or in the first order if that
+        was better; say what is done.
+
+        Args:
+            gaps: [m] widest gap of each seam.
+        """
+        seams, widest = (
+            [n for n, gap in gaps.items() if gap > CAUGHT],
+            max(gaps.values(), default=0),
+        )
+        tried, names = self.scene.description.get(SEWN_EARLIER), f"seams {abbreviate(seams)}"
+        if tried is not None:
+            if tried["seams"] and widest > max(tried["gap"], CAUGHT):
+                self.order = (), tried["gap"]
+                _warn(["the run starts again in the first order, which left smaller gaps"])
+        elif seams and self.scene.sew_earlier(seams, widest) is None:
             _warn([f"{names} begin to close with the first ones: the run does not start again"])
-        else:
+        elif seams:
+            self.order = seams, widest
             _warn([f"the run starts again: {names} now begin to close with the first ones"])
 
     def _start(self) -> RunState:

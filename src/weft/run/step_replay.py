@@ -7,7 +7,7 @@ import numpy as np
 from weft.base.arrays import Arrays
 from weft.base.errors import RunError
 from weft.run.run_folder import RunFolder
-from weft.run.scene_interface import SEWN_EARLIER, SceneLike
+from weft.run.scene_interface import SceneLike, sewn_as
 from weft.run.simulation import Loop
 from weft.run.step_record import RunState
 
@@ -25,9 +25,8 @@ class StepReplay:
 
     def __init__(self, scene: SceneLike, folder: RunFolder) -> None:
         manifest = folder.manifest()
-        earlier = manifest["description"].get(SEWN_EARLIER, ())
         self.folder = folder
-        self.loop = Loop(scene.sew_earlier(earlier) or scene, folder, float(manifest["fps"]))
+        self.loop = Loop(sewn_as(scene, manifest), folder, float(manifest["fps"]))
 
     def interval(self, frame: int) -> Sequence[Arrays]:
         """Return the arrays of a frame, those after every step, and those of the next frame.

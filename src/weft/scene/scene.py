@@ -464,13 +464,14 @@ class Scene:
         """The last two scenes after changes, by the number of changes: runs compare them."""
         return {}
 
-    def sew_earlier(self, seams: Sequence[str]) -> "Scene | None":
-        """Return the scene with seams that begin to close with the first ones, named in its
-        description; None if they do already.
+    def sew_earlier(self, seams: Sequence[str], gap: float) -> "Scene | None":
+        """Return the scene with seams that begin to close with the first ones; None if they do
+        already. Its description has them, and the gap [m] with which they were left before.
         """
         pairs = [own for name, own in self.cloth.seams if name in seams]
-        energies = close_earlier(self.energies, pairs)
-        description = {**self.description, SEWN_EARLIER: list(seams)}
+        energies = close_earlier(self.energies, pairs) if seams else self.energies
+        tried = {"seams": list(seams), "gap": gap}
+        description = {**self.description, SEWN_EARLIER: tried}
         changed = {"energies": energies, "description": description}
         return None if energies is None else self.with_(**changed)
 
