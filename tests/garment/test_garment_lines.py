@@ -150,3 +150,19 @@ def test_a_run_says_which_panels_are_sheared_and_whether_it_is_worn(tmp_path):
     share = quality.strains(x)["front"]["sheared"]
     assert share == pytest.approx(area[uv[:, 0] > middle].sum() / area.sum(), abs=0.12)
     assert quality.strains(x * 1.2)["front"]["strained"] > 0.99
+
+
+def test_cloth_that_falls_from_the_head_has_not_slipped_off(tmp_path, woman):
+    """A hood may fall back; what falls as far in front of the chest has slipped off."""
+    sheets = [
+        weft.sheet(3, 3, 0.1, 0.1).move((0.0, height, 0.3), (90, 0, 0)) for height in (1.6, 1.2)
+    ]
+    scene = weft.Scene(
+        weft.join(sheets, ["hood", "bib"]),
+        bodies=[woman],
+        contact=weft.SelfContact(2e-3),
+    )
+    run = weft.simulate(scene, seconds=0.3, fps=10, out=tmp_path / "run", progress=False)
+    body = Quality(run, since=0).fit(3)
+    assert body["hood"]["slip"] > 0.2 and body["bib"]["slip"] > 0.2
+    assert (body["hood"]["slipped_off"], body["bib"]["slipped_off"]) == (False, True)

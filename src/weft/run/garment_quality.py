@@ -156,6 +156,15 @@ class Quality:
         ids = np.concatenate([np.zeros(0, dtype=np.int32), *upper])
         return [name for name, own in self.parts if np.isin(ids, self.mesh.faces[own]).any()]
 
+    @cached_property
+    def _hoods(self) -> list[str]:
+        """The panels above the neck when slipping begins: a hood may fall back."""
+        if self.wearer is None:
+            return []
+        then, up = self.at(self.since), self.wearer.landmarks.axes[1]
+        above = (then.x - self.wearer.at(then.body)["neck_back"]) @ up
+        return [n for n, own in self.parts if np.median(above[self.mesh.faces[own]]) > 0]
+
     def judge_wear(self, frame: int, found: Json) -> Json:
         """Return whether garments are worn: ``verdict``, ``reasons`` and the measured ``lines``.
 
@@ -253,7 +262,7 @@ class Quality:
             part["pressure"] = percentiles(pressed) if len(pressed) else None
             if slip is not None:
                 part["slip"] = float(np.median(slip[ids]))
-                part["slipped_off"] = stays and part["slip"] > SLIPPED
+                part["slipped_off"] = stays and part["slip"] > SLIPPED and name not in self._hoods
             found[name] = part
         return found
 
