@@ -1,6 +1,7 @@
 """``weft export``: frames of a run for other programs; patterns as drawings to scale."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +13,7 @@ from weft.base.trees import Json
 from weft.cli.options import Density, Frames, count, say, split_names
 
 if TYPE_CHECKING:
+    from weft.io.animation import Animation
     from weft.run.frame_selection import Shutter
     from weft.run.run import Run
 
@@ -94,7 +96,7 @@ def export(
     if run.is_file():
         _export_pattern(run, out)
         return
-    from weft.io import format_to_write, write_animation
+    from weft.io import format_to_write, write_animation, write_mesh
     from weft.run.run import Run
     from weft.scene.recorded_scene import physics_of
 
@@ -102,6 +104,11 @@ def export(
     form = format_to_write(out)
     if frame is not None and frames is not None:
         raise RunError("--frame, --frames", got="both", expected="one of them")
+    single = form.write is not None and "#" not in out.name
+    if single and frames is not None:
+        raise RunError("--frames", got=out.name, expected="a name with #, as in cloth.####.obj")
+    number = -1 if single and frame is None else frame
+    chosen = frames if number is None else str(number)
     names = tuple(split_names(fields))
     carried: Json = {"fields": names, "physics": physics_of(opened, names)}
     if shutter is not None and (form.animate is None or "#" in out.name):
@@ -111,7 +118,6 @@ def export(
         if (up, units) != ("y", "m") or net or weld or udim or names or density:
             expected = "none of --up, --units, --density, --net, --weld, --udim, --fields"
             raise RunError("--onto", got="with one of them", expected=expected)
-        chosen = frames if frame is None else str(frame)
         _export_onto(opened, out, onto, split_names(prim), first, chosen, fps=fps, shutter=moments)
         return
     if weld and (form.write is None or (up, units, fps) != ("y", "m", None)):
@@ -119,7 +125,6 @@ def export(
     if form.animate is not None and "#" not in out.name:
         if net:
             raise RunError("--net", got=out.suffix, expected="a .obj or .ply file")
-        chosen = frames if frame is None else str(frame)
         animation = opened.animation(
             chosen,
             fps=fps,
@@ -142,32 +147,19 @@ def export(
         say(f"note     {out.suffix} files carry no fields: {', '.join(names)} left out")
     if form.write is None:
         raise RunError("export name", got=out.name, expected="one without #: it holds all frames")
-    if "#" not in out.name and frames is not None:
-        raise RunError("--frames", got=out.name, expected="a name with #, as in cloth.####.obj")
-    if (up, units, fps) != ("y", "m", None) or (first is not None and "#" not in out.name):
-        _convert_frames(
-            opened,
-            out,
-            frame,
-            frames,
-            up=up,
-            units=units,
-            fps=fps,
-            first=first,
-            density=density,
-            net=net,
-        )
-        return
-    if "#" not in out.name:
-        number = -1 if frame is None else frame
-        say(f"wrote    {opened.save(out, number, density=density, net=net, weld=weld, **carried)}")
-        return
-    chosen = frames if frame is None else str(frame)
-    numbers = _numbers(opened, chosen)
-    for place, number in enumerate(numbers):
-        named = number if first is None else first + place
-        opened.save(number_path(out, named), number, density=density, net=net, weld=weld, **carried)
-    say(f"wrote    {count(len(numbers), 'frame')} to {out}")
+    if (up, units, fps) != ("y", "m", None):
+        if net:
+            expected = "meters, y up: the control points as they are"
+            raise RunError("--net", got="with --up, --units or --fps", expected=expected)
+        how: Json = {"up": up, "units": units, "density": density}
+        for path, one in _number_frames(opened, out, chosen, first, fps, **how):
+            (moment,), cloth = one, one.cloth
+            write_mesh(path, moment.positions[0], cloth.faces, cloth.corner_uv)
+    else:
+        for place, number in enumerate(_numbers(opened, chosen)):
+            path = number_path(out, number if first is None else first + place)
+            opened.save(path, number, density=density, net=net, weld=weld, **carried)
+    say(f"wrote    {out}")
 
 
 def _shutter(run: "Run", times: tuple[float, float], samples: int) -> "Shutter":
@@ -192,26 +184,17 @@ def _export_onto(
     from weft.io import write_over
     from weft.scene.asset_cloths import asset_cloths, first_of_shot
 
-    cloths = asset_cloths(run, asset, prims)
-    several = "#" in out.name
-    if out.suffix.lower() == ".obj" and not several:
-        frames = frames or "-1"
-    begin = first_of_shot(run)
-    if first is None and begin is not None and not several:
-        first = begin + _numbers(run, frames)[0]
-    start = first if first is not None else 0
-    animation = run.animation(frames, first=start, **how)  # type: ignore[arg-type]
-    if several:
-        numbers = (
-            _numbers(run, frames) if first is None and how["fps"] is None else animation.numbers
-        )
-        for number, moment in zip(numbers, animation):
-            one = replace(animation, count=1, moment={0: moment}.__getitem__)
-            write_over(number_path(out, int(number)), asset, one, cloths)
+    cloths, begin = asset_cloths(run, asset, prims), first_of_shot(run)
+    if "#" in out.name:
+        for path, one in _number_frames(run, out, frames, first, **how):  # type: ignore[arg-type]
+            write_over(path, asset, one, cloths)
     else:
+        if first is None and begin is not None:
+            first = begin + _numbers(run, frames)[0]
+        animation = run.animation(frames, first=first or 0, **how)  # type: ignore[arg-type]
         for note in write_over(out, asset, animation, cloths, first):
             say(f"note     {note}")
-    say(f"wrote    {out} onto {asset} ({count(animation.count, 'sample')})")
+    say(f"wrote    {out} onto {asset}")
 
 
 def _numbers(run: "Run", frames: str | None) -> Sequence[int]:
@@ -220,41 +203,31 @@ def _numbers(run: "Run", frames: str | None) -> Sequence[int]:
     return FrameSelection.of(frames).numbers(len(run), str(run.path))
 
 
-def _convert_frames(
-    run: "Run", out: Path, frame: int | None, frames: str | None, *, net: bool, **how: object
-) -> None:
-    """Write a mesh file of every frame, in other axes or units, or at another rate."""
-    from weft.io import write_mesh
+def _number_frames(
+    run: "Run", out: Path, frames: str | None, first: int | None, fps: float | None, **how: object
+) -> "Iterator[tuple[Path, Animation]]":
+    """Yield the path of a file for every frame of a run, and this frame alone.
 
-    if net:
-        raise RunError(
-            "--net",
-            got="with --up, --units, --fps or --first",
-            expected="meters, y up: the control points as they are",
-        )
-    several = "#" in out.name
-    chosen = frames if several and frame is None else str(-1 if frame is None else frame)
-    own = _numbers(run, chosen) if how["fps"] is None and how["first"] is None else None
-    if own is not None:
-        how["first"] = own[0]
-    animation = run.animation(chosen, **how)  # type: ignore[arg-type]
-    cloth = animation.cloth
-    for number, moment in zip(own or range(animation.first, animation.last + 1), animation):
-        path = number_path(out, number) if several else out
-        write_mesh(path, moment.positions[0], cloth.faces, cloth.corner_uv)
-    say(f"wrote    {count(animation.count, 'frame')} to {out}")
+    A file has the number of the frame in the run, unless its first number or a rate are given.
+    """
+    own = _numbers(run, frames) if first is None and fps is None else None
+    first = first if own is None else own[0]
+    animation = run.animation(frames, first=first, fps=fps, **how)  # type: ignore[arg-type]
+    for k, number in enumerate(own or animation.numbers):
+        one = replace(animation, count=1, moment={0: animation.moment(k)}.__getitem__)
+        yield number_path(out, int(number)), one
 
 
 def number_path(out: Path, number: int) -> Path:
-    """Return the name with a number in place of its # signs.
+    """Return the name with a number in place of its # signs, if it has some.
 
     Raises:
         RunError: several groups of them.
     """
     digits = out.name.count("#")
-    if digits == 0 or "#" * digits not in out.name:
+    if "#" * digits not in out.name:
         raise RunError("export name", got=out.name, expected="one group of #, as in cloth.####.obj")
-    return out.with_name(out.name.replace("#" * digits, f"{number:0{digits}d}"))
+    return out.with_name(re.sub("#+", f"{number:0{digits}d}", out.name))
 
 
 def _export_pattern(path: Path, out: Path) -> None:

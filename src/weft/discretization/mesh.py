@@ -22,6 +22,7 @@ Pattern = Literal["regular", "alternating", "random"]
 _DEGENERATE = 1e-12
 FARTHEST = 1e9  # largest distance of a mesh from the origin, over its size
 PER_GRID_VERTEX = 500  # [bytes] of memory for each vertex while a grid is created
+SIDES = 0.4  # least part of the edges of a mesh that are sides of polygons, and no diagonals
 # [m] size of a mesh; outside, the powers of lengths in laws and contact leave the range of float64.
 SMALLEST, LARGEST = 1e-12, 1e12
 
@@ -305,6 +306,16 @@ def are_among(edges: Ints, others: Ints) -> Bools:
     many = int(max(edges.max(initial=0), others.max(initial=0))) + 1
     one, two = (np.sort(e, axis=1).astype(np.int64) @ [many, 1] for e in (edges, others))
     return np.isin(one, two)
+
+
+def have_same_sides(faces: Faces, others: Faces) -> bool:
+    """Return whether faces (m,3) are of the same polygons as others, which other diagonals may cut.
+
+    Polygons that are triangulated by their shape have other diagonals in another pose: their sides
+    are compared.
+    """
+    edges, found = unique_edges(faces)[0], unique_edges(others)[0]
+    return len(faces) == len(others) and bool(are_among(edges, found).mean() >= SIDES)
 
 
 def degenerate_faces(corner_uv: CornerUv) -> Ints:

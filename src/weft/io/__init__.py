@@ -16,7 +16,7 @@ from typing import cast
 
 from weft.base.arrays import CornerUv, Faces, Floats, Positions, Vector
 from weft.base.errors import MeshError, RunError
-from weft.discretization.mesh import TriangleMesh, are_among, unique_edges
+from weft.discretization.mesh import TriangleMesh, have_same_sides
 from weft.io.animation import Animation, Fields, SkinnedMotion
 from weft.io.asset_cloth import AssetCloth
 from weft.io.formats.alembic import (
@@ -118,7 +118,6 @@ def suffixes(*what: str) -> str:
     return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
-SIDES = 0.4  # least part of the edges of a mesh that are sides of polygons, and no diagonals
 SUFFIXES = suffixes("read")  # of mesh files that can be read, for messages
 
 
@@ -202,19 +201,16 @@ def _rest_positions(
         options = options if _format(file).stage else PLAIN
     else:
         file, options = path, replace(options, frame=float(rest))
-    other = _contents(file, prim, one=True, options=options)
-    # Polygons may have other diagonals in another pose: their sides are compared.
-    edges, others = unique_edges(found.faces)[0], unique_edges(other.faces)[0]
-    same = len(other.x) == len(found.x) and len(other.faces) == len(found.faces)
-    if not same or are_among(edges, others).mean() < SIDES:
+    x, faces = read_surface(file, scale, prim, one=True, options=options)
+    if len(x) != len(found.x) or not have_same_sides(found.faces, faces):
         raise MeshError(
             "rest",
-            got=f"{len(other.x)} vertices and {len(other.faces)} triangles",
-            where=f"{file}{other.prim}",
+            got=f"{len(x)} vertices and {len(faces)} triangles",
+            where=file,
             expected=f"the same {len(found.x)} vertices and {len(found.faces)} triangles as in "
             f"{path}{found.prim}, with the same numbers",
         )
-    return (other.meters if scale is None else scale) * other.x
+    return x
 
 
 def read_surface(

@@ -218,6 +218,14 @@ def read_bytes(path: Path) -> bytes:
         raise MeshError("mesh file", got=got, where=path, expected="a file") from error
 
 
+def check_positions(x: Positions, where: str) -> None:
+    """Raise a MeshError unless positions (n,3) are finite."""
+    bad = np.flatnonzero(~np.isfinite(x).all(axis=1))
+    if len(bad):
+        what = f"position of vertex {bad[0]}"
+        raise MeshError(what, got=x[bad[0]], where=where, expected="finite numbers")
+
+
 def build_mesh(
     source: Path,
     found: Contents,
@@ -251,11 +259,7 @@ def build_mesh(
     if len(faces) == 0:
         raise MeshError("faces", got=0, expected="at least one triangle", where=where)
     x = np.asarray(found.x, dtype=np.float64) * unit
-    if not np.isfinite(x).all():
-        bad = int(np.flatnonzero(~np.isfinite(x).all(1))[0])
-        raise MeshError(
-            f"position of vertex {bad}", got=x[bad], where=where, expected="finite numbers"
-        )
+    check_positions(x, where)
     by_mesh = rest == "mesh" or (rest is None and warp is not None)
     if uv_scale is not None and (by_mesh or found.corner_uv is None):
         why = "the file has no texture coordinates"

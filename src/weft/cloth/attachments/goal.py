@@ -15,15 +15,11 @@ from weft.bodies.motion.pins import Path
 from weft.cloth.attachments.attached import Attached
 from weft.cloth.attachments.attachment import CHOSEN, UNCHECKED, Attachment, Weight
 from weft.cloth.attachments.site import Site
-from weft.discretization.mesh import are_among, unique_edges
+from weft.discretization.mesh import have_same_sides
 from weft.energies.base import Energy
 from weft.energies.springs.goals import Goals
 from weft.energies.springs.point_springs import MovedPlaces
 from weft.energies.springs.release import NEVER
-
-# Least part of the cloth's edges that a guide of the same topology has. It may lack the diagonals
-# of quads, which are cut by their shape: one edge of three.
-SAME_EDGES = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,18 +123,14 @@ class Goal(Attachment):
             return GuideAnchor(guide, ids, BodyAnchor.of(x, [guide], guide.name, site.name))
         part = next(p for p in cloth.parts if ids[0] in p.vertices)
         first, faces = part.vertices[0], cloth.faces[part.faces]
-        edges, others = unique_edges(faces - first)[0], unique_edges(guide.faces)[0]
-        shared = are_among(edges, others).mean() if np.isin(ids, part.vertices).all() else 0.0
-        found, needed = (
-            f"{len(x)} vertices and {len(f)} triangles"
-            for x, f in ((guide.vertices, guide.faces), (part.vertices, faces))
-        )
-        if found == needed and shared > SAME_EDGES:
+        alike = len(guide.vertices) == len(part.vertices) and np.isin(ids, part.vertices).all()
+        if alike and have_same_sides(faces - first, guide.faces):
             return GuideAnchor(guide, ids - first)
         raise SceneError(
             f"{site.name}.guide: {guide.name}",
-            got=f"{found}, {shared:.0%} of the edges",
-            expected=f"those of {part.name}: {needed}",
+            got=f"{len(guide.vertices)} vertices and {len(guide.faces)} triangles",
+            expected=f"the edges of {part.name}: {len(part.vertices)} vertices and {len(faces)} "
+            "triangles",
             where=cloth.mesh.source,
             hint="say `nearest: true` for a guide of another mesh",
         )

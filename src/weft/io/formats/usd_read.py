@@ -28,6 +28,7 @@ from weft.io.surface import (
     MovingMesh,
     PolygonTriangles,
     StageOptions,
+    check_positions,
     check_selection,
     join_contents,
     join_moving,
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 UV_NAMES = (MATERIAL_UV, "st", "UVMap", "map1", "uv")
 UV_TYPES = ("texCoord2f[]", "float2[]", "texCoord2d[]")
 WEIGHT_TYPES = ("float[]", "double[]", "half[]", "int[]")
-COLOR_TYPES = ("color3f[]", "color4f[]", "color3d[]", "color4d[]", "color3h[]", "color4h[]")
 COLORS = ("red", "green", "blue")
 
 
@@ -305,25 +305,14 @@ class UsdMesh:
 
         where = f"{self.path}{self.placed.name}"
         x = _floats(self.mesh.GetPointsAttr().Get(code), (0, 3))
-        if len(x) == 0:
-            got = f"none at time code {code:g}"
-            raise MeshError("points", got=got, where=where, expected="some")
-        if len(x) < self.least:
-            got = f"{len(x)} at time code {code:g}"
-            expected = f"{self.least} or more, as faces need"
-            raise MeshError("points", got=got, where=where, expected=expected)
-        if len(x) != self.n_points:
-            got = f"{len(x)} at time code {code:g}"
-            expected = f"{self.n_points}, as at the first"
+        needed = max(self.least, self.n_points)
+        if len(x) != needed:
+            got, expected = f"{len(x)} at time code {code:g}", f"{needed}, as at the first"
             raise MeshError("points", got=got, where=where, expected=expected)
         M = self.placed.to_world(code)
         with np.errstate(all="ignore"):
             x = x @ M[:3, :3] + M[3, :3]
-        if not np.isfinite(x).all():
-            bad = int(np.flatnonzero(~np.isfinite(x).all(1))[0])
-            raise MeshError(
-                f"position of vertex {bad}", got=x[bad], where=where, expected="finite numbers"
-            )
+        check_positions(x, where)
         x = self.shape.points @ x
         up = UsdGeom.GetStageUpAxis(self.placed.prim.GetStage())
         return x if up != UsdGeom.Tokens.z else np.stack([x[:, 0], x[:, 2], -x[:, 1]], axis=1)
@@ -409,10 +398,12 @@ class UsdMesh:
         at_vertices = (UsdGeom.Tokens.vertex, UsdGeom.Tokens.varying)
         n = self.shape.points.shape[0]
         for p in UsdGeom.PrimvarsAPI(self.mesh).GetPrimvars():
-            kind, name, place = str(p.GetTypeName()), p.GetPrimvarName(), p.GetInterpolation()
+            kind, name, place = p.GetTypeName(), p.GetPrimvarName(), p.GetInterpolation()
             at_corners = place == UsdGeom.Tokens.faceVarying
-            is_color = kind in COLOR_TYPES
-            if not (kind in WEIGHT_TYPES or is_color) or not (place in at_vertices or at_corners):
+            is_color = kind.role == "Color"
+            if not (str(kind) in WEIGHT_TYPES or is_color) or not (
+                place in at_vertices or at_corners
+            ):
                 continue
             if p.GetElementSize() != 1:  # weights of joints
                 continue
