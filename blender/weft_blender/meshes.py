@@ -2,7 +2,8 @@
 """Objects of Blender as files that weft reads: meters, y up, in the world's coordinates."""
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import bpy
@@ -10,6 +11,14 @@ import numpy as np
 
 PC2 = struct.Struct("<12siiffi")
 MAGIC = b"POINTCACHE2\0"
+CACHE = "Weft"  # name of the modifier that has a run
+# Modifiers that move vertices and keep their numbers. The cache stands after those that a stack
+# begins with, and before what subdivides or thickens.
+KEEP_VERTICES = {
+    *("ARMATURE", "CAST", "CORRECTIVE_SMOOTH", "CURVE", "DISPLACE", "HOOK", "LAPLACIANDEFORM"),
+    *("LAPLACIANSMOOTH", "LATTICE", "MESH_CACHE", "MESH_DEFORM", "MESH_SEQUENCE_CACHE"),
+    *("SHRINKWRAP", "SIMPLE_DEFORM", "SMOOTH", "SURFACE_DEFORM", "WARP", "WAVE"),
+}
 
 
 class Problem(Exception):
@@ -35,11 +44,12 @@ def to_weft(x: np.ndarray, matrix: np.ndarray, unit: float) -> np.ndarray:
 
 
 def from_weft(x: np.ndarray, matrix: np.ndarray, unit: float) -> np.ndarray:
-    """(n,3) of the object, of points (n,3) [m] of the world, z up. Exact where nothing moves it."""
+    """(n,3) of the object, of points (n,3) [m] of weft. Exact where nothing moves the object."""
+    x = np.stack([x[:, 0], -x[:, 2], x[:, 1]], axis=1)
     if unit == 1.0 and np.array_equal(matrix, np.eye(4)):
         return x
     back = np.linalg.inv(matrix)
-    return (x.astype(np.float64) / unit) @ back[:3, :3].T + back[:3, 3]
+    return (x / unit) @ back[:3, :3].T + back[:3, 3]
 
 
 def matrix_of(thing: bpy.types.Object) -> np.ndarray:
@@ -101,52 +111,106 @@ def uv_length(mesh: bpy.types.Mesh, x: np.ndarray) -> float:
     return float(np.sqrt(area / flat))
 
 
-def members(thing: bpy.types.Object, group: str, above: float) -> list[int]:
-    """Vertices whose weight in a group is greater than a number."""
+def weights(thing: bpy.types.Object, group: str) -> np.ndarray:
+    """(n,) weights of the vertices in a group, 0 to 1."""
     if group not in thing.vertex_groups:
         raise Problem(f"{thing.name} has no vertex group {group!r}")
     number = thing.vertex_groups[group].index
-    found = [
-        v.index
-        for v in thing.data.vertices
-        for g in v.groups
-        if g.group == number and g.weight > above
-    ]
+    w = np.zeros(len(thing.data.vertices))
+    for v in thing.data.vertices:
+        for g in v.groups:
+            if g.group == number:
+                w[v.index] = g.weight
+    return w
+
+
+def members(thing: bpy.types.Object, group: str, above: float) -> list[int]:
+    """Vertices whose weight in a group is greater than a number."""
+    found = np.flatnonzero(weights(thing, group) > above).tolist()
     if not found:
         raise Problem(f"no vertex weighs more than {above:g} in group {group!r}")
     return found
 
 
-def write_body(folder: Path, number: int, thing: bpy.types.Object, scene: bpy.types.Scene) -> dict:
-    """A body as every frame of the scene has it, modifiers and all; returns what a scene file says
-    of it. One that stands still has no motion.
+def before_cache(thing: bpy.types.Object) -> list[bpy.types.Modifier]:
+    """The modifiers that a stack begins with and that keep vertices, without the cache."""
+    found = []
+    for modifier in thing.modifiers:
+        if modifier.name == CACHE:
+            continue
+        if modifier.type not in KEEP_VERTICES:
+            break
+        found.append(modifier)
+    return found
+
+
+@contextmanager
+def without_cloth(thing: bpy.types.Object) -> Iterator[None]:
+    """The object as it is animated: no cache, and no modifiers that change its vertices."""
+    kept = {m.name for m in before_cache(thing)}
+    hidden = [m for m in thing.modifiers if m.name not in kept and m.show_viewport]
+    for modifier in hidden:
+        modifier.show_viewport = False
+    try:
+        yield
+    finally:
+        for modifier in hidden:
+            modifier.show_viewport = True
+
+
+def each_frame(
+    thing: bpy.types.Object, scene: bpy.types.Scene
+) -> Iterator[tuple[bpy.types.Mesh, np.ndarray, np.ndarray]]:
+    """The mesh, positions (n,3) [m] in the world and matrix (4,4) of an object at every frame, as
+    modifiers, shape keys, armatures and parents have it then.
+
+    Raises:
+        Problem: the vertices are others at some frame.
     """
-    unit, frames = meters(scene), []
-    now = scene.frame_current
-    first = folder / f"body{number}.obj"
+    now, count = scene.frame_current, None
     try:
         for frame in range(scene.frame_start, scene.frame_end + 1):
             scene.frame_set(frame)
             shown = thing.evaluated_get(bpy.context.evaluated_depsgraph_get())
-            mesh = shown.to_mesh()
-            frames.append(to_weft(points(mesh), matrix_of(shown), unit))
-            if len(frames) == 1:
-                if len(mesh.polygons) == 0:
-                    raise Problem(f"body {thing.name} has no faces")
-                write_obj(first, mesh, frames[0])
-            if len(frames[-1]) != len(frames[0]):
-                raise Problem(f"body {thing.name} has other vertices at frame {frame}")
+            mesh, matrix = shown.to_mesh(), matrix_of(shown)
+            x = to_weft(points(mesh), matrix, meters(scene))
+            count = len(x) if count is None else count
+            if len(x) != count:
+                raise Problem(f"{thing.name} has other vertices at frame {frame}")
+            yield mesh, x, matrix
             shown.to_mesh_clear()
     finally:
         scene.frame_set(now)
-    said = {"file": first.name}
-    x = np.array(frames)
-    if not (x == x[0]).all():
-        motion = folder / f"body{number}.pc2"
-        write_pc2(motion, x)
-        rate = scene.render.fps / scene.render.fps_base
-        said |= {"motion": motion.name, "fps": float(rate), "hold": True}
-    return {"name": thing.name, "mesh": said}
+
+
+def write_body(folder: Path, file: str, thing: bpy.types.Object, scene: bpy.types.Scene) -> dict:
+    """A body as every frame of the scene has it, modifiers and all; returns what a scene file says
+    of it. One that stands still has no motion.
+    """
+    frames, first = [], folder / f"{file}.obj"
+    for mesh, x, _ in each_frame(thing, scene):
+        if not frames:
+            if len(mesh.polygons) == 0:
+                raise Problem(f"body {thing.name} has no faces")
+            write_obj(first, mesh, x)
+        frames.append(x)
+    motion = write_motion(folder / f"{file}.pc2", np.array(frames), scene)
+    return {"name": thing.name, "mesh": {"file": first.name} | motion}
+
+
+def write_motion(path: Path, x: np.ndarray, scene: bpy.types.Scene) -> dict:
+    """Positions (k,n,3) [m] as PC2; returns what a scene file says of them: nothing where all
+    frames are the same.
+    """
+    if (x == x[0]).all():
+        return {}
+    write_pc2(path, x)
+    return {"motion": path.name, "fps": frame_rate(scene), "hold": True}
+
+
+def frame_rate(scene: bpy.types.Scene) -> float:
+    """Frames a second."""
+    return float(scene.render.fps / scene.render.fps_base)
 
 
 def write_pc2(path: Path, x: np.ndarray) -> None:
@@ -154,6 +218,27 @@ def write_pc2(path: Path, x: np.ndarray) -> None:
     with path.open("wb") as file:
         file.write(PC2.pack(MAGIC, 1, x.shape[1], 0.0, 1.0, len(x)))
         file.write(x.astype("<f4").tobytes())
+
+
+def append_pc2(path: Path, x: np.ndarray) -> None:
+    """More frames (k,n,3) at the end of a PC2. Its number of frames is the last that changes, so
+    that who reads meanwhile has whole frames.
+    """
+    with path.open("r+b") as file:
+        _, _, n, _, _, count = PC2.unpack(file.read(PC2.size))
+        file.seek(PC2.size + 12 * n * count)
+        file.write(x.astype("<f4").tobytes())
+        file.flush()
+        file.seek(0)
+        file.write(PC2.pack(MAGIC, 1, n, 0.0, 1.0, count + len(x)))
+
+
+def count_pc2(path: Path) -> int:
+    """Number of frames of a PC2; 0 where there is none."""
+    if not path.exists():
+        return 0
+    with path.open("rb") as file:
+        return int(PC2.unpack(file.read(PC2.size))[-1])
 
 
 def read_pc2(path: Path) -> np.ndarray:

@@ -4,7 +4,7 @@
 import bpy
 
 from . import settings
-from .cloth import read_back, write_cloth
+from .cloth import folder_of, frames_of, read_back, write_cloth
 from .meshes import Problem
 from .process import Going, command_of, fabrics
 
@@ -57,8 +57,24 @@ class WEFT_OT_read(_Said):
 
     def act(self, context):
         """A modifier."""
-        count = read_back(context.object, context.scene, _command(context))
-        self.report({"INFO"}, f"{count} frames")
+        self.report({"INFO"}, f"{read_back(context.object)} frames")
+        return {"FINISHED"}
+
+
+class WEFT_OT_map(_Said):
+    """Add a number that a vertex group changes, or remove one"""
+
+    bl_idname, bl_label, bl_options = "weft.map", "Map", frozenset({"UNDO"})
+    index: bpy.props.IntProperty(default=-1)  # which is removed; -1: one is added
+
+    def act(self, context):
+        """One more, or one less."""
+        thing = context.object
+        if self.index >= 0:
+            thing.weft.maps.remove(self.index)
+        else:
+            active = thing.vertex_groups.active
+            thing.weft.maps.add().group = active.name if active is not None else ""
         return {"FINISHED"}
 
 
@@ -67,15 +83,23 @@ class WEFT_OT_simulate(_Said):
 
     bl_idname, bl_label = "weft.simulate", "Simulate"
     going: Going | None = None  # of the window: one at a time
+    go_on: bpy.props.BoolProperty(
+        name="Go On", description="Continue the run that was stopped, with the files as they are"
+    )
 
     def _start(self, context) -> Going:
-        kind = type(self)
+        kind, thing = type(self), context.object
         if kind.going is not None and kind.going.running():
             raise Problem("weft simulates already: Esc stops it")
         command = _command(context)
-        scene = write_cloth(context.object, context.scene)
-        kind.going = Going(command, scene, scene.with_name("run"))
-        self.thing = context.object
+        if self.go_on:
+            scene = folder_of(thing) / "scene.yaml" if thing is not None else None
+            if scene is None or not (scene.with_name("run") / "manifest.json").exists():
+                raise Problem("no run that was stopped: simulate first")
+        else:
+            scene = write_cloth(thing, context.scene)
+        kind.going = Going(command, scene, scene.with_name("run"), resume=self.go_on)
+        self.cloth, self.shown = thing.name, 0
         return kind.going
 
     def act(self, context):
@@ -97,30 +121,51 @@ class WEFT_OT_simulate(_Said):
         return {"RUNNING_MODAL"}
 
     def modal(self, context, event):
-        """How far it is; the result, once it is over."""
+        """How far it is, with the frames that are there; the result, once it is over."""
         going = type(self).going
-        if event.type == "ESC" and event.value == "PRESS":
-            going.stop()
+        if event.type == "ESC" and event.value == "PRESS" and going is not None:
+            going.ask()
         if event.type not in {"TIMER", "ESC"}:
             return {"PASS_THROUGH"}
-        if going.running():
+        if going is not None and going.running():
             text = (
                 f"weft: frame {going.frame} of {going.frames}, {going.left:.0f} s left; Esc stops"
             )
-            context.workspace.status_text_set(text)
+            context.workspace.status_text_set("weft ends" if going.asked else text)
             context.window_manager.progress_update(going.frame / max(going.frames, 1))
+            self.look(context.scene)
+            for area in context.screen.areas:
+                area.tag_redraw()
             return {"PASS_THROUGH"}
         context.window_manager.event_timer_remove(self.timer)
         context.window_manager.progress_end()
         context.workspace.status_text_set(None)
         return self._end(context, going)
 
-    def _end(self, context, going):
+    def look(self, scene):
+        """Frames that are new go into the cache, and the last of them is shown."""
+        thing = bpy.data.objects.get(self.cloth)  # found anew: Undo makes other objects
+        if thing is None or len(frames_of(folder_of(thing))) <= self.shown:
+            return
+        try:
+            self.shown = read_back(thing, anew=self.shown == 0)
+        except (Problem, OSError):
+            return  # the end says what is wrong
+        if scene.weft.follow:
+            scene.frame_set(min(scene.frame_start + self.shown - 1, scene.frame_end))
+
+    def _end(self, _context, going):
         """The cache; where weft failed its words, with the frames that it had."""
+        if going is None:
+            return {"CANCELLED"}
         going.running()
         try:
-            count = read_back(self.thing, context.scene, _command(context))
-            self.report({"INFO"}, f"{count} frames")
+            thing = bpy.data.objects.get(self.cloth)
+            if thing is None:
+                raise Problem(f"{self.cloth} is gone; the run is there")
+            count = read_back(thing)
+            stopped = ": stopped, Go On continues" if going.asked else ""
+            self.report({"INFO"}, f"{count} frames{stopped}")
             going.check()
         except (Problem, OSError) as problem:
             self.report({"ERROR"}, going.words() or str(problem))
@@ -128,7 +173,26 @@ class WEFT_OT_simulate(_Said):
         return {"FINISHED"}
 
 
-CLASSES = (WEFT_OT_fabrics, WEFT_OT_export, WEFT_OT_read, WEFT_OT_simulate)
+class WEFT_OT_stop(_Said):
+    """Stop the run and keep its frames; a second time: at once"""
+
+    bl_idname, bl_label = "weft.stop", "Stop"
+
+    def act(self, _context):
+        """As Esc does."""
+        if WEFT_OT_simulate.going is not None:
+            WEFT_OT_simulate.going.ask()
+        return {"FINISHED"}
+
+
+CLASSES = (
+    WEFT_OT_fabrics,
+    WEFT_OT_export,
+    WEFT_OT_read,
+    WEFT_OT_map,
+    WEFT_OT_simulate,
+    WEFT_OT_stop,
+)
 
 
 def register():

@@ -57,11 +57,14 @@ def fabrics(command: Sequence[str]) -> list[tuple[str, str]]:
 class Going:
     """A run that goes on in a process of its own. What it prints is in files beside it."""
 
-    def __init__(self, command: Sequence[str], scene: Path, run: Path) -> None:
+    def __init__(
+        self, command: Sequence[str], scene: Path, run: Path, *, resume: bool = False
+    ) -> None:
         self.said, self.wrong = scene.with_suffix(".progress"), scene.with_suffix(".errors")
-        self.frame, self.frames, self.left = 0, 0, 0.0
+        self.frame, self.frames, self.left, self.asked = 0, 0, 0.0, False
         own = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP} if os.name == "nt" else {}
         words = [*command, "run", str(scene), "--out", str(run), "--json", "--no-fsync"]
+        words += ["--resume"] if resume else []
         with self.said.open("wb") as out, self.wrong.open("wb") as errors:
             try:
                 self.process = subprocess.Popen(
@@ -85,8 +88,8 @@ class Going:
         return not over
 
     def words(self) -> str:
-        """weft's own, where it did not end well; none where it did."""
-        if self.process.returncode == 0:
+        """weft's own, where it did not end well; none where it did, or was asked to."""
+        if self.process.returncode == 0 or self.asked:
             return ""
         said = self.wrong.read_text(errors="replace").strip().splitlines()
         errors = [line for line in said if "error" in line.lower()]
@@ -97,14 +100,21 @@ class Going:
         if self.words():
             raise Problem(self.words())
 
-    def stop(self) -> None:
-        """Ask it to end, as Ctrl-C does: frames that are there stay. By force, if it does not."""
-        if self.process.poll() is None:
+    def ask(self) -> None:
+        """Ask it to end, as Ctrl-C does: frames that are there stay. By force, if it was asked."""
+        if self.process.poll() is None and self.asked:
+            self.process.kill()
+        elif self.process.poll() is None:
             windows = sys.platform == "win32"
             self.process.send_signal(signal.CTRL_BREAK_EVENT if windows else signal.SIGINT)
-            until = time.monotonic() + PATIENCE
-            while self.process.poll() is None and time.monotonic() < until:
-                time.sleep(0.05)
+        self.asked = True
+
+    def stop(self) -> None:
+        """Ask it to end and wait until it has; by force, if it does not."""
+        self.ask()
+        until = time.monotonic() + PATIENCE
+        while self.process.poll() is None and time.monotonic() < until:
+            time.sleep(0.05)
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()

@@ -2,14 +2,41 @@
 """What is kept with the .blend: of a cloth, of the scene; and the command, in the preferences."""
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty, StringProperty
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumProperty,
+    FloatProperty,
+    PointerProperty,
+    StringProperty,
+)
 
+# Numbers of a fabric that vertex groups may change, with the units in which they are given.
+UNITS = {
+    **dict.fromkeys(("bending", "bending_warp", "bending_weft"), "N*m"),
+    **dict.fromkeys(("stretch", "stretch_warp", "stretch_weft", "shear"), "N/m"),
+    "density": "kg/m^2",
+    "thickness": "m",
+    "friction": "",
+}
 KNOWN: list[tuple[str, str]] = []  # name and title of fabrics, once weft was asked
 
 
 def _fabrics(_self, _context, text):
     """Fabrics that begin as what is typed; any other name or file may be typed, too."""
     return [name for name, _ in KNOWN if text.lower() in name] or [name for name, _ in KNOWN]
+
+
+class WeftMap(bpy.types.PropertyGroup):
+    """A number that a vertex group changes."""
+
+    number: EnumProperty(
+        name="Number",
+        items=[(n, f"{n.replace('_', ' ').title()} [{u or '1'}]", "") for n, u in UNITS.items()],
+    )
+    group: StringProperty(name="Group", description="Vertex group whose weights it follows")
+    low: FloatProperty(name="At 0", min=0.0, precision=6, description="Where the weight is 0, SI")
+    high: FloatProperty(name="At 1", min=0.0, precision=6, description="Where the weight is 1, SI")
 
 
 class WeftCloth(bpy.types.PropertyGroup):
@@ -22,9 +49,40 @@ class WeftCloth(bpy.types.PropertyGroup):
         search_options={"SUGGESTION"},
         description="A fabric that weft knows; `Fabrics` lists them",
     )
-    pins: StringProperty(name="Pins", description="Vertex group that is held; none: nothing is")
+    pins: StringProperty(
+        name="Pins",
+        description="Vertex group that is held, or moves as the object is animated; none: nothing",
+    )
     above: FloatProperty(
         name="Above", default=0.5, min=0.0, max=1.0, description="Weights greater than this hold"
+    )
+    goals: StringProperty(
+        name="Goals",
+        description="Vertex group whose weights draw the cloth to its animation; none: nothing is",
+    )
+    goal_stiffness: FloatProperty(
+        name="Stiffness [N/m³]",
+        default=4000.0,
+        min=0.0,
+        description="Force per distance and area where the weight is 1; with keyframes in time",
+    )
+    goal_damping: FloatProperty(
+        name="Damping [s]", default=0.03, min=0.0, description="Of motion relative to the animation"
+    )
+    guide: PointerProperty(
+        name="Guide",
+        type=bpy.types.Object,
+        poll=lambda self, other: other.type == "MESH" and other != self.id_data,
+        description="Mesh that goals follow; none: the object's own animation",
+    )
+    maps: CollectionProperty(type=WeftMap)
+    rest: EnumProperty(
+        name="Rest Shape",
+        items=[
+            ("MESH", "Mesh", "The mesh without modifiers; a UV map gives the direction of yarns"),
+            ("UV", "UV Map", "The UV map, which is a flat pattern"),
+        ],
+        description="The cloth without forces",
     )
     uv_length: FloatProperty(
         name="UV Length",
@@ -58,6 +116,9 @@ class WeftScene(bpy.types.PropertyGroup):
         description="Distance at which contact begins to push",
     )
     friction: FloatProperty(name="Friction", default=0.3, min=0.0, max=10.0)
+    follow: BoolProperty(
+        name="Show Frames", default=True, description="Go to each frame as soon as it is there"
+    )
     step: FloatProperty(
         name="Step [s]",
         default=0.02,
@@ -83,7 +144,7 @@ class WeftPreferences(bpy.types.AddonPreferences):
         self.layout.prop(self, "command")
 
 
-CLASSES = (WeftCloth, WeftScene, WeftPreferences)
+CLASSES = (WeftMap, WeftCloth, WeftScene, WeftPreferences)
 
 
 def register():

@@ -4,6 +4,7 @@ import json
 import shutil
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -48,7 +49,7 @@ def make():
     for v in thing.data.vertices:
         group.add([v.index], 1.0 if v.co.y > 0.24 else 0.3, "REPLACE")
     thing.modifiers.new("subdivided", "SUBSURF")
-    thing.weft.fabric, thing.weft.pins = "silk", "held"
+    thing.weft.fabric, thing.weft.pins, thing.weft.rest = "silk", "held", "UV"
     scene.weft.bodies = bodies
     bpy.context.view_layer.update()
     return scene, thing
@@ -84,6 +85,7 @@ def main():
     if "--picture" in sys.argv:
         picture(scene, Path(OUT).with_suffix(".png"))
     errors(scene, thing, found)
+    animated(found)
     weft_blender.unregister()
     found["left"] = [n for n in dir(bpy.types) if n.startswith("WEFT_")] + [
         n for n in ("weft",) if hasattr(bpy.types.Object, n)
@@ -112,6 +114,95 @@ def errors(scene, thing, found):
     found["stopped"] = [going.process.returncode is not None, going.frames]
     bpy.ops.weft.read()
     found["cache"] = len(meshes.read_pc2(path.with_name("cloth.pc2")))
+
+
+def banner(scene):
+    """A cape on an armature whose bone turns and whose object moves; weights for pins, goals and
+    maps; a subdivision above. It starts posed.
+    """
+    scene.frame_start, scene.frame_end, scene.render.fps = 101, 106, 25
+    bpy.ops.object.armature_add(location=(0, 0, 1))
+    rig = bpy.context.object
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=6, y_subdivisions=6, size=0.4)
+    thing = bpy.context.object
+    thing.name = "cape"
+    thing.rotation_euler, thing.parent, thing.location = (0, 0, 0.3), rig, (0, 0, 0.2)
+    x = meshes.points(thing.data)
+    for name, weight in (
+        ("Bone", np.ones(len(x))),
+        ("top", (x[:, 1] > 0.19).astype(float)),
+        ("pose", (x[:, 1] + 0.2) / 0.4),
+    ):
+        group = thing.vertex_groups.new(name=name)
+        for k, w in enumerate(weight.tolist()):
+            group.add([k], w, "REPLACE")
+    thing.modifiers.new("thick", "SOLIDIFY")
+    thing.modifiers.new("rig", "ARMATURE").object = rig
+    thing.modifiers.move(1, 0)
+    bone = rig.pose.bones["Bone"]
+    bone.rotation_mode = "XYZ"
+    for frame, angle, side in ((101, 0.2, 0.0), (106, 0.6, 0.08)):
+        bone.rotation_euler.x, rig.location.x = angle, side
+        bone.keyframe_insert("rotation_euler", frame=frame)
+        rig.keyframe_insert("location", frame=frame)
+    own = thing.weft
+    own.fabric, own.pins, own.goals, own.goal_stiffness = "cotton", "top", "pose", 3000.0
+    for frame, stiffness in ((101, 3000.0), (106, 1000.0)):
+        own.goal_stiffness = stiffness
+        own.keyframe_insert("goal_stiffness", frame=frame)
+    for number, low, high in (("bending", 5e-6, 4e-5), ("friction", 0.1, 0.5)):
+        bpy.ops.weft.map()
+        own.maps[-1].number, own.maps[-1].group = number, "pose"
+        own.maps[-1].low, own.maps[-1].high = low, high
+    scene.weft.bodies = None
+    scene.frame_set(103)
+    return thing
+
+
+def animated(found):
+    """A cape that follows its animation: what it would be without weft, and what weft makes of it;
+    a run that is stopped, watched and continued.
+    """
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    scene = bpy.context.scene
+    thing = banner(scene)
+    path = cloth.write_cloth(thing, scene)
+    command = operators.command_of(COMMAND)
+    found["again"] = said(lambda: bpy.ops.weft.simulate(go_on=True))
+    going = operators.Going(command, path, path.with_name("run"))
+    while going.running() and len(cloth.frames_of(path.parent)) < 3:
+        pass
+    watch = SimpleNamespace(cloth=thing.name, shown=0)
+    operators.WEFT_OT_simulate.look(watch, scene)
+    found["live"], found["shown"] = [watch.shown], scene.frame_current
+    scene.frame_set(103)
+    going.stop()
+    going.running()
+    found["live"] += [cloth.read_back(thing, anew=False), going.words()]
+    bpy.ops.weft.simulate(go_on=True)
+    found["now"], found["cape order"] = scene.frame_current, [m.name for m in thing.modifiers]
+    found["animated"], found["cape"] = [], []
+    thing.modifiers["thick"].show_viewport = False
+    for frame in range(scene.frame_start, scene.frame_end + 1):
+        for name, shown in (("animated", False), ("cape", True)):
+            thing.modifiers["Weft"].show_viewport = shown
+            scene.frame_set(frame)
+            found[name].append(seen(thing).tolist())
+    found["cape files"] = str(Path(OUT).with_name("cape"))
+    shutil.copytree(cloth.folder_of(thing), found["cape files"])
+    part = meshes.read_pc2(path.with_name("cloth.pc2"))
+    meshes.write_pc2(path.with_name("half.pc2"), part[:2])
+    meshes.append_pc2(path.with_name("half.pc2"), part[2:])
+    found["appended"] = bool((meshes.read_pc2(path.with_name("half.pc2")) == part).all())
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=3, y_subdivisions=3, size=0.4)
+    thing.weft.guide = bpy.context.object
+    thing.weft.guide.matrix_world = thing.matrix_world
+    cloth.write_cloth(thing, scene)
+    found["guided files"] = str(Path(OUT).with_name("guided"))
+    shutil.copytree(path.parent, found["guided files"])
+    bpy.context.view_layer.objects.active = thing
+    bpy.ops.weft.map(index=0)
+    found["maps"] = [m.number for m in thing.weft.maps]
 
 
 def picture(scene, path):

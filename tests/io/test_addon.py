@@ -136,6 +136,55 @@ class TestInBlender:
         assert ended and frames == 990
         assert 2 <= found["cache"] < 990
 
+    def test_a_cloth_follows_its_animation(self, found):
+        """Under an armature, a parent that moves, and a solidifier above: it starts as it is posed,
+        pinned vertices go where the armature would have them, the others are its own.
+        """
+        assert found["cape order"] == ["rig", "Weft", "thick"]
+        run = weft.Run(Path(found["cape files"]) / "run")
+        cape, posed = np.array(found["cape"]), np.array(found["animated"])
+        assert len(run) == len(cape) == 6
+        for k, seen in enumerate(cape):
+            x = run.positions(k)
+            np.testing.assert_allclose(seen, np.stack([x[:, 0], -x[:, 2], x[:, 1]], 1), atol=1e-6)
+        np.testing.assert_allclose(cape[0], posed[0], atol=1e-6)
+        top = np.flatnonzero(np.arange(49) >= 42)
+        assert np.linalg.norm(posed[-1, top] - posed[0, top], axis=1).min() > 0.05
+        np.testing.assert_allclose(cape[:, top], posed[:, top], atol=2e-4)
+        assert np.abs(cape[-1] - posed[-1]).max() > 2e-3
+        assert found["now"] == 103
+
+    def test_what_weft_was_given_of_the_animation(self, found):
+        """The mesh at rest apart from its start, goals by weight with keyframes, maps by weight."""
+        files = Path(found["cape files"])
+        scene = load_scene(files / "scene.yaml").scene
+        mesh, w = scene.cloth.mesh, np.repeat(np.linspace(0, 1, 7), 7)
+        assert mesh.rest_area.sum() == pytest.approx(0.16, rel=1e-5)
+        np.testing.assert_allclose(mesh.weights["pose"], w, atol=1e-6)
+        top, pose = scene.attachments
+        assert (top.name, pose.name) == ("top", "goal pose")
+        assert not scene.pins and top.guide.at(0.1).shape == (49, 3)
+        np.testing.assert_allclose(pose.weight, w, atol=1e-6)
+        key = scene.keyed["attachments.1.stiffness_per_area"]
+        assert key.at(0.0) == pytest.approx(3000) and key.at(0.2) == pytest.approx(1000)
+        maps = scene.cloth.fabric.maps
+        assert maps["bending_warp"].to == pytest.approx(4e-5) and maps["bending_warp"].weights
+        assert scene.contact.friction.low == pytest.approx(0.2)
+
+    def test_another_object_guides(self, found):
+        """One of other vertices, by nearest faces; pins stay with the animation."""
+        top, pose = load_scene(Path(found["guided files"]) / "scene.yaml").scene.attachments
+        assert pose.nearest and len(pose.guide.vertices) == 16
+        assert not top.nearest and len(top.guide.vertices) == 49
+
+    def test_a_run_is_watched_stopped_and_continued(self, found):
+        """Frames that come later are appended to the cache; what was stopped goes on."""
+        first, second, words = found["live"]
+        assert 3 <= first <= second < 6 and words == ""
+        assert "no run that was stopped" in found["again"]
+        assert found["shown"] == 100 + first
+        assert found["appended"] and found["maps"] == ["friction"]
+
     def test_nothing_is_left(self, found):
         assert found["left"] == []
 
