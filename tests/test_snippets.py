@@ -13,6 +13,7 @@ from tests.tutorials import blocks
 from weft.cli.commands import app
 from weft.scene.file import Source, validate
 from weft.scene.schema import SceneFile
+from weft.scene.template import fill_variables
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
@@ -99,4 +100,7 @@ def test_yaml(code):
         said["cloth"] |= SMALL
     if "fabric" in said:  # of the cloth
         said["cloth"] = said["cloth"] | {"fabric": said.pop("fabric")}
-    validate(Source(Path("said.yaml"), said, {}))
+    said.pop("include", None)
+    for name in said.get("variables", {}):
+        said["variables"][name] = said["variables"][name] or "a value"
+    validate(fill_variables(Source(Path("said.yaml"), said, {})))

@@ -101,7 +101,8 @@ def parse_yaml(text: str, source: str, error: type[WeftError]) -> YamlTree:
         mark = getattr(problem, "problem_mark", None)
         where = f"{source}:{mark.line + 1}" if mark else source
         got = getattr(problem, "problem", None) or str(problem)
-        raise error("YAML", got=got, where=where, expected="valid YAML") from problem
+        hint = 'inside [] and {}, variables need quotes: "${name}"' if "${" in text else None
+        raise error("YAML", got=got, where=where, expected="valid YAML", hint=hint) from problem
     except (RecursionError, MemoryError, ValueError, IndexError, OverflowError) as problem:
         got = f"{type(problem).__name__}: {problem}"
         raise error("YAML", got=got, where=source, expected="valid YAML") from problem

@@ -16,6 +16,7 @@ from weft.energies.state import State
 from weft.io import write_mesh
 from weft.io.files import atomic_write, write_file
 from weft.live.session import Session
+from weft.scene.template import names_path
 
 _OF_PLAY = ("hand", "changes", "start_state", "seconds", "fps")  # fields that are written anew
 
@@ -53,7 +54,7 @@ class SceneSource:
                 return {k: rename(v) for k, v in value.items()}
             if isinstance(value, list):
                 return [rename(v) for v in value]
-            found = isinstance(value, str) and len(value) < 500 and (here / value).is_file()
+            found = isinstance(value, str) and names_path(here, value)
             return os.path.relpath(here / str(value), to) if found else value
 
         return SceneSource(dict(tree) if here == to else rename(tree), to, file.stem)

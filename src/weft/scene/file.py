@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
-from weft.base.errors import SceneError, SceneProblems, WeftError, to_one_line
+from weft.base.errors import SceneError, SceneProblems, WeftError, check_known, to_one_line
 from weft.base.keyframes import Keys
 from weft.base.schema.document import YamlDocument, dotted_path, read_document
 from weft.base.trees import Json, Yaml, YamlMapping
@@ -13,6 +13,7 @@ from weft.base.yaml_lines import Loc, parse_yaml
 from weft.io import read_shot
 from weft.scene.file_keyframes import malformed_keyframes, read_keyframes, without_keyframes
 from weft.scene.schema import SceneFile
+from weft.scene.template import INCLUDE, VARIABLES, fill_variables, include_files, variables_of
 
 
 @dataclass(frozen=True)
@@ -49,18 +50,61 @@ def read_source(
         SceneError: a file that cannot be read or is not YAML, or an override whose path does not
             exist.
     """
-    hint = "`weft explain scene` lists the fields; examples/ has scenes, `weft demo` needs none"
-    source = read_document(Source, Path(path), hint, "`cloth:`")
+    source = fill_variables(read_template(path, overrides))
     tree = dict(source.tree)
     if integrator is not None and _integrator_of(tree) != integrator:
         tree["integrator"] = integrator
-    changed = frozenset(_override(tree, text) for text in overrides)
+    rest = [t for t in overrides if _first(t) not in (INCLUDE, VARIABLES)]
+    source = _apply(replace(source, tree=tree), rest)
+    tree = dict(source.tree)
     shot, preroll = tree.get("shot"), tree.get("preroll", 0)
     if isinstance(shot, str) and isinstance(preroll, int):
         rate, first, last = read_shot(source.path.parent / shot)
         tree.setdefault("fps", rate)
         tree.setdefault("seconds", (last - first + preroll) / rate)
-    return replace(source, tree=tree, overridden=changed)
+    return replace(source, tree=tree)
+
+
+def read_template(path: str | Path, overrides: Sequence[str] = ()) -> Source:
+    """Read a scene file and those that it includes, with their variables not yet filled in.
+
+    Args:
+        path: of the file.
+        overrides: of which those of ``include`` and ``variables`` are applied.
+
+    Raises:
+        SceneError: as ``read_source``.
+    """
+    hint = "`weft explain scene` lists the fields; examples/ has scenes, `weft demo` needs none"
+    source = read_document(Source, Path(path), hint, "`cloth:`")
+    source = include_files(_apply(source, [t for t in overrides if _first(t) == INCLUDE]))
+    known = list(variables_of(source))
+    made = _apply(source, [t for t in overrides if _first(t) == VARIABLES])
+    for name in variables_of(made):
+        check_known(name, known, f"--set {VARIABLES}", SceneError)
+    return made
+
+
+def read_scene_bytes(path: str | Path, overrides: Sequence[str] = ()) -> bytes:
+    """Return the contents of a scene file and of the files that it includes.
+
+    Raises:
+        SceneError: as ``read_source``. OSError: a file cannot be read.
+    """
+    source = read_template(path, overrides)
+    return b"".join((source.path.parent / f).read_bytes() for f in sorted({*source.files.values()}))
+
+
+def _apply(source: Source, overrides: Sequence[str]) -> Source:
+    """Return the source with overrides applied to its tree."""
+    tree = dict(source.tree)
+    changed = frozenset(_override(tree, text) for text in overrides)
+    return replace(source, tree=tree, overridden=source.overridden | changed)
+
+
+def _first(text: str) -> str:
+    """Return the field of the scene at which the path of an override begins."""
+    return text.partition("=")[0].strip().partition(".")[0]
 
 
 def _integrator_of(tree: Json, otherwise: str = "backward_euler") -> str:

@@ -365,12 +365,21 @@ SCENE_TYPES: Mapping[str, object] = {  # fields of a scene that a file writes in
 }
 _OF_RUN = Setting(constant="times of the run, and of what is written")
 _FABRIC = Setting(constant=MATERIAL)
+_TEMPLATE = Setting(constant="how the file is read")
 
 
 class _Cloths(Block):
     """Fields of a scene file that come first."""
 
     description: str = Field("", description="what this is, for people")
+    include: Annotated[str | list[str], _TEMPLATE] = Field(
+        [],
+        description="scene files, relative to this one, whose fields this one has, too; its own "
+        "and those of later files replace them, blocks field by field, lists as a whole",
+    )
+    variables: Annotated[dict[str, Any], _TEMPLATE] = Field(
+        {}, description="names and values, for ${name} in values; none: to be set elsewhere"
+    )
     cloth: Annotated[ClothBlock | None, _FABRIC] = Field(None, description="mesh, fabric and place")
     cloths: Annotated[list[ClothBlock], _FABRIC] = Field(
         [], description="several, in place of `cloth`"

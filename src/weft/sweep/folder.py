@@ -218,7 +218,7 @@ def _about(sweep: SweepFile, rounds: list[int], count: int) -> Json:
         "description": sweep.settings.description,
         "file": str(sweep.path.resolve()),
         "scene": str(sweep.scene.resolve()),
-        "scene_digest": _digest(sweep.scene.read_bytes()),
+        "scene_digest": scene_digest(sweep.scene, overrides(sweep.common)),
         "set": dict(sweep.common),
         "design": design.name,
         "vary": {path: field.as_yaml() for path, field in design.fields.items()},
@@ -233,6 +233,21 @@ def _about(sweep: SweepFile, rounds: list[int], count: int) -> Json:
         "machine": machine(),
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
+
+
+def scene_digest(scene: Path, common: Sequence[str]) -> str:
+    """Return the SHA-256 digest of a scene file and of the files that it includes.
+
+    Args:
+        scene: the scene file.
+        common: overrides, which may say what it includes.
+
+    Raises:
+        SceneError: a file cannot be read.
+    """
+    from weft.scene.file import read_scene_bytes  # processes limit their threads before
+
+    return _digest(read_scene_bytes(scene, common))
 
 
 def _rounds(sweep: SweepFile, old: Json | None) -> list[int]:

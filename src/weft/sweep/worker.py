@@ -3,7 +3,6 @@
 Only the first sample of a process waits for the sweep's files and compiled kernels.
 """
 
-import hashlib
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -11,12 +10,12 @@ from functools import lru_cache
 from multiprocessing import parent_process
 from pathlib import Path
 
-from weft.base.errors import SweepError, WeftError
+from weft.base.errors import SceneError, SweepError, WeftError, to_one_line
 from weft.base.machine import LIBRARY_THREADS
 from weft.base.trees import Json
 from weft.io.folder_lock import FolderInUseError
 from weft.sweep.faults import DiskFullError, StoppedError
-from weft.sweep.folder import NAME, SweepFolder, open_sweep
+from weft.sweep.folder import NAME, SweepFolder, open_sweep, scene_digest
 from weft.sweep.plan import PLAN
 
 
@@ -41,20 +40,20 @@ def _open(root: Path, marks: tuple[int, ...]) -> SweepFolder:
     """
     sweep = open_sweep(root)
     try:
-        data = sweep.scene.read_bytes()
-    except OSError as error:
+        digest = scene_digest(sweep.scene, sweep.common)
+    except SceneError as error:
         raise SweepError(
             "scene",
-            got=error.strerror,
+            got=to_one_line(error),
             where=sweep.scene,
-            expected="the scene file of the sweep",
+            expected="the scene file of the sweep, and the files that it includes",
         ) from error
-    if hashlib.sha256(data).hexdigest() != sweep.about["scene_digest"]:
+    if digest != sweep.about["scene_digest"]:
         raise SweepError(
             "scene",
             got="changed since the sweep was planned",
             where=sweep.scene,
-            expected="the same file",
+            expected="the same files",
             hint="put it back, or start another sweep with --out",
         )
     return sweep

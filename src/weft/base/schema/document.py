@@ -45,6 +45,7 @@ class YamlDocument:
     path: Path
     tree: YamlMapping
     lines: Mapping[Loc, int] = field(default_factory=dict)
+    files: Mapping[Loc, str] = field(default_factory=dict)  # that wrote fields, where several did
 
     what: ClassVar[str] = "file"  # the whole file, in messages
     error: ClassVar[type[WeftError]] = WeftError  # class of errors
@@ -60,7 +61,8 @@ class YamlDocument:
         place = tuple(loc)
         while place and place not in self.lines:
             place = place[:-1]
-        return f"{self.path.name}:{self.lines.get(place, 1)}"
+        file = self.files.get(place, self.path.name)
+        return f"{file}:{self.lines.get(place, 1)}"
 
     def add_line(self, error: WeftError, loc: Loc) -> WeftError:
         """Return the error with its line: of the field below ``loc`` that it names, or else of
