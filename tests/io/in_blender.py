@@ -3,8 +3,10 @@
 import json
 import shutil
 import sys
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import bpy
 import numpy as np
@@ -12,7 +14,7 @@ import numpy as np
 ADDONS, COMMAND, OUT = sys.argv[-3:]
 sys.path.insert(0, ADDONS)
 import weft_blender  # noqa: E402
-from weft_blender import cloth, meshes, operators, settings  # noqa: E402
+from weft_blender import cloth, meshes, operators, panel, settings  # noqa: E402
 
 
 def seen(thing):
@@ -159,6 +161,49 @@ def banner(scene):
     return thing
 
 
+def in_a_window(thing, scene):
+    """Stand-ins for an operator that runs in a window, and for its context."""
+
+    class Watch:
+        going, timer, shown, cloth = None, None, 0, thing.name
+        look, _end = operators.WEFT_OT_simulate.look, operators.WEFT_OT_simulate._end
+        said = ()
+
+        def report(self, kind, text):
+            self.said += (sorted(kind)[0], text)
+
+    quiet = MagicMock()
+    quiet.scene, quiet.screen.areas = scene, []
+    # `modal` finds the run at the class
+    Watch.__setattr__ = lambda self, name, value: setattr(Watch, name, value)
+    return Watch(), quiet
+
+
+def drawn(thing):
+    """Names of the properties that the panel draws, each of which is there."""
+    names = []
+
+    class Layout(MagicMock):
+        def prop(self, owner, name, **_more):
+            getattr(owner, name)
+            names.append(name)
+
+        def prop_search(self, owner, name, *_more):
+            self.prop(owner, name)
+
+        def box(self):
+            return self
+
+        def row(self, **_more):
+            return self
+
+    kind = panel.WEFT_PT_cloth
+    parts = {name: partial(getattr(kind, name), None) for name in ("_goals", "_maps", "_run")}
+    context = SimpleNamespace(object=thing, scene=bpy.context.scene)
+    kind.draw(SimpleNamespace(layout=Layout(), **parts), context)
+    return names
+
+
 def animated(found):
     """A cape that follows its animation: what it would be without weft, and what weft makes of it;
     a run that is stopped, watched and continued.
@@ -169,15 +214,19 @@ def animated(found):
     path = cloth.write_cloth(thing, scene)
     command = operators.command_of(COMMAND)
     found["again"] = said(lambda: bpy.ops.weft.simulate(go_on=True))
-    going = operators.Going(command, path, path.with_name("run"))
-    while going.running() and len(cloth.frames_of(path.parent)) < 3:
-        pass
-    watch = SimpleNamespace(cloth=thing.name, shown=0)
-    operators.WEFT_OT_simulate.look(watch, scene)
+    found["drawn"] = drawn(thing)
+    watch, context = in_a_window(thing, scene)
+    watch.going = operators.Going(command, path, path.with_name("run"))
+    timer, esc = (SimpleNamespace(type=t, value="PRESS") for t in ("TIMER", "ESC"))
+    kind, result = operators.WEFT_OT_simulate, {"PASS_THROUGH"}
+    while watch.shown < 3 and result == {"PASS_THROUGH"}:
+        result = kind.modal(watch, context, timer)
     found["live"], found["shown"] = [watch.shown], scene.frame_current
+    kind.modal(watch, context, esc)
+    while result == {"PASS_THROUGH"}:
+        result = kind.modal(watch, context, timer)
+    found["ended"], going = [sorted(result), *watch.said], watch.going
     scene.frame_set(103)
-    going.stop()
-    going.running()
     found["live"] += [cloth.read_back(thing, anew=False), going.words()]
     bpy.ops.weft.simulate(go_on=True)
     found["now"], found["cape order"] = scene.frame_current, [m.name for m in thing.modifiers]

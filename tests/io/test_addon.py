@@ -183,6 +183,12 @@ class TestInBlender:
         assert 3 <= first <= second < 6 and words == ""
         assert "no run that was stopped" in found["again"]
         assert found["shown"] == 100 + first
+        assert found["ended"] == [
+            ["FINISHED"],
+            "INFO",
+            f"{second} frames: stopped, Go On continues",
+        ]
+        assert {"pins", "goals", "guide", "number", "low", "rest", "follow"} <= set(found["drawn"])
         assert found["appended"] and found["maps"] == ["friction"]
 
     def test_nothing_is_left(self, found):
