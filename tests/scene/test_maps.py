@@ -175,12 +175,12 @@ cloth:
     preset: cotton
     stretch_warp: {map: red, from: 100 N/m, to: 900 N/m, source: "estimated: by eye"}
     bending: {map: image, from: 1e-6 N*m, to: 1e-5 N*m}
-  paint: {image: ramp.png, hem: hem.csv}
+  paint: {image: ramp.png, hem: hem.npy}
   fabrics: {}
 seconds: 0.1
 contact: {friction: {static: 0.5, map: red, low: 0.2}}
 attachments:
-  - {kind: goal, name: soft, stiffness_per_area: 100 N/m^3, weight: {map: hem, from: 0.2}}
+  - {kind: goal, name: soft, stiffness_per_area: 100 N/m^3, weight: {map: hem}}
   - {kind: spring, name: spring, vertices: [0, 4], at: [0, 1, 0], stiffness: 9 N/m,
      weight: {map: red}}
 """
@@ -195,7 +195,7 @@ def write(folder, change=("", ""), uv=True):
     write_ply(folder / "sheet.ply", np.asarray(cloth.vertices), cloth.faces, u, fields)
     ramp = np.tile(np.arange(256, dtype=np.uint8), (256, 1))
     Image.fromarray(ramp).save(folder / "ramp.png")
-    np.savetxt(folder / "hem.csv", np.linspace(1, 0, n))
+    np.save(folder / "hem.npy", np.linspace(1, 0, n))
     np.save(folder / "short.npy", np.zeros(7))
     (folder / "scene.yaml").write_text(SCENE.replace(*change))
     return folder / "scene.yaml"
@@ -213,15 +213,15 @@ def test_a_file_paints_its_cloth(tmp_path):
     np.testing.assert_allclose(image[inside], u[inside], atol=0.005)
     assert fabric.maps["bending_weft"] == FabricMap("image", 1e-5)
     soft, spring = scene.attachments
-    np.testing.assert_allclose(soft.weight, 0.2 + 0.8 * (1 - w), rtol=1e-6)
+    np.testing.assert_allclose(soft.weight, 1 - w, rtol=1e-6)
     soft_energy, spring_energy = scene.attached.energies
     np.testing.assert_allclose(spring_energy.stiffness, 9 * spring.weight)
-    np.testing.assert_allclose(soft_energy.place.start, cloth.vertices)
+    np.testing.assert_allclose(soft_energy.place.start, cloth.vertices[:-1])
     assert len(scene.model().contact.mesh.sides.grip) == 25
     other = load_scene(write(tmp_path, ("to: 900 N/m", "to: 800 N/m"))).scene
     assert other.identity() != scene.identity()
     path = write(tmp_path)
-    np.savetxt(tmp_path / "hem.csv", np.linspace(1, 0, 25) ** 2)
+    np.save(tmp_path / "hem.npy", np.linspace(1, 0, 25) ** 2)
     other = load_scene(path).scene
     assert other.identity() != scene.identity()
     Image.fromarray(np.full((8, 8), 99, np.uint8)).save(tmp_path / "ramp.png")
@@ -251,9 +251,9 @@ def test_check_draws_every_map(tmp_path):
             True,
             ("stretch_warp", "0 to 2", "0 to 1"),
         ),
-        (("hem.csv", "short.npy"), True, ("paint.hem", "(7,)", "25 numbers", "short.npy")),
-        (("hem.csv", "no.csv"), True, ("paint.hem", "no.csv")),
-        (("hem.csv", "hem.gif"), True, ("paint.hem", "hem.gif")),
+        (("hem.npy", "short.npy"), True, ("paint.hem", "(7,)", "25 numbers", "short.npy")),
+        (("hem.npy", "no.npy"), True, ("paint.hem", "no.npy")),
+        (("hem.npy", "hem.gif"), True, ("paint.hem", "hem.gif")),
         (
             ("{file: sheet.ply}", "{file: sheet.ply, warp: [1, 0, 0]}"),
             False,
@@ -273,7 +273,7 @@ def test_check_draws_every_map(tmp_path):
             ("damping", "a map", "one number"),
         ),
         (
-            ("weight: {map: hem, from: 0.2}", "weight: {map: ham}"),
+            ("weight: {map: hem}", "weight: {map: ham}"),
             True,
             ("soft.weight", "'ham'", "hem"),
         ),

@@ -11,6 +11,7 @@ from weft.cli.options import Set, end_check, meters, new_table, say, say_problem
 if TYPE_CHECKING:
     from weft.base.arrays import Angles, Floats, Ints
     from weft.discretization.mesh import TriangleMesh
+    from weft.show.looks import Field
 
 
 def check(
@@ -96,7 +97,7 @@ def check(
     target = picture or path.with_suffix(".check.png")
     if found.marked is not None:
         mesh, ids = found.marked
-        _draw_faces(mesh, ids, target)
+        _draw(mesh, target, marked=ids)
         say(f"picture  {target} (marked in red: {', '.join(map(str, ids.tolist()))})")
     if found.crossing is not None:
         _show_crossing(found.crossing, target)
@@ -141,20 +142,24 @@ def _check_body(
     end_check(0, ())
 
 
-def _draw_faces(mesh: "TriangleMesh", faces: "Ints", target: Path) -> None:
-    """Draw a mesh with some faces in red."""
-    from weft.show.picture.renderer import Renderer, Style, save_png
+def _draw(
+    mesh: "TriangleMesh",
+    target: Path,
+    marked: "Ints | None" = None,
+    field: "Field | None" = None,
+) -> None:
+    """Draw a mesh with some faces in red, or colored by a field."""
+    from weft.show.picture.renderer import Renderer, save_png
 
-    save_png(target, Renderer(mesh, [mesh.vertices], Style(), marked=faces).image(mesh.vertices))
+    renderer = Renderer(mesh, [mesh.vertices], marked=marked, field=field)
+    save_png(target, renderer.image(mesh.vertices))
 
 
 def _draw_map(mesh: "TriangleMesh", title: str, unit: str, values: "Floats", target: Path) -> None:
     """Draw a mesh with the numbers (n,) of a map as colors."""
     from weft.show.looks import Field
-    from weft.show.picture.renderer import Renderer, Style, save_png
 
-    renderer = Renderer(mesh, [mesh.vertices], Style(), field=Field(title, unit, lambda x: values))
-    save_png(target, renderer.image(mesh.vertices))
+    _draw(mesh, target, field=Field(title, unit, lambda x: values))
 
 
 def _show_crossing(crossing: "tuple[TriangleMesh, Ints]", target: Path) -> None:
@@ -165,7 +170,7 @@ def _show_crossing(crossing: "tuple[TriangleMesh, Ints]", target: Path) -> None:
 
     mesh, pairs = crossing
     faces = np.unique(pairs)
-    _draw_faces(mesh, faces, target)
+    _draw(mesh, target, marked=faces)
     file = target.with_suffix(".obj")
     used, corners = np.unique(mesh.faces[faces], return_inverse=True)
     write_obj(

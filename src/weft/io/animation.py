@@ -47,6 +47,11 @@ class Convention:
         return x if self.up == "y" else np.stack([x[..., 0], -x[..., 2], x[..., 1]], axis=-1)
 
 
+def turn_y_up(x: Positions) -> Positions:
+    """Return positions (..., 3) of a file that is z up."""
+    return np.stack([x[..., 0], x[..., 2], -x[..., 1]], axis=-1)
+
+
 @dataclass(frozen=True, eq=False)
 class SurfaceTopology:
     """A surface whose triangles do not change.

@@ -12,10 +12,6 @@ from weft.discretization.mesh import TriangleMesh, mean_at_vertices
 from weft.io.archive import Broken
 from weft.io.images import open_image
 
-IMAGES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
-ARRAYS = (".npy", ".csv")
-EXPECTED = f"an image ({', '.join(IMAGES)}) or an array ({', '.join(ARRAYS)})"
-
 
 def paint_mesh(
     mesh: TriangleMesh, files: Mapping[str, Path], corner_uv: CornerUv | None
@@ -35,34 +31,29 @@ def paint_mesh(
     """
     found = {}
     for name, path in files.items():
-        what, kind = f"paint.{name}", path.suffix.lower()
-        if kind not in IMAGES + ARRAYS:
-            raise MeshError(what, got=str(path), expected=EXPECTED)
+        what = f"paint.{name}"
         try:
-            if kind in IMAGES:
-                if corner_uv is None:
-                    raise MeshError(
-                        what,
-                        got="an image, for a mesh without texture coordinates",
-                        where=mesh.source,
-                        expected=f"texture coordinates (UVs) of {len(mesh.faces)} faces",
-                    )
+            if path.suffix.lower() == ".npy":
+                values = np.load(path, allow_pickle=False).astype(np.float64).squeeze()
+            elif corner_uv is None:
+                raise MeshError(
+                    what,
+                    got="an image, for a mesh without texture coordinates",
+                    where=mesh.source,
+                    expected=f"texture coordinates (UVs) of {len(mesh.faces)} faces",
+                )
+            else:
                 with open_image(path) as image:
                     gray = np.asarray(image.convert("F")) / (65535 if image.mode[0] == "I" else 255)
-                found[name] = _sample(gray, corner_uv, mesh)
-            elif kind == ".npy":
-                found[name] = np.load(path, allow_pickle=False).astype(np.float64)
-            else:
-                found[name] = np.loadtxt(path, delimiter=",", ndmin=1)
+                values = _sample(gray, corner_uv, mesh)
         except Broken as error:
-            raise MeshError(what, got=error_text(error), where=path, expected=EXPECTED) from error
-        values = found[name] = found[name].squeeze()
+            expected = "an image (.png, .jpg, ...) or an array (.npy)"
+            raise MeshError(what, got=error_text(error), where=path, expected=expected) from error
         if values.shape != (mesh.n_vertices,) or not np.isfinite(values).all():
-            got = f"shape {values.shape}"
-            if values.shape == (mesh.n_vertices,):
-                got = f"{(~np.isfinite(values)).sum()} that are not finite"
+            got = f"shape {values.shape}, {np.isfinite(values).sum()} of them finite"
             expected = f"{mesh.n_vertices} numbers, one for each vertex of {mesh.source}"
             raise MeshError(what, got=got, where=path, expected=expected)
+        found[name] = values
     return replace(mesh, weights={**mesh.weights, **found})
 
 

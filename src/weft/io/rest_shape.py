@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from weft.base.arrays import Bools, CornerUv, Faces, Floats, Gradients, Ints, Positions
-from weft.base.errors import DegenerateFacesError, MeshError
+from weft.base.errors import DegenerateFacesError, MeshError, abbreviate
 from weft.discretization.linear_triangle import triangle_gradients
 from weft.discretization.mesh import degenerate_faces
 from weft.discretization.polygon import cross
@@ -101,11 +101,10 @@ def _warn_of_folds(faces: Faces, uv: CornerUv, where: str) -> None:
     """Warn of faces that texture coordinates turn over within an island."""
     folded = folded_faces(faces, uv)
     if len(folded):
-        shown = ", ".join(map(str, folded[:5])) + (", ..." if len(folded) > 5 else "")
         warnings.warn(
             f"{where}: texture coordinates fold over: {len(folded)} of {len(faces)} triangles "
-            f"(first {shown}) lie the other way round than their island; unfold them, or give "
-            "`warp`, which leaves them out",
+            f"(first {abbreviate(folded.tolist())}) lie the other way round than their island; "
+            "unfold them, or give `warp`, which leaves them out",
             stacklevel=2,
         )
 
@@ -161,8 +160,7 @@ def unfold(x: Positions, faces: Faces, warp: Sequence[float], where: str) -> Cor
 def _turn(uv: CornerUv, F: Gradients, faces: Faces, warp: Sequence[float], where: str) -> CornerUv:
     """Return texture coordinates turned, face by face, until the warp is along the first."""
     w = _direction(warp)
-    Fw = np.einsum("mij,i->mj", F, w)
-    d = np.linalg.solve(np.einsum("mki,mkj->mij", F, F), Fw[..., None])[..., 0]
+    d = np.asarray(np.linalg.pinv(F) @ w)
     size = np.linalg.norm(np.einsum("mij,mj->mi", F, d), axis=1)  # of w in the face's plane
     _check_angles(size < SLANT * np.linalg.norm(w), warp, where)
     d /= np.linalg.norm(d, axis=1, keepdims=True)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, cast, get_type_hints
 import numpy as np
 from pydantic import Field, create_model, model_validator
 
-from weft.base.arrays import Floats, Ints, Positions
+from weft.base.arrays import Ints, Positions
 from weft.base.errors import SceneError
 from weft.base.schema.block import Block, FileTranslation, FromBlock
 from weft.base.schema.quantities import Point
@@ -62,16 +62,9 @@ MOST_PAIRED = 2000  # points of an assignment problem, whose cost grows with the
 
 
 class WeightMap(Block):
-    """Weights that change over the cloth, with painted weights of the mesh."""
+    """Painted weights of the mesh."""
 
     map: str = Field(description="name of painted weights")
-    low: float = Field(0.0, alias="from", ge=0, description="the factor where they are 0")
-    to: float = Field(1.0, ge=0, description="the factor where they are 1")
-
-    def at(self, cloth: Cloth, ids: Ints, name: str) -> Floats:
-        """Return the weights (k,) at vertices of the cloth; ``name`` is that of the attachment."""
-        painted = cloth.mesh.painted(self.map, f"{name}.weight")[ids]
-        return np.asarray(self.low + (self.to - self.low) * painted)
 
 
 class _Attachment(SelectionBlock, NamedBlock):
@@ -214,7 +207,7 @@ def attachment_of(
     if block.weight is not None:
         given["weight"] = block.weight
     if isinstance(block.weight, WeightMap):
-        given["weight"] = block.weight.at(cloth, ids, name)
+        given["weight"] = cloth.mesh.painted(block.weight.map, f"{name}.weight")[ids]
     if block.release is not None:
         given["release"] = block.release
     if block.path is not None:

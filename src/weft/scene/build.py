@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from weft.base.arrays import CornerUv
 from weft.base.errors import (
     Outlook,
     SceneError,
@@ -39,18 +40,17 @@ from weft.integrators.model import Model
 from weft.io import (
     knows_motion,
     read_mesh,
-    read_shot,
     read_surface,
     read_texture_coordinates,
     stage_keywords,
 )
-from weft.io.painted_weights import IMAGES, paint_mesh
+from weft.io.painted_weights import paint_mesh
 from weft.io.surface import StageOptions
 from weft.laws.base import Law
 from weft.scene.attachment_schema import attachment_of
 from weft.scene.body_schema import BodyBlock, BodyMeshBlock
 from weft.scene.field_schema import FieldBlock
-from weft.scene.file import Source, read_source, read_source_keyframes, validate
+from weft.scene.file import Source, first_frame, read_source, read_source_keyframes, validate
 from weft.scene.garments import Wearer, build_worn, garment_of
 from weft.scene.law import law_of_fabric
 from weft.scene.needs import needs_of
@@ -248,10 +248,10 @@ class Builder:
 
     def _options(self, mesh: Yaml) -> StageOptions:
         """Return how the stage of a mesh block is read."""
-        preroll, origin = self.file.preroll, None
-        if self.file.shot is not None:
-            origin = read_shot(self.source.path.parent / self.file.shot)[1] - preroll
-        made: StageOptions = dataclasses.replace(mesh.make(), origin=origin, preroll=preroll)
+        origin = first_frame(self.file, self.source.path.parent)
+        made: StageOptions = dataclasses.replace(
+            mesh.make(), origin=origin, preroll=self.file.preroll
+        )
         return made
 
     def _rest(self, blocks: Sequence[ClothBlock]) -> Any:
@@ -339,14 +339,15 @@ class Builder:
 
     def _painted(self, block: ClothBlock, mesh: TriangleMesh) -> TriangleMesh:
         """Return the mesh of a block with the weights that files paint."""
-        folder, uv, m = self.source.path.parent, None, block.mesh
-        files = {name: folder / file for name, file in block.paint.items()}
+        if not block.paint:
+            return mesh
+        folder, m = self.source.path.parent, block.mesh
         if m is None:  # the rectangle around a sheet or panel
             flat = mesh.corner_uv - mesh.corner_uv.min(axis=(0, 1))
-            uv = flat / flat.max(axis=(0, 1))
-        elif any(path.suffix.lower() in IMAGES for path in files.values()):
+            uv: CornerUv | None = flat / flat.max(axis=(0, 1))
+        else:
             uv = read_texture_coordinates(folder / m.file, m.prim, self._options(m))
-        return paint_mesh(mesh, files, uv) if files else mesh
+        return paint_mesh(mesh, {name: folder / f for name, f in block.paint.items()}, uv)
 
     def _paint(self, block: ClothBlock, cloth: Cloth) -> Cloth:
         """Return a cloth with the appearance of its block."""

@@ -34,7 +34,6 @@ from weft.discretization.spline_fit.patch_error import PatchDrawing, PatchError
 from weft.fabric.fabric import UNITS
 from weft.garment.ease import ease_warnings, measure_ease
 from weft.garment.garment import Garment
-from weft.io import read_shot
 from weft.run.plausibility import (
     about_folds,
     about_rest_shape,
@@ -42,7 +41,7 @@ from weft.run.plausibility import (
     start_problems,
 )
 from weft.scene.build import Builder
-from weft.scene.file import read_source, validate
+from weft.scene.file import first_frame, read_source, validate
 from weft.scene.garments import Wearer
 from weft.scene.needs import needs_of
 from weft.scene.scene import Scene
@@ -155,8 +154,8 @@ def _check_scene(path: Path, overrides: Sequence[str], found: Findings) -> Trian
     found.facts += _region_facts(cloth)
     add_maps(scene, found)
     found.facts += [text for resolves, text in problems if resolves]
-    if file.shot is not None:
-        first = read_shot(path.parent / file.shot)[1] - file.preroll
+    first = first_frame(file, path.parent)
+    if first is not None:
         found.facts.append(
             f"{file.shot}: {file.preroll} frames of pre-roll; frame 0 is number {first:g} "
             f"(weft export --first {first:g})"

@@ -107,6 +107,11 @@ def _first(text: str) -> str:
     return text.partition("=")[0].strip().partition(".")[0]
 
 
+def first_frame(file: SceneFile, folder: Path) -> float | None:
+    """Return the number that the time 0 of a scene has in its shot; None: it has no shot."""
+    return None if file.shot is None else read_shot(folder / file.shot)[1] - file.preroll
+
+
 def _integrator_of(tree: Json, otherwise: str = "backward_euler") -> str:
     """Return the name of a tree's integrator, and write it into the tree with a block of settings.
 

@@ -3,6 +3,7 @@
 import json
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from weft.base.errors import SceneError, abbreviate
@@ -28,8 +29,9 @@ def load_described(manifest: Json, run: Path, folder: str | Path | None = None) 
         SceneError: no scene file made the run, or its folder is not there. SceneProblems: one of
         its files is not there, or cannot be read.
     """
-    description = manifest.get("description", {})
-    if not description:
+    source = recorded_source(manifest, run)
+    file = source.path
+    if not source.tree:
         raise SceneError(
             "scene",
             got="a run that Python made",
@@ -37,7 +39,6 @@ def load_described(manifest: Json, run: Path, folder: str | Path | None = None) 
             expected="a run of a scene file",
             hint="resume it where it was made",
         )
-    file = run / manifest.get("scene_file", "manifest.json")
     if folder is not None:
         file = Path(folder) / file.name
     if not file.parent.is_dir():
@@ -48,7 +49,7 @@ def load_described(manifest: Json, run: Path, folder: str | Path | None = None) 
             expected="the folder that the files of the scene are relative to",
             hint="the run has been moved: weft.scene_of(run, folder=...) says where they are now",
         )
-    source = Source(file, description, {})
+    source = replace(source, path=file)
     loaded = Builder(source, validate(source)).build()
     now = json.loads(json.dumps(loaded.scene.identity()))
     changed = differences(manifest.get("scene", {}), now)
@@ -59,6 +60,12 @@ def load_described(manifest: Json, run: Path, folder: str | Path | None = None) 
             stacklevel=3,
         )
     return loaded
+
+
+def recorded_source(manifest: Json, run: Path) -> Source:
+    """Return the tree of the scene file of a run, as its manifest has it; empty: Python made it."""
+    file = run / manifest.get("scene_file", "manifest.json")
+    return Source(file, manifest.get("description") or {}, {})
 
 
 def physics_of(run: Run, names: Sequence[str]) -> Physics | None:

@@ -194,7 +194,7 @@ class ClothBlock(Block):
     paint: dict[str, str] = Field(
         {},
         description="painted weights by name, beside those of the mesh file: an image in texture "
-        "space (gray, 0 to 1), or an array (.npy, .csv) of one number for each vertex, relative to "
+        "space (gray, 0 to 1), or an array (.npy) of one number for each vertex, relative to "
         "the scene file",
     )
     surface: FromBlock[Appearance] | None = Field(

@@ -13,7 +13,7 @@ import numpy as np
 from weft.base.arrays import CornerUv, Faces, Floats, Positions
 from weft.base.errors import MeshError, RunError
 from weft.base.trees import Json
-from weft.io.animation import Animation, distinct
+from weft.io.animation import Animation, Convention, distinct, turn_y_up
 from weft.io.asset_cloth import AssetCloth
 from weft.io.files import atomic_path
 from weft.io.formats.blender import BlenderJob, in_blender
@@ -30,6 +30,7 @@ from weft.io.surface import (
 
 WHAT = "Alembic file"
 FINEST = 1001  # largest denominator of frame rates, as in 24000/1001
+Z_UP = Convention("z")  # of Blender
 RATE = 24.0  # [1/s] default rate of sampling a file, which has times but no frame rate
 
 
@@ -47,7 +48,7 @@ def write_alembic(path: Path, animation: Animation) -> Sequence[str]:
         shapes: list[Json] = []
         for k, (shape, name, x) in enumerate(zip(animation.shapes, names, first.positions)):
             uv = "" if shape.corner_uv is None else job.put(f"uv{k}", shape.corner_uv, "<f4")
-            place, faces = job.put(f"x{k}", _z_up(x), "<f4"), job.put(f"f{k}", shape.faces, "<i4")
+            place, faces = job.put(f"x{k}", Z_UP.of(x), "<f4"), job.put(f"f{k}", shape.faces, "<i4")
             shapes.append({"name": name, "uv": uv, "x": place, "faces": faces, "cache": ""})
         if animation.count > 1:
             for entry, cache in zip(shapes, _caches(job, animation)):
@@ -86,9 +87,7 @@ def write_alembic_over(
         ]
         for moment in animation:
             for mesh, cloth in zip(meshes, cloths):
-                with Path(str(mesh["x"])).open("ab") as file:
-                    x = _z_up(cloth.positions(moment.positions[0]))
-                    file.write(np.ascontiguousarray(x, dtype="<f4").tobytes())
+                _append(Path(str(mesh["x"])), cloth.positions(moment.positions[0]))
         times = {"first": animation.first, "last": animation.last, **_rate(animation.fps)}
         task = {"file": str(asset.absolute()), "out": str(new.absolute()), "meshes": meshes}
         job.run("write_alembic_over", {**task, **times})
@@ -108,13 +107,14 @@ def _caches(job: BlenderJob, animation: Animation) -> list[str]:
         path.write_bytes(PC2.pack(PC2_MAGIC, 1, len(x), 0.0, 1.0, animation.count))
     for moment in animation:
         for path, x in zip(paths, moment.positions):
-            with path.open("ab") as file:
-                file.write(np.ascontiguousarray(_z_up(x), dtype="<f4").tobytes())
+            _append(path, x)
     return [str(path) for path in paths]
 
 
-def _z_up(x: Positions) -> Positions:
-    return np.stack([x[:, 0], -x[:, 2], x[:, 1]], axis=1)
+def _append(path: Path, x: Positions) -> None:
+    """Add positions (n,3) to a file, in single precision and Blender's axes."""
+    with path.open("ab") as file:
+        file.write(np.ascontiguousarray(Z_UP.of(x), dtype="<f4").tobytes())
 
 
 def alembic_contents(path: Path, prim: str | None, *, one: bool) -> Contents:
@@ -179,8 +179,7 @@ def _mesh(
             where=path,
             expected="the same ones in all frames",
         )
-    y = flat.reshape(frames, n, 3)
-    x = np.stack([y[..., 0], y[..., 2], -y[..., 1]], axis=-1)
+    x = turn_y_up(flat.reshape(frames, n, 3))
     counts, ids = job.get(f"counts{k}", "<i4"), job.get(f"ids{k}", "<i4")
     polygons = np.split(ids, np.cumsum(counts)[:-1])
     triangles = triangulate_polygons(x[0], polygons, f"{path}/{about['name']}")

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     import scipy.sparse as sp
     from pxr import Sdf, Usd
 
-HALF = 0.5  # time codes before and after a sample, for the derivative of a prim's transform
-
 
 def write_usd_layer(
     path: Path,
@@ -183,8 +181,8 @@ class _Target:
 
     def add(self, x: Positions, v: Velocities, code: float) -> None:
         """Write the samples at a time code, for the cloth at x with velocities v [m, s], y up."""
-        K, before, after = (np.linalg.inv(self.placed.to_world(code + d)) for d in (0, -HALF, HALF))
-        rate = (after - before) * self.stage.GetTimeCodesPerSecond() / (2 * HALF)
+        K, before, after = (np.linalg.inv(self.placed.to_world(code + d)) for d in (0, -0.5, 0.5))
+        rate = (after - before) * self.stage.GetTimeCodesPerSecond()  # of the prim's transform
         p, w = self.cloth.positions(x), self.cloth.velocities(x, v)
         local = p @ K[:3, :3] + K[3, :3]
         self.velocities[code] = w @ K[:3, :3] + p @ rate[:3, :3] + rate[3, :3]

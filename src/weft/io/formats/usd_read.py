@@ -19,6 +19,7 @@ from weft.base.arrays import AnyArray, CornerUv, Floats, Ints, Positions
 from weft.base.errors import MeshError
 from weft.discretization.catmull_clark import INFINITE, Subdivision, cage
 from weft.discretization.mesh import mean_at_vertices
+from weft.io.animation import turn_y_up
 from weft.io.formats.usd_materials import MATERIAL_UV
 from weft.io.formats.usd_open import is_below, open_stage
 from weft.io.formats.usd_stage import Placed, everything, list_drawn_meshes, n_points
@@ -307,7 +308,8 @@ class UsdMesh:
         x = _floats(self.mesh.GetPointsAttr().Get(code), (0, 3))
         needed = max(self.least, self.n_points)
         if len(x) != needed:
-            got, expected = f"{len(x)} at time code {code:g}", f"{needed}, as at the first"
+            got = f"{len(x) or 'none'} at time code {code:g}"
+            expected = f"{needed}, as faces and the first time need"
             raise MeshError("points", got=got, where=where, expected=expected)
         M = self.placed.to_world(code)
         with np.errstate(all="ignore"):
@@ -315,7 +317,7 @@ class UsdMesh:
         check_positions(x, where)
         x = self.shape.points @ x
         up = UsdGeom.GetStageUpAxis(self.placed.prim.GetStage())
-        return x if up != UsdGeom.Tokens.z else np.stack([x[:, 0], x[:, 2], -x[:, 1]], axis=1)
+        return turn_y_up(x) if up == UsdGeom.Tokens.z else x
 
     def triangles(self, x: Positions, code: float) -> PolygonTriangles:
         """Return the triangles of the polygons, reversed if the transform mirrors.
