@@ -107,6 +107,9 @@ def _write_mesh(
     scene file says of the cloth.
     """
     own, mesh = thing.weft, thing.data
+    numbers = [m.number for m in own.maps]
+    if len(set(numbers)) < len(numbers):
+        raise Problem(f"two maps change the same number: {', '.join(sorted(numbers))}")
     rest = to_weft(points(mesh), matrix, unit)
     used = sorted(
         {min(f.material_index, max(len(thing.material_slots) - 1, 0)) for f in mesh.polygons}

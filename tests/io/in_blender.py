@@ -250,6 +250,12 @@ def animated(found):
     found["guided files"] = str(Path(OUT).with_name("guided"))
     shutil.copytree(path.parent, found["guided files"])
     bpy.context.view_layer.objects.active = thing
+    bpy.ops.weft.map()
+    thing.weft.maps[-1].number = "friction"
+    found["twice"] = said(bpy.ops.weft.export)
+    thing.weft.maps[-1].number, thing.weft.maps[-1].group = "shear", "nobody"
+    found["no group"] = said(bpy.ops.weft.export)
+    bpy.ops.weft.map(index=2)
     bpy.ops.weft.map(index=0)
     found["maps"] = [m.number for m in thing.weft.maps]
 

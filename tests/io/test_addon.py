@@ -129,6 +129,8 @@ class TestInBlender:
         assert "select a mesh" in found["nothing"]
         assert "no vertex group 'nobody'" in found["group"]
         assert "slik" in found["fabric"] and "did you mean 'silk'" in found["fabric"]
+        assert "same number: bending, friction, friction" in found["twice"]
+        assert "no vertex group 'nobody'" in found["no group"]
         assert "/nowhere/weft" in found["command"] and "Preferences" in found["command"]
 
     def test_a_stopped_run_is_read_as_far_as_it_is(self, found):
