@@ -105,6 +105,23 @@ def test_resume_after_every_step_is_bitwise(tmp_path):
         same_run(whole, simulate(path, frames=3, resume=True))
 
 
+def test_a_run_is_read_while_it_grows(tmp_path):
+    """An opened run has the frames that are on disk, and the files of an export have them all."""
+    path, opened, seen = tmp_path / "run", [], []
+
+    def look(now):
+        opened.append(opened[0] if opened else weft.Run(path))
+        run = opened[0]
+        last = int(run.folder.frame(len(run) - 1)["frame"])
+        seen.append((len(run) - 1, run.metrics[-1]["frame"], last))
+        run.export(tmp_path / "now.npz")
+        with np.load(tmp_path / "now.npz") as arrays:
+            assert len(arrays["positions"]) == len(run)
+
+    run_scene(scene(), RunFolder(path), frames=3, fps=30, on_progress=look)
+    assert seen == [(0, 1, 0), (1, 1, 1), (1, 2, 1), (2, 2, 2), (2, 3, 2), (3, 3, 3)]
+
+
 class Killed(BaseException):
     pass
 
@@ -240,8 +257,12 @@ def test_a_step_that_fails_is_halved(tmp_path):
 def test_a_step_that_never_converges(tmp_path):
     """Halved, and halved again; then an outcome, a reproducer, and the last good frame."""
     hopeless = scene(settings=weft.StepSettings(1e-14, max_iterations=1))
-    with refused(SimulationError, "step 1", got="MAX_ITERATIONS", expected="dt = 0.00026 s"):
+    with refused(
+        SimulationError, "step 1", got="MAX_ITERATIONS", expected="dt = 0.00026 s"
+    ) as caught:
         simulate(tmp_path / "run", scene=hopeless)
+    command = caught.value.hint.partition("`")[2].partition("`")[0].split()
+    assert command == ["weft", "render", str(tmp_path / "run"), "failed.png", "--frame", "0"]
     run = weft.Run(tmp_path / "run")
     np.testing.assert_array_equal(run.positions(0), hopeless.cloth.vertices)
     states = list((run.path / "failed").glob("*.npz"))

@@ -475,7 +475,8 @@ class Loop:
             got=report.outcome.name,
             expected=f"a step that converges; tried down to dt = {report.dt:.3g} s",
             where=path,
-            hint=f"{report.outcome.advice}. Frame {place.frame} is the last good one",
+            hint=f"{report.outcome.advice}. Frame {place.frame} is the last good one: `weft render "
+            f"{self.folder.path} failed.png --frame {place.frame}` draws it",
         )
 
     def _metrics(self, place: RunState, part: TakenStep) -> Json:
