@@ -4,9 +4,11 @@ import json
 import re
 import shlex
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -14,11 +16,13 @@ from tests.refusals import refused
 from tests.sweep.conftest import digests, run_samples_of
 from weft.base.errors import SweepError, WeftError
 from weft.cli.commands import app
-from weft.sweep.contact_sheet import contact_sheet, spread_evenly
+from weft.io.safe_folder import SafeFolder
+from weft.sweep.contact_sheet import contact_sheet, label_lines, spread_evenly
 from weft.sweep.file import read_sweep
 from weft.sweep.folder import open_sweep, threads_for
 from weft.sweep.plan import plan_of
 from weft.sweep.sample import run_sample
+from weft.sweep.status import read_status, write_status
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "sweep"
 
@@ -151,6 +155,29 @@ def test_contact_sheet(planned, tmp_path):
     path = contact_sheet(sweep, found, tmp_path / "sheet.png", columns=2)
     assert Image.open(path).size == (400, 2 * 176)
     assert spread_evenly(list(range(10)), 5) == [0, 2, 4, 6, 8]
+
+
+def test_a_wedge_is_one_video(sweep_file, tmp_path):
+    """A row for each value of the first field; what failed has its place and its reason."""
+    from PIL import Image, ImageSequence
+
+    vary = "cloth.sheet.width: [30 cm, 40 cm]\n  gravity.1: [-9.81, 0, 9.81]"
+    sweep = run_samples_of(open_sweep(planned_by(sweep_file("set: {seconds: 0.3 s}", vary))), 5)
+    failed = sweep.place(sweep.plan[4])
+    told = {"state": "failed", "reason": "NOT_CONVERGED", "message": "step 9"}
+    write_status(SafeFolder(failed), replace(read_status(failed), **told))
+    weft("sweep", "report", sweep.path, tmp_path / "wedge.webp")
+    with Image.open(tmp_path / "wedge.webp") as video:
+        assert video.size == (3 * 200, 2 * 176)
+        frames = [np.array(f.convert("RGB"), int) for f in ImageSequence.Iterator(video)]
+    assert len(frames) == 4
+    moves = np.abs(frames[-1] - frames[0]).max(axis=2) > 60
+    cells = [moves[y : y + 150, x : x + 200].sum() for y in (0, 176) for x in (0, 200, 400)]
+    assert [n > 20 for n in cells] == [True, False, True, True, False, False]
+    assert label_lines(sweep.look()[4])[1].endswith("NOT_CONVERGED")
+    page = weft("sweep", "report", sweep.path, tmp_path / "a.html") and tmp_path / "a.html"
+    failures = page.read_text().partition("<h2>Failures")[2].partition("<h2>")[0]
+    assert failures.count("<img") == 1
 
 
 def test_what_is_wrong_is_one_line(sweep_file, tmp_path):

@@ -205,7 +205,7 @@ def report(
     out: Annotated[
         Path | None,
         typer.Argument(
-            help="An .html file, or a .png: the contact sheet alone.",
+            help="An .html file; the contact sheet alone: .png, or .webp, which moves.",
             metavar="[OUT]",
             show_default="report.html in the folder",
         ),
@@ -219,11 +219,12 @@ def report(
     from weft.sweep.report import write_report
 
     folder = open_sweep(sweep)
-    if out is not None and out.suffix.lower() == ".png":
-        from weft.sweep.contact_sheet import contact_sheet, find_done, spread_evenly
+    if out is not None and out.suffix.lower() in (".png", ".webp"):
+        from weft.sweep.contact_sheet import contact_sheet, count_columns, find_ended, spread_evenly
 
-        selected = spread_evenly(find_done(folder), thumbnails)
-        say(f"picture  {contact_sheet(folder, selected, out)}  ({len(selected)} samples)")
+        selected = spread_evenly(find_ended(folder), thumbnails)
+        contact_sheet(folder, selected, out, count_columns(selected))
+        say(f"picture  {out}  ({len(selected)} samples)")
         return
     path = write_report(folder, out or folder.path / "report.html", thumbnails)
     say(f"report   {path}")

@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import ClassVar
 
 from weft.base.errors import SceneError, SceneProblems, WeftError, check_known, to_one_line
+from weft.base.input_file import read_input
 from weft.base.keyframes import Keys
 from weft.base.schema.document import YamlDocument, dotted_path, read_document
 from weft.base.trees import Json, Yaml, YamlMapping
@@ -54,7 +56,7 @@ def read_source(
     tree = dict(source.tree)
     if integrator is not None and _integrator_of(tree) != integrator:
         tree["integrator"] = integrator
-    rest = [t for t in overrides if _first(t) not in (INCLUDE, VARIABLES)]
+    rest = [t for t in overrides if not t.lstrip().startswith((INCLUDE, VARIABLES))]
     source = _apply(replace(source, tree=tree), rest)
     tree = dict(source.tree)
     shot, preroll = tree.get("shot"), tree.get("preroll", 0)
@@ -77,22 +79,23 @@ def read_template(path: str | Path, overrides: Sequence[str] = ()) -> Source:
     """
     hint = "`weft explain scene` lists the fields; examples/ has scenes, `weft demo` needs none"
     source = read_document(Source, Path(path), hint, "`cloth:`")
-    source = include_files(_apply(source, [t for t in overrides if _first(t) == INCLUDE]))
+    source = include_files(_apply(source, [t for t in overrides if t.lstrip().startswith(INCLUDE)]))
     known = list(variables_of(source))
-    made = _apply(source, [t for t in overrides if _first(t) == VARIABLES])
+    made = _apply(source, [t for t in overrides if t.lstrip().startswith(VARIABLES)])
     for name in variables_of(made):
         check_known(name, known, f"--set {VARIABLES}", SceneError)
     return made
 
 
-def read_scene_bytes(path: str | Path, overrides: Sequence[str] = ()) -> bytes:
-    """Return the contents of a scene file and of the files that it includes.
+def scene_digest(path: str | Path, overrides: Sequence[str] = ()) -> str:
+    """Return the SHA-256 digest of a scene file and of the files that it includes.
 
     Raises:
-        SceneError: as ``read_source``. OSError: a file cannot be read.
+        SceneError: as ``read_source``.
     """
     source = read_template(path, overrides)
-    return b"".join((source.path.parent / f).read_bytes() for f in sorted({*source.files.values()}))
+    folder, files = source.path.parent, sorted({*source.files.values()})
+    return sha256(b"".join(read_input(folder / file) for file in files)).hexdigest()
 
 
 def _apply(source: Source, overrides: Sequence[str]) -> Source:
@@ -100,11 +103,6 @@ def _apply(source: Source, overrides: Sequence[str]) -> Source:
     tree = dict(source.tree)
     changed = frozenset(_override(tree, text) for text in overrides)
     return replace(source, tree=tree, overridden=source.overridden | changed)
-
-
-def _first(text: str) -> str:
-    """Return the field of the scene at which the path of an override begins."""
-    return text.partition("=")[0].strip().partition(".")[0]
 
 
 def first_frame(file: SceneFile, folder: Path) -> float | None:

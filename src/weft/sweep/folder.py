@@ -212,6 +212,8 @@ def _processor() -> str:
 
 def _about(sweep: SweepFile, rounds: list[int], count: int) -> Json:
     """Return the contents of ``sweep.json``."""
+    from weft.scene.file import scene_digest  # processes limit their threads before
+
     design = sweep.design
     return {
         "format": FORMAT,
@@ -233,21 +235,6 @@ def _about(sweep: SweepFile, rounds: list[int], count: int) -> Json:
         "machine": machine(),
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
-
-
-def scene_digest(scene: Path, common: Sequence[str]) -> str:
-    """Return the SHA-256 digest of a scene file and of the files that it includes.
-
-    Args:
-        scene: the scene file.
-        common: overrides, which may say what it includes.
-
-    Raises:
-        SceneError: a file cannot be read.
-    """
-    from weft.scene.file import read_scene_bytes  # processes limit their threads before
-
-    return _digest(read_scene_bytes(scene, common))
 
 
 def _rounds(sweep: SweepFile, old: Json | None) -> list[int]:

@@ -178,7 +178,7 @@ def _failures(sweep: SweepFolder, samples: Sequence[SampleStatus]) -> str:
         command = shlex.join(sweep.reproducer(f.sample, f"reproduced-{f.sample.id}"))
         parts.append(
             f"<p><b>{f.sample.id}</b> {f.status.reason}: {escape(f.status.message)}</p>"
-            f"<pre>{escape(command)}</pre>"
+            f"<pre>{escape(command)}</pre>{_image(sweep, f)}"
         )
     if len(failed) > MOST_FAILURES:
         parts.append(f"<p>and {len(failed) - MOST_FAILURES} more: weft sweep status --list</p>")
@@ -192,17 +192,24 @@ def _advice(name: str) -> str:
 def _sheet(sweep: SweepFolder, done: Sequence[SampleStatus], most: int) -> str:
     figures = []
     for f in spread_evenly(done, most):
-        picture = thumbnail(sweep, f)
-        if picture is None:
+        image = _image(sweep, f)
+        if not image:
             continue
-        data = base64.b64encode(picture.read_bytes()).decode()
         figures.append(
-            f'<figure class="{"" if f.status.good else "bad"}"><img width=200 alt="{f.sample.id}" '
-            f'src="data:image/png;base64,{data}"><figcaption>{f.sample.id}<br>'
+            f'<figure class="{"" if f.status.good else "bad"}">{image}<figcaption>{f.sample.id}<br>'
             f"{escape(' '.join(label_lines(f)))}</figcaption></figure>"
         )
     note = f"<p>{len(figures)} of {len(done)}; framed in red: not good by the filters.</p>"
     return f'{note}<div class="grid">{"".join(figures)}</div>'
+
+
+def _image(sweep: SweepFolder, f: SampleStatus) -> str:
+    """Return the picture of a sample's last frame; nothing if it cannot be drawn."""
+    picture = thumbnail(sweep, f)
+    if picture is None:
+        return ""
+    data = base64.b64encode(picture.read_bytes()).decode()
+    return f'<img width=200 alt="{f.sample.id}" src="data:image/png;base64,{data}">'
 
 
 def _histogram(values: Floats, unit: str) -> str:

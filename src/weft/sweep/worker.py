@@ -15,7 +15,7 @@ from weft.base.machine import LIBRARY_THREADS
 from weft.base.trees import Json
 from weft.io.folder_lock import FolderInUseError
 from weft.sweep.faults import DiskFullError, StoppedError
-from weft.sweep.folder import NAME, SweepFolder, open_sweep, scene_digest
+from weft.sweep.folder import NAME, SweepFolder, open_sweep
 from weft.sweep.plan import PLAN
 
 
@@ -38,6 +38,8 @@ def _open(root: Path, marks: tuple[int, ...]) -> SweepFolder:
     """Read a sweep's folder; ``marks`` are the modification times of its files, the key of the
     cache.
     """
+    from weft.scene.file import scene_digest
+
     sweep = open_sweep(root)
     try:
         digest = scene_digest(sweep.scene, sweep.common)
