@@ -263,10 +263,9 @@ class Cloth:
     @property
     def mass(self) -> Floats:
         """(N,) [kg] mass lumped to the points, at the start."""
-        if not any(fabric.maps for fabric in self.fabrics):
-            return np.asarray(sum(fabric.density * s.area for fabric, s in self.region_surfaces))
         pairs = self.region_surfaces
-        return np.asarray(sum(self.number(fabric, "density") * s.area for fabric, s in pairs))
+        each = [(self.number(f, "density") if f.maps else f.density) * s.area for f, s in pairs]
+        return np.asarray(sum(each))
 
     def number(self, fabric: Fabric, name: str) -> Floats:
         """Return a number (n,) of a fabric at every vertex, as its map has it."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from weft.base.arrays import CornerUv, Gradients
 from weft.discretization.mesh import TriangleMesh
+from weft.discretization.polygon import triangle_sides
 from weft.discretization.samples import Samples
 
 
@@ -18,9 +19,7 @@ def triangle_gradients(corner_uv: CornerUv) -> Gradients:
     """
     # Columns of Dm are the material edges from corner 0; rows of Dm_inv are the gradients of N_1
     # and N_2.
-    uv = corner_uv
-    Dm = np.stack([uv[:, 1] - uv[:, 0], uv[:, 2] - uv[:, 0]], axis=2)
-    Dm_inv = np.linalg.inv(Dm)
+    Dm_inv = np.linalg.inv(np.stack(triangle_sides(corner_uv), axis=2))
     return np.concatenate([-Dm_inv.sum(axis=1, keepdims=True), Dm_inv], axis=1)
 
 

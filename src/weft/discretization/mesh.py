@@ -14,7 +14,7 @@ from weft.base.arrays import ArrayOf, Bools, CornerUv, Faces, Floats, Ints, Posi
 from weft.base.errors import DegenerateFacesError, MeshError
 from weft.base.machine import gib, memory
 from weft.base.runtime_types import checked
-from weft.discretization.polygon import cross
+from weft.discretization.polygon import cross, triangle_sides
 
 Pattern = Literal["regular", "alternating", "random"]
 
@@ -235,9 +235,7 @@ class TriangleMesh:
     @cached_property
     def signed_material_area(self) -> Floats:
         """Return the material area [m^2] of each face, (m,), negative for mirrored UV islands."""
-        d1 = self.corner_uv[:, 1] - self.corner_uv[:, 0]
-        d2 = self.corner_uv[:, 2] - self.corner_uv[:, 0]
-        return 0.5 * cross(d1, d2)
+        return 0.5 * cross(*triangle_sides(self.corner_uv))
 
     @cached_property
     def rest_area(self) -> Floats:

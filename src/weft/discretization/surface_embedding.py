@@ -13,6 +13,7 @@ import numpy as np
 
 from weft.base.arrays import Faces, Floats, Ints, Positions, Velocities
 from weft.discretization.embedding import Embedding
+from weft.discretization.polygon import triangle_sides
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -81,16 +82,22 @@ class SurfaceEmbedding:
         return np.asarray(np.subtract(*ends) / (2 * INSTANT))
 
     def turn(
-        self, x: Positions, directions: Floats, users: "sp.csr_matrix | None" = None
+        self, x: Positions, directions: Floats, users: tuple[Ints, Ints] | None = None
     ) -> Floats:
         """Return directions that turn with the surface; they keep their lengths.
 
         Args:
             x: (v,3) [m] vertices.
             directions: (k,3) at rest.
-            users: (k,n) weights of the points at which each direction is; None: k is n.
+            users: pairs (p,) of a direction and a point that has it; it turns with the mean of its
+                points. None: each point has its own.
         """
-        mean = self.mean if users is None else users @ self.mean
+        import scipy.sparse as sp
+
+        mean = self.mean
+        if users is not None:
+            shape = len(directions), len(self.feet)
+            mean = sp.csr_matrix((np.ones(len(users[0])), users), shape) @ mean
         F = (mean @ (_frames(x, self.faces) @ self.inverse).reshape(-1, 9)).reshape(-1, 3, 3)
         # Normals turn by the cofactors of F.
         columns = [np.cross(F[..., (i + 1) % 3], F[..., (i + 2) % 3]) for i in range(3)]
@@ -101,8 +108,7 @@ class SurfaceEmbedding:
 
 def _frames(x: Positions, faces: Faces) -> Floats:
     """Return two edges and the unit normal of every triangle, as columns (m,3,3)."""
-    a, b, c = (x[faces[:, i]] for i in range(3))
-    u, w = b - a, c - a
+    u, w = triangle_sides(x[faces])
     normal = np.cross(u, w)
     length = np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
     return np.stack([u, w, normal / length], axis=-1)

@@ -78,13 +78,12 @@ class _Sourced(Block):
     uncertainty: Yaml = None
 
 
-class _Painted(Block):
+class _Painted(_Sourced):
     """A number that changes over the cloth, with painted weights."""
 
+    value: Yaml = Field(alias="from")
     map: str
-    low: Yaml = Field(alias="from")
     to: Yaml
-    source: str = ""
 
 
 class _FabricBase(Block):
@@ -206,16 +205,14 @@ def _split_sources(
         if key in ("preset", "name", "title"):
             continue
         sources[key] = ""
-        if isinstance(value, Mapping) and "map" in value:
-            found, problems = document.validate(_Painted, value, (*loc, key))
-            if found is None:
-                raise problems[0]
-            fields[key], sources[key], painted[key] = found.low, found.source, found
-        elif isinstance(value, Mapping):
-            block, problems = document.validate(_Sourced, value, (*loc, key))
+        if isinstance(value, Mapping):
+            kind = _Painted if "map" in value else _Sourced
+            block, problems = document.validate(kind, value, (*loc, key))
             if block is None:
                 raise problems[0]
             fields[key], sources[key] = block.value, block.source
+            if isinstance(block, _Painted):
+                painted[key] = block
     return fields, sources, painted
 
 

@@ -19,6 +19,7 @@ from weft.base.errors import PictureError
 from weft.base.input_file import open_input
 from weft.base.settings import REQUIRED, setting
 from weft.bodies.nearest_points import NearestPoints
+from weft.discretization.polygon import triangle_sides
 from weft.fitting.block import PlacedBlock
 from weft.fitting.measurement import Measurement
 from weft.fitting.scene_run import (
@@ -101,7 +102,7 @@ class DepthMaps(SceneMeasurement):
         faces = self.run.faces
         places = NearestPoints.of(points, x, faces)
         corner = x[faces[np.maximum(places.face, 0)]]
-        normal = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
+        normal = np.cross(*triangle_sides(corner))
         normal /= np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None]
         used = (places.face >= 0) & (places.distance < self.reach)
         normal = np.where(used[:, None], normal, 0.0)

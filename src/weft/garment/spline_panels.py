@@ -16,7 +16,7 @@ from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import PatternError, abbreviate
 from weft.discretization.mesh import TriangleMesh
 from weft.discretization.patch_triangulation import PatchTriangulation, parameters_at
-from weft.discretization.polygon import cross
+from weft.discretization.polygon import cross, triangle_sides
 from weft.discretization.quadrature import Rule
 from weft.discretization.spline_fit.fit_mesh import AROUND, FlatPiece, counts_of, on_border
 from weft.discretization.spline_fit.fit_patch import LEAST, Fitted, corners_of, fit_patch
@@ -183,8 +183,7 @@ def _triangulate_patch(piece: FlatPiece, corners: Ints, fit: Fitted) -> PatchTri
 
 def _areas(p: Floats, faces: Ints) -> Floats:
     """Return (m,) twice the signed areas of triangles in a plane."""
-    a, b, c = np.moveaxis(p[faces], 1, 0)
-    return cross(b - a, c - a)
+    return cross(*triangle_sides(p[faces]))
 
 
 def _fit_placement(surface: SplineSurface, mesh: TriangleMesh) -> Positions:

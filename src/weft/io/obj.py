@@ -203,12 +203,10 @@ def write_obj_over(
         RunError: the file cannot be written.
         MeshError: an asset that has other vertices than its cloth.
     """
-    from scipy.sparse import csr_matrix
-
     (cloth,), (moment,) = cloths, animation
     text = read_bytes(asset).decode("utf-8", errors="surrogateescape")
     x, count, normals = moment.positions[0], 0, list[list[float]]()
-    users: list[tuple[int, int]] = []  # vertex and normal of corners
+    users: list[tuple[int, int]] = []  # normal and vertex of corners
     for _, (kind, *words) in _split(text):
         count += kind == "v"
         if kind == "vn":
@@ -216,14 +214,13 @@ def write_obj_over(
         for corner in words if kind == "f" else ():
             v, _, n = (int(k or 0) for k in f"{corner}//".split("/")[:3])
             if n:
-                users.append((v - 1 if v > 0 else count + v, n - 1 if n > 0 else len(normals) + n))
+                users.append((n - 1 if n > 0 else len(normals) + n, v - 1 if v > 0 else count + v))
     new = {"v": iter(cloth.positions(x).tolist())}
     if users:
-        vertex, normal = np.array(users).T
-        shape = len(normals), len(cloth.surface.feet)
-        at = csr_matrix((np.ones(len(users)), (normal, vertex)), shape)
+        normal, vertex = np.array(users, dtype=np.int32).T
         own = np.array(normals) @ np.linalg.inv(cloth.to_file)
-        new["vn"] = iter((cloth.surface.turn(x, own, at) @ cloth.to_file).tolist())
+        turned = cloth.surface.turn(x, own, (normal, vertex)) @ cloth.to_file
+        new["vn"] = iter(turned.tolist())
     lines = []
     for raw in text.splitlines(keepends=True):
         kind, *words = raw.split() or [""]

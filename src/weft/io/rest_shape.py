@@ -14,7 +14,7 @@ from weft.base.arrays import Bools, CornerUv, Faces, Floats, Gradients, Ints, Po
 from weft.base.errors import DegenerateFacesError, MeshError, abbreviate
 from weft.discretization.linear_triangle import triangle_gradients
 from weft.discretization.mesh import degenerate_faces
-from weft.discretization.polygon import cross
+from weft.discretization.polygon import cross, triangle_sides
 from weft.discretization.samples import principal_stretches, stretch_text
 
 # texture coordinates are far from isometric if SHARE of the area is stretched, or compressed, by
@@ -83,8 +83,7 @@ def _choose(x: Positions, faces: Faces, F: Gradients, where: str) -> RestSource:
     high, low = principal_stretches(F)
     with np.errstate(divide="ignore"):
         strain = np.maximum(high, 1 / low) - 1
-    a, b, c = np.moveaxis(x[faces], 1, 0)
-    area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    area = np.linalg.norm(np.cross(*triangle_sides(x[faces])), axis=1)
     if not area[strain > FAR].sum() > SHARE * area.sum():
         return "uv"
     warnings.warn(
@@ -123,7 +122,7 @@ def folded_faces(faces: Faces, uv: CornerUv) -> Ints:
     n, one, two = int(ids.max()) + 1, ids.reshape(-1), np.roll(ids, 1, axis=1).reshape(-1)
     links = coo_array((np.ones(len(one), dtype=np.int8), (one, two)), (n, n))
     island = connected_components(links, directed=False)[1][ids[:, 0]]
-    mirrored = cross(uv[:, 1] - uv[:, 0], uv[:, 2] - uv[:, 0]) < 0
+    mirrored = cross(*triangle_sides(uv)) < 0
     share = (np.bincount(island, mirrored) / np.bincount(island))[island]
     few = np.where(mirrored, share, 1 - share) < FEW
     return np.flatnonzero(few).astype(np.int32)
@@ -144,8 +143,8 @@ def unfold(x: Positions, faces: Faces, warp: Sequence[float], where: str) -> Cor
         MeshError: a warp that is zero, or at right angles to a face.
     """
     w = _direction(warp)
-    a, b, c = (x[faces[:, i]] for i in range(3))
-    normal = np.cross(b - a, c - a)
+    corners = x[faces] - x[faces[:, :1]]
+    normal = np.cross(corners[:, 1], corners[:, 2])
     length = np.linalg.norm(normal, axis=1, keepdims=True)
     normal = normal / np.where(length > 0, length, 1.0)
     u = w - (normal @ w)[:, None] * normal
@@ -153,8 +152,7 @@ def unfold(x: Positions, faces: Faces, warp: Sequence[float], where: str) -> Cor
     _check_angles((size[:, 0] < SLANT * np.linalg.norm(w)) & (length[:, 0] > 0), warp, where)
     u = u / np.where(size > 0, size, 1.0)
     v = np.cross(normal, u)
-    corners = np.stack([np.zeros_like(a), b - a, c - a], axis=1)
-    return np.stack([np.einsum("fci,fi->fc", corners, u), np.einsum("fci,fi->fc", corners, v)], -1)
+    return np.stack([np.einsum("fci,fi->fc", corners, axis) for axis in (u, v)], axis=-1)
 
 
 def _turn(uv: CornerUv, F: Gradients, faces: Faces, warp: Sequence[float], where: str) -> CornerUv:

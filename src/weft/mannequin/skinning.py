@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from weft.base.arrays import Faces, Floats, Ints, Positions
+from weft.discretization.polygon import triangle_sides
 from weft.mannequin.joints import LIMBS, NAMES, NUMBER, parents
 
 BLOCK = 16  # number of frames that are computed together, which bounds memory
@@ -112,7 +113,7 @@ def cotangents(x: Positions, faces: Faces) -> tuple[Floats, Floats]:
     n, f = len(x), faces
     rows, cols, values = [], [], []
     area = np.zeros(n)
-    twice = np.linalg.norm(np.cross(x[f[:, 1]] - x[f[:, 0]], x[f[:, 2]] - x[f[:, 0]]), axis=1)
+    twice = np.linalg.norm(np.cross(*triangle_sides(x[f])), axis=1)
     for i in range(3):
         a, b, tip = f[:, (i + 1) % 3], f[:, (i + 2) % 3], f[:, i]
         cot = np.einsum("mi,mi->m", x[a] - x[tip], x[b] - x[tip]) / twice

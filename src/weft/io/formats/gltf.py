@@ -19,6 +19,7 @@ import numpy as np
 from weft.base.arrays import AnyArray, Faces, Floats, Ints, Positions
 from weft.base.errors import RunError
 from weft.base.trees import Json
+from weft.discretization.polygon import triangle_sides
 from weft.discretization.vertex_normals import VertexNormals
 from weft.io.animation import Animation, AnimationFrame, SurfaceTopology
 from weft.io.files import write_file
@@ -75,7 +76,8 @@ def _first_fields(animation: Animation, moment: AnimationFrame) -> dict[str, Flo
     if not animation.fields:
         return {}
     faces, x, found = animation.cloth.faces, moment.positions[0], moment.fields
-    area = np.linalg.norm(_face_normals(x, faces), axis=1, keepdims=True)
+    normals = np.cross(*triangle_sides(x[faces]))
+    area = np.linalg.norm(normals, axis=1, keepdims=True)
     whole = np.maximum(_sum_at_vertices(area, faces, len(x)), 1e-300)
     made: dict[str, Floats] = {}
     for name in animation.fields:
@@ -168,12 +170,6 @@ def _split(shape: SurfaceTopology) -> tuple[Faces, Ints, Floats | None]:
 def _drawn_normals(normals: Floats) -> Floats:
     """Return unit normals (n,3), with (0, 1, 0) in place of zeros."""
     return np.where(normals.any(axis=1, keepdims=True), normals, (0.0, 1.0, 0.0))
-
-
-def _face_normals(x: Positions, faces: Faces) -> Floats:
-    """Return normals (m,3) of faces, whose lengths are twice the areas."""
-    a, b, c = (x[faces[:, i]] for i in range(3))
-    return np.cross(b - a, c - a)
 
 
 def _sum_at_vertices(values: Floats, faces: Faces, n: int) -> Floats:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from weft.base.arrays import AnyArray, Floats, Positions, Velocities
+from weft.base.arrays import AnyArray, Floats, Ints, Positions, Velocities
 from weft.base.errors import MeshError, RunError
 from weft.io.animation import Animation, Convention
 from weft.io.asset_cloth import AssetCloth
@@ -24,7 +24,6 @@ from weft.io.formats.usd_read import UsdMesh, select_meshes, stage_meters
 from weft.io.surface import PLAIN
 
 if TYPE_CHECKING:
-    import scipy.sparse as sp
     from pxr import Sdf, Usd
 
 
@@ -156,7 +155,8 @@ class _Target:
         self.stage, self.path, self.placed = stage, mesh.placed.name, mesh.placed
         self.cloth = replace(cloth, to_file=up.of(np.eye(3)) / stage_meters(stage, asset))
         self.velocities: dict[float, AnyArray] = {}  # by time code
-        self.normals: dict[str, tuple[Floats, sp.csr_matrix]] = {}  # by name of their attribute
+        # By name of their attribute, with pairs of a normal and a vertex.
+        self.normals: dict[str, tuple[Floats, tuple[Ints, Ints]]] = {}
         M = np.linalg.inv(mesh.placed.to_world(start)[:3, :3]).T @ self.cloth.to_file.T
         for name in ("normals", "primvars:normals"):
             attribute = mesh.placed.prim.GetAttribute(name)
@@ -209,15 +209,14 @@ class _Target:
         attribute.Set(Vt.Vec3fArray.FromNumpy(np.float32(values)), code)
 
 
-def _users(mesh: UsdMesh, attribute: "Usd.Attribute", code: float) -> "sp.csr_matrix":
-    """Return which vertices (n,) have each of the normals (k,) of an attribute: a matrix (k,n)."""
-    import scipy.sparse as sp
+def _users(mesh: UsdMesh, attribute: "Usd.Attribute", code: float) -> tuple[Ints, Ints]:
+    """Return pairs (p,) of a normal of an attribute and a vertex that has it."""
     from pxr import UsdGeom
 
     sizes, ids = mesh.shape.counts, mesh.shape.ids
-    n, primvar = len(mesh.positions(code)), UsdGeom.Primvar(attribute)
+    primvar = UsdGeom.Primvar(attribute)
     kind = primvar.GetInterpolation() if primvar else mesh.mesh.GetNormalsInterpolation()
-    rows = np.arange(n, dtype=np.int32)
+    rows = np.arange(mesh.n_points, dtype=np.int32)
     if kind == UsdGeom.Tokens.faceVarying:
         rows = mesh.corners
     elif kind == UsdGeom.Tokens.uniform:
@@ -226,4 +225,4 @@ def _users(mesh: UsdMesh, attribute: "Usd.Attribute", code: float) -> "sp.csr_ma
         ids = rows
     if primvar and primvar.IsIndexed():
         rows = np.array(primvar.GetIndices(code))[rows]
-    return sp.csr_matrix((np.ones(len(rows)), (rows, ids)), shape=(len(attribute.Get(code)), n))
+    return rows, ids
