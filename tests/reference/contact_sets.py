@@ -54,4 +54,4 @@ def parallel_threshold(X, edge_edge):
 def uniform_friction(static, kinetic=None):
     """Return a table with the same coefficients for all pairs."""
     static, kinetic = (np.full((1, 1), mu) for mu in (static, kinetic or static))
-    return friction_coefficients(static, kinetic, np.zeros(1, dtype=np.int32))
+    return friction_coefficients(static, kinetic, np.zeros(1, dtype=np.int32), np.ones(1))

@@ -2,7 +2,6 @@
 between them, and groups that ignore each other.
 """
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -83,10 +82,9 @@ class CollisionGroups:
     thickness: Floats  # (n,) [m]; a pair keeps the mean of both sides
     static: Floats  # (k,k) static coefficients of friction between pieces and bodies
     kinetic: Floats  # (k,k) kinetic coefficients
+    grip: Floats  # (n,) factors of the friction at vertices, of which a pair has the product
     apart: Sequence[tuple[Bools, Bools]] = ()  # vertices (n,) of two groups that ignore each other
     sewn: Ints | None = None  # (n,) the same number for vertices that are sewn together
-    # (n,) factors of the friction at vertices, of which a pair has the product; None: 1
-    grip: Floats | None = None
 
     def __post_init__(self) -> None:
         if len(self.apart) > MOST_APART:
@@ -104,7 +102,7 @@ class CollisionGroups:
         """
         mu = np.zeros((1, 1))
         return CollisionGroups(
-            np.zeros(n, dtype=np.int32), ("cloth",), n, np.full(n, thickness), mu, mu
+            np.zeros(n, dtype=np.int32), ("cloth",), n, np.full(n, thickness), mu, mu, np.ones(n)
         )
 
     @property
@@ -217,12 +215,11 @@ def sides_of(
     apart = [
         tuple(_members(name, mesh, names, parts) for name in b.names) for b in s.pairs if b.ignore
     ]
-    table = friction_of(s, names)
-    made = CollisionGroups(parts, tuple(names), n, np.concatenate(thickness), *table, apart)  # type: ignore[arg-type]
-    return dataclasses.replace(made, grip=_grip(mesh, s, len(parts)))
+    kept, grip = np.concatenate(thickness), _grip(mesh, s, len(parts))
+    return CollisionGroups(parts, tuple(names), n, kept, *friction_of(s, names), grip, apart)  # type: ignore[arg-type]
 
 
-def _grip(mesh: TriangleMesh, s: "SelfContact", n: int) -> Floats | None:
+def _grip(mesh: TriangleMesh, s: "SelfContact", n: int) -> Floats:
     """Return the factors (n,) of friction at vertices of cloth and bodies, which is 1 on bodies.
 
     Raises:
@@ -235,7 +232,7 @@ def _grip(mesh: TriangleMesh, s: "SelfContact", n: int) -> Floats | None:
         expected = "none: contact.friction.map is that of all pairs"
         raise SceneError("contact.pairs.friction.map", got="a map", expected=expected)
     if name is None:
-        return None
+        return np.ones(n)
     w = mesh.painted(name, "contact.friction.map", (0, 1))
     low = s.friction.low or 0.0
     return np.concatenate([low + (1 - low) * w, np.ones(n - len(w))])

@@ -92,7 +92,7 @@ def _slope(touching: ContactSlopes, slides: SlidingPairs, change: Numbers) -> di
     part = sides.part
     a, b = sides.of_pairs(slides.stencil, began.touch[slides.push]["kind"])
     none = np.zeros(len(load))
-    grip = 1.0 if sides.grip is None else sides.grip[a] * sides.grip[b]
+    grip = sides.grip[a] * sides.grip[b]
     static, kinetic = (
         grip * change[name][part[a], part[b]] if name in change else none
         for name in ("static", "kinetic")

@@ -51,7 +51,7 @@ from weft.kernel import Scalar, WarpArray, mat33, vec3
 
 
 def friction_coefficients(
-    static: Floats, kinetic: Floats, part: Ints, grip: Floats | None = None
+    static: Floats, kinetic: Floats, part: Ints, grip: Floats
 ) -> FrictionTable:
     """Return a table on the device.
 
@@ -59,14 +59,14 @@ def friction_coefficients(
         static: (k,k) static coefficients.
         kinetic: (k,k) kinetic coefficients.
         part: (n,) number of each vertex's piece or body.
-        grip: (n,) factors at vertices; None: 1.
+        grip: (n,) factors at vertices.
     """
     out = FrictionTable()
     out.mu_static, out.mu_kinetic = (
         kernel.array(np.asarray(mu, dtype=np.float64), Scalar) for mu in (static, kinetic)
     )
     out.part = kernel.array(np.asarray(part, np.int32), wp.int32)
-    out.grip = kernel.array(np.ones(len(part)) if grip is None else grip, Scalar)
+    out.grip = kernel.array(grip, Scalar)
     return out
 
 

@@ -58,9 +58,9 @@ def _lead_joints(skeleton: "UsdSkel.Skeleton", codes: Floats, where: str) -> Non
     local = [b if p < 0 else b * bind[p].GetInverse() for b, p in zip(bind, above)]
     order = [local[list(joints).index(name)] for name in moved]
     rest = UsdSkel.DecomposeTransforms(Vt.Matrix4dArray(order))
-    _lead(motion.GetTranslationsAttr(), rest[0], codes, where)
-    _lead(motion.GetRotationsAttr(), rest[1], codes, where)
-    _lead(motion.GetScalesAttr(), rest[2], codes, where)
+    moves = motion.GetTranslationsAttr(), motion.GetRotationsAttr(), motion.GetScalesAttr()
+    for attribute, value in zip(moves, rest):
+        _lead(attribute, value, codes, where)
 
 
 def _lead(attribute: "Usd.Attribute", rest: object, codes: Floats, where: str) -> None:
