@@ -127,7 +127,7 @@ def join_moving(
 @documented
 @dataclass(frozen=True)
 class StageOptions:
-    """How the stage of a USD file is composed and read.
+    """Options for the composition and reading of a USD stage.
 
     ``frame`` is the time code at which a mesh of cloth is read, and ``origin`` that of the time 0
     of motions; None: where the stage starts, or the first sample of what is read. From the origin

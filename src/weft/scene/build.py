@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path as FilePath
 from typing import Any, TypeAlias, TypeVar
 
@@ -248,11 +248,15 @@ class Builder:
 
     def _options(self, mesh: Yaml) -> StageOptions:
         """Return how the stage of a mesh block is read."""
-        origin = first_frame(self.file, self.source.path.parent)
         made: StageOptions = dataclasses.replace(
-            mesh.make(), origin=origin, preroll=self.file.preroll
+            mesh.make(), origin=self._origin, preroll=self.file.preroll
         )
         return made
+
+    @cached_property
+    def _origin(self) -> float | None:
+        """The time code at which the scene begins; reading it takes a process of its own."""
+        return first_frame(self.file, self.source.path.parent)
 
     def _rest(self, blocks: Sequence[ClothBlock]) -> Any:
         """Return the scene's word for rest angles, or the vertices (n,3) [m] of the file
