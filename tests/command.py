@@ -1,4 +1,6 @@
-"""The command line as a process of its own, under limits: for what would take the tests with it."""
+"""The command line in this process; or as one of its own, under limits, for what would take the
+tests with it.
+"""
 
 import subprocess
 import sys
@@ -6,6 +8,8 @@ import time
 from dataclasses import dataclass
 
 import pytest
+
+from weft.cli import main as cli
 
 SET_LIMITS = """
 import resource
@@ -63,3 +67,15 @@ def refused(result):
     said = result.err + result.out
     assert "error" in said
     return said
+
+
+def call_weft(monkeypatch, capsys, *words):
+    """Return exit status, standard output and error of ``weft WORDS``, run in this process."""
+    monkeypatch.setattr(sys, "argv", ["weft", *map(str, words)])
+    status = 0
+    try:
+        cli.main()
+    except SystemExit as end:
+        status = end.code or 0
+    shown = capsys.readouterr()
+    return status, shown.out, shown.err

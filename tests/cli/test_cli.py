@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 import weft
-from weft.cli import main as cli
+from tests.command import call_weft
 from weft.discretization.mesh import grid
 from weft.io.obj import write_obj
 
@@ -33,21 +33,9 @@ def scene(tmp_path, monkeypatch):
     return path
 
 
-def weft_(monkeypatch, capsys, *arguments):
-    """Exit status, standard output and standard error of a command, in this process."""
-    monkeypatch.setattr(sys, "argv", ["weft", *map(str, arguments)])
-    status = 0
-    try:
-        cli.main()
-    except SystemExit as exit_:
-        status = exit_.code or 0
-    shown = capsys.readouterr()
-    return status, shown.out, shown.err
-
-
 @pytest.fixture
 def run(monkeypatch, capsys):
-    return lambda *arguments: weft_(monkeypatch, capsys, *arguments)
+    return lambda *arguments: call_weft(monkeypatch, capsys, *arguments)
 
 
 def test_help(run):

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.live import Live
 
 from tests import command
-from tests.cli.test_cli import run, weft_  # noqa: F401 (fixtures)
+from tests.cli.test_cli import run  # noqa: F401 (fixtures)
 from weft.base.terminal import bar
 from weft.cli.main import STOPPED
 

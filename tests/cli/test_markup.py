@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 import weft
-from tests.cli.test_cli import run, weft_  # noqa: F401 (fixtures)
+from tests.cli.test_cli import run  # noqa: F401 (fixtures)
 from weft.base.terminal import bar, new_console
 from weft.cli.commands import app
 from weft.run.progress import progress_bar

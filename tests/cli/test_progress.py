@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from rich.console import Console
 
-from tests.cli.test_cli import run, scene, weft_  # noqa: F401
+from tests.cli.test_cli import run, scene  # noqa: F401
 from weft import kernel
 from weft.integrators.base import StepReport
 from weft.kernel.context import process

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 import weft
-from tests.cli.test_cli import SCENE, run, scene, weft_  # noqa: F401 (fixtures)
+from tests.cli.test_cli import SCENE, run, scene  # noqa: F401 (fixtures)
 from tests.refusals import refused
 from weft.run.run_folder import frame_name
 from weft.scene import check as check_module

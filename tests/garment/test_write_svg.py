@@ -1,16 +1,15 @@
 """Patterns written as SVG and read again are the same."""
 
 import dataclasses
-import sys
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.command import call_weft
 from tests.garment.dxf_writer import drawing
 from tests.garment.test_dxf import back, front
-from weft.cli import main as cli
 from weft.garment import read_pattern
 from weft.garment.curves import edge_length
 from weft.garment.pattern import (
@@ -132,14 +131,8 @@ def run(monkeypatch, capsys):
     """A command in this process: exit status, standard output."""
 
     def invoke(*arguments):
-        monkeypatch.setattr(sys, "argv", ["weft", *map(str, arguments)])
-        status = 0
-        try:
-            cli.main()
-        except SystemExit as exit_:
-            status = exit_.code or 0
-        shown = capsys.readouterr()
-        return status, shown.out + shown.err
+        status, out, err = call_weft(monkeypatch, capsys, *arguments)
+        return status, out + err
 
     return invoke
 

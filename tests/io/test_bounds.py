@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.cli.test_cli import run, weft_  # noqa: F401 (fixtures)
+from tests.cli.test_cli import run  # noqa: F401 (fixtures)
 from tests.refusals import refused
 from weft.base.errors import MeshError, SceneError
 from weft.io import read_mesh

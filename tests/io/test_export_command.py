@@ -1,12 +1,9 @@
 """``weft export`` as a user meets it."""
 
-import sys
-
 import numpy as np
 import pytest
 
 from tests import command
-from weft.cli import main as cli
 from weft.io import read_mesh, read_surface
 
 pytestmark = pytest.mark.quick
@@ -18,14 +15,8 @@ def export(made, monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["weft", "export", str(made.path), *arguments])
-        status = 0
-        try:
-            cli.main()
-        except SystemExit as exit_:
-            status = exit_.code or 0
-        shown = capsys.readouterr()
-        return status, shown.out + shown.err
+        status, out, err = command.call_weft(monkeypatch, capsys, "export", made.path, *arguments)
+        return status, out + err
 
     return call
 

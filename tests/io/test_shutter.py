@@ -1,7 +1,5 @@
 """Runs for film: samples of the shutter, velocities of bodies, rates, runs onto their assets."""
 
-import sys
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,6 @@ from tests.io.film_assets import CAPE, FIRST, FPS, write_assets
 from tests.io.test_over import contents, edited, opened, world
 from tests.refusals import refused
 from weft.base.errors import RunError
-from weft.cli import main as cli
 from weft.run.frame_selection import Shutter
 from weft.scene.build import load_scene
 
@@ -49,15 +46,9 @@ def export(made, monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments):
-        words = ["weft", "export", str(made[2].path), *map(str, arguments)]
-        monkeypatch.setattr(sys, "argv", words)
-        status = 0
-        try:
-            cli.main()
-        except SystemExit as exit_:
-            status = exit_.code or 0
-        shown = capsys.readouterr()
-        return status, " ".join((shown.out + shown.err).split())
+        words = ("export", made[2].path, *arguments)
+        status, out, err = command.call_weft(monkeypatch, capsys, *words)
+        return status, " ".join((out + err).split())
 
     return call
 

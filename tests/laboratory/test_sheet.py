@@ -2,15 +2,14 @@
 
 import csv
 import json
-import sys
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from tests.command import call_weft
 from tests.refusals import refused
 from weft.base.errors import FabricError
-from weft.cli import main
 from weft.fabric.fabric import fabric, preset_names
 from weft.laboratory.reference_values import DRAPE_COEFFICIENTS
 from weft.laboratory.sheet import select_tests, sheet
@@ -20,17 +19,7 @@ SMALL = ("--size", "14 mm", "--drapings", "1")
 
 @pytest.fixture
 def weft(monkeypatch, capsys):
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["weft", *map(str, arguments)])
-        try:
-            main.main()
-            status = 0
-        except SystemExit as end:
-            status = end.code or 0
-        out, err = capsys.readouterr()
-        return status, out, err
-
-    return call
+    return lambda *arguments: call_weft(monkeypatch, capsys, *arguments)
 
 
 def test_names():
