@@ -1,15 +1,16 @@
-"""The recipes for film (docs/film.md): its commands and scripts, on assets that are made here."""
+"""The recipes for film (docs/film.md): its commands and scripts, on the assets of examples/film."""
 
 import sys
+from shutil import copytree
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import weft
-from tests.io.film_assets import write_assets
 from tests.tutorials import DOCS, run
 
+FILM = DOCS.parent / "examples" / "film"
 pxr = pytest.importorskip("pxr.Usd", reason="no usd-core")
 
 
@@ -29,7 +30,7 @@ def test_the_recipes(tmp_path, monkeypatch):
         pwd=lambda: SimpleNamespace(geometry=lambda: geometry), intFrame=lambda: 1010
     )
     monkeypatch.setitem(sys.modules, "hou", hou)
-    write_assets(tmp_path)
+    copytree(FILM, tmp_path, dirs_exist_ok=True)
     run(page, tmp_path)
 
     simulated = weft.Run(tmp_path / "run")
