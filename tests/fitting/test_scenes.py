@@ -19,6 +19,7 @@ from weft.fitting.file import read_fit
 from weft.fitting.fit import fit
 from weft.fitting.silhouette import measure_silhouette
 from weft.fitting.track import locate_points
+from weft.show.picture.camera import Camera
 
 SWINGING = """
 cloth:
@@ -224,7 +225,8 @@ def test_seen_points():
     """The middle pixel of a plane 2 m ahead, and one 45 degrees to the right."""
     depth = np.zeros((3, 3))
     depth[1, 1] = depth[1, 2] = 2.0
-    got = seen_points(depth, np.ones(2), np.full(2, 1.5), EYE, AXES, 10)
+    camera = Camera(EYE, AXES).calibrate(np.ones(2), np.full(2, 1.5), 3, 3)
+    got = seen_points(depth, camera, 10)
     assert got == pytest.approx(np.array([EYE - [0, 2, 0], EYE + [2, -2, 0]]))
 
 

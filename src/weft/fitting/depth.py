@@ -30,6 +30,7 @@ from weft.fitting.scene_run import (
     build_scene_run,
 )
 from weft.io.archive import Broken, arrays_of
+from weft.show.picture.camera import Camera, is_rotation
 
 SHAPES = {  # of arrays; None: any size
     "time": (None,),
@@ -114,36 +115,24 @@ def read_depth(block: PlacedBlock[DepthSettings]) -> Sequence[Measurement]:
     given = block.given
     arrays = _read_arrays(block.file("depth"))
     run = build_scene_run(block, float(arrays["time"].max()))
-    focal, center, eye, axes = (arrays[key] for key in ("focal", "center", "eye", "axes"))
-    points = [
-        seen_points(depth, focal, center, eye, axes, given.pixels) for depth in arrays["depth"]
-    ]
+    height, width = arrays["depth"].shape[1:]
+    camera = Camera(arrays["eye"], arrays["axes"])
+    camera = camera.calibrate(arrays["focal"], arrays["center"], width, height)
+    points = [seen_points(depth, camera, given.pixels) for depth in arrays["depth"]]
     called = given.name or "depth"
     return [DepthMaps(called, run, arrays["time"], points, given.error, given.reach)]
 
 
-def seen_points(
-    depth: Floats, focal: Floats, center: Floats, eye: Floats, axes: Floats, most: int
-) -> Positions:
+def seen_points(depth: Floats, camera: Camera, most: int) -> Positions:
     """Return the points of all pixels (h,w) with a depth, evenly thinned to ``most``, (k,3) [m].
-
-    Pixel centers are at halves.
 
     Args:
         depth: (h,w) [m] along the camera's axis.
-        focal: (2,) [pixels] focal lengths across and down.
-        center: (2,) [pixels] principal point.
-        eye: (3,) [m] position of the camera.
-        axes: (3,3) rows right, up and back.
+        camera: that took them.
         most: largest number of points.
     """
-    rows, columns = np.nonzero(np.isfinite(depth) & (depth > 0))
-    every = np.linspace(0, len(rows) - 1, min(most, len(rows))).astype(int)
-    rows, columns = rows[every], columns[every]
-    d = depth[rows, columns]
-    across = (columns + 0.5 - center[0]) / focal[0] * d
-    down = (rows + 0.5 - center[1]) / focal[1] * d
-    return eye + np.stack([across, -down, -d], axis=1) @ axes
+    points: Positions = camera.unproject(depth)[np.isfinite(depth) & (depth > 0)]
+    return np.asarray(points[np.linspace(0, len(points) - 1, min(most, len(points))).astype(int)])
 
 
 def _read_arrays(path: Path) -> dict[str, Floats]:
@@ -172,7 +161,7 @@ def _read_arrays(path: Path) -> dict[str, Floats]:
         raise error("time", f"{len(time)} times, {len(depth)} frames", "one >= 0 for each frame")
     if not (found["focal"] > 0).all():
         raise error("focal", found["focal"].tolist(), "must be > 0")
-    if np.abs(axes @ axes.T - np.eye(3)).max() > 1e-3:
+    if not is_rotation(axes):
         raise error("axes", "rows that are no unit vectors at right angles", "right, up and back")
     seen = depth[np.isfinite(depth) & (depth > 0)]
     if not len(seen):

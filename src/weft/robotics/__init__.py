@@ -27,7 +27,7 @@ def env(
     steps: int = 60,
     render_mode: str | None = None,
 ) -> "ClothEnv":
-    """Build a Gymnasium environment (``docs/batch.md``).
+    """Build a Gymnasium environment (``docs/robots.md``).
 
     Args:
         task: ``grasp``, ``fold`` or ``flatten``.

@@ -16,7 +16,7 @@ from weft.robotics.spaces import action_space, observation_space
 class ClothEnv(gymnasium.Env[Any, Any]):
     """An environment to grasp, fold or flatten cloth.
 
-    ``docs/batch.md`` describes observations, actions and rewards. The reward of a step is the
+    ``docs/robots.md`` describes observations, actions and rewards. The reward of a step is the
     change of the task's measure, and 1 more when the task is solved, which ends the episode.
     """
 

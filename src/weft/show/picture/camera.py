@@ -1,30 +1,85 @@
-"""Perspective cameras: one that frames given points, and motions over the frames of a run.
+"""Perspective cameras, by pose and intrinsics, and motions over the frames of a run.
 
-A motion has keys with smooth interpolation; a turntable is one of two keys.
+Pictures, sensors of robots and measurements of fits have the same camera. Pixel centers are at
+halves: the first pixel's is (0.5, 0.5). A motion has keys with smooth interpolation; a turntable is
+one of two keys.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
-from weft.base.arrays import Floats, Positions
+from weft.base.arrays import Floats, Point, Positions
 from weft.base.errors import WeftError
 
 POSES = 36  # poses of the motion, in each of which all of the cloth must be in the picture
 
 FIELD_OF_VIEW = np.radians(32.0)  # vertical; a portrait lens
+NEAR = 1e-3  # [m] least depth of what a camera sees
 MARGIN = 1.12  # size of the picture over the framed size
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Camera:
-    """A perspective camera. ``axes`` has the rows right, up and back (towards the eye)."""
+    """A perspective camera (a pinhole without distortion), for pictures of any resolution.
 
-    eye: Floats  # (3,) [m]
-    axes: Floats  # (3,3)
-    tan_half: float = float(np.tan(FIELD_OF_VIEW / 2))  # of the vertical field of view
+    Args:
+        eye: (3,) [m].
+        axes: (3,3) rows right, up and back (towards the eye).
+        tan_half: tangent of half the vertical field of view.
+        stretch: focal length along columns over that along rows, both in pixels.
+        shift: (2,) of the principal point to the right of and below the picture's middle, in
+            heights of the picture.
+    """
+
+    eye: Floats
+    axes: Floats
+    tan_half: float = float(np.tan(FIELD_OF_VIEW / 2))
+    stretch: float = 1.0
+    shift: tuple[float, float] = (0.0, 0.0)
+
+    @staticmethod
+    def from_opencv(intrinsics: Floats, extrinsics: Floats, width: int, height: int) -> "Camera":
+        """Return the camera of matrices in OpenCV's convention.
+
+        In that convention the camera's axes are right, down and forward, and the center of the
+        first pixel is (0, 0).
+
+        Args:
+            intrinsics: (3,3) [pixels], without skew.
+            extrinsics: (3,4) or (4,4), from the world to the camera [m].
+            width, height: [pixels] of the picture.
+
+        Raises:
+            WeftError: a matrix of another shape, with skew, or without a rotation.
+        """
+        matrix, pose = np.asarray(intrinsics, float), np.asarray(extrinsics, float)
+        if matrix.shape != (3, 3) or matrix[0, 1] or min(matrix[0, 0], matrix[1, 1]) <= 0:
+            expected = "(3, 3): [[fx, 0, cx], [0, fy, cy], [0, 0, 1]], focal lengths above 0"
+            raise WeftError("intrinsics", got=np.round(matrix, 3).tolist(), expected=expected)
+        turn = pose[:3, :3]
+        if pose.shape not in ((3, 4), (4, 4)) or not is_rotation(turn):
+            got = np.round(pose, 3).tolist()
+            raise WeftError("extrinsics", got=got, expected="(3, 4) or (4, 4), with a rotation")
+        eye, axes = -turn.T @ pose[:3, 3], turn * [[1.0], [-1.0], [-1.0]]
+        center = matrix[:2, 2] + 0.5
+        return Camera(eye, axes).calibrate(np.diag(matrix)[:2], center, width, height)
+
+    def calibrate(self, focal: Floats, center: Floats, width: int, height: int) -> "Camera":
+        """Return this camera with focal lengths and principal point, both (2,) [pixels] along
+        columns and rows of a picture of a width and height [pixels].
+        """
+        shift = ((center[0] - 0.5 * width) / height, (center[1] - 0.5 * height) / height)
+        tan_half, stretch = 0.5 * height / focal[1], focal[0] / focal[1]
+        return replace(self, tan_half=float(tan_half), stretch=float(stretch), shift=shift)
+
+    def pixels(self, width: float, height: float) -> tuple[Floats, Floats]:
+        """Return focal lengths (2,) and principal point (2,) [pixels] in a picture of a size."""
+        focal = 0.5 * height / self.tan_half
+        center = 0.5 * width + height * self.shift[0], 0.5 * height + height * self.shift[1]
+        return np.array([self.stretch * focal, focal]), np.array(center)
 
     def move_closer(self, distance: float, points: Positions) -> "Camera":
         """Return this camera at a multiple of its distance from the middle of points (n,3) [m].
@@ -33,19 +88,63 @@ class Camera:
         """
         middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
         far = float((self.eye - middle) @ self.axes[2])
-        return Camera(middle + distance * far * self.axes[2], self.axes, self.tan_half)
+        return replace(self, eye=middle + distance * far * self.axes[2])
 
     def project(self, x: Positions, width: int, height: int) -> Floats:
         """Return (n,3) pixel column, pixel row and 1/depth [1/m]; depth below a millimeter
         gives 0.
         """
         local = (x - self.eye) @ self.axes.T
-        depth = -local[:, 2]
-        near = np.where(depth > 1e-3, depth, np.inf)
-        half = 0.5 * height / self.tan_half
-        column = 0.5 * width + half * local[:, 0] / near
-        row = 0.5 * height - half * local[:, 1] / near
+        near = np.where(-local[:, 2] > NEAR, -local[:, 2], np.inf)
+        focal, center = self.pixels(width, height)
+        column = center[0] + focal[0] * local[:, 0] / near
+        row = center[1] - focal[1] * local[:, 1] / near
         return np.stack([column, row, 1 / near], axis=1)
+
+    def depths(self, x: Positions) -> Floats:
+        """Return the depths (n,) [m] of points (n,3) [m] along the camera's axis."""
+        return np.asarray((self.eye - x) @ self.axes[2])
+
+    def unproject(self, depth: Floats) -> Positions:
+        """Return (h,w,3) [m] the points seen by the pixels of a picture of depths (h,w) [m].
+
+        Depths are measured along the camera's axis; a depth of 0 gives the eye.
+        """
+        focal, center = self.pixels(*depth.shape[::-1])
+        rows, columns = np.indices(depth.shape) + 0.5
+        right, down = (columns - center[0]) / focal[0], (rows - center[1]) / focal[1]
+        rays = np.stack([right, -down, np.full_like(right, -1.0)], axis=2) @ self.axes
+        return np.asarray(self.eye + depth[..., None] * rays)
+
+
+def is_rotation(axes: Floats) -> bool:
+    """Return whether the rows of a matrix are unit vectors at right angles, right-handed."""
+    if axes.shape != (3, 3) or not np.isfinite(axes).all():
+        return False
+    return bool(np.abs(axes @ axes.T - np.eye(3)).max() < 1e-3 and np.linalg.det(axes) > 0)
+
+
+def look_at(
+    eye: Point, target: Point, up: Point = (0.0, 1.0, 0.0), field_of_view: float = 32.0
+) -> Camera:
+    """Return a camera at ``eye`` (3,) [m] that looks at ``target`` (3,) [m].
+
+    Args:
+        eye: (3,) [m].
+        target: (3,) [m], in the middle of the picture.
+        up: (3,) direction that is up in the picture.
+        field_of_view: [degrees] from the picture's upper to its lower side.
+
+    Raises:
+        WeftError: the camera looks along ``up``, or nowhere.
+    """
+    back = np.subtract(eye, target)
+    right = np.cross(up, back)
+    if np.linalg.norm(right) < 1e-9:
+        raise WeftError("camera", got=f"a view along {up}", expected="another direction as up")
+    axes = np.stack([right, np.cross(back, right), back])
+    axes /= np.linalg.norm(axes, axis=1)[:, None]
+    return Camera(np.asarray(eye, float), axes, float(np.tan(np.radians(field_of_view) / 2)))
 
 
 def axes_of(azimuth: float, elevation: float) -> Floats:

@@ -10,8 +10,9 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.base.arrays import Faces, Floats, Ints
+from weft.base.arrays import Faces, Floats, Ints, Positions
 from weft.kernel import DataType, FloatArray2d, IntArray, IntArray2d, Vec3fArray, WarpArray
+from weft.show.picture.camera import NEAR, Camera
 
 TILE = 32  # pixels a side
 TILES_WORTH_SLICING = 64
@@ -117,6 +118,56 @@ def rasterize(points: Floats, faces: Faces, device_faces: WarpArray, into: Depth
         *(device_faces, device_points, into.nearness, into.face),
         slice_above=TILES_WORTH_SLICING,
     )
+
+
+def rasterize_view(
+    camera: Camera, x: Positions, faces: Faces, device_faces: WarpArray, into: DepthBuffer
+) -> None:
+    """Find the face that each pixel of a camera sees; the arguments are those of ``rasterize``.
+
+    The nearness in the buffer is 1/depth [1/m]. Faces that the camera's plane cuts are seen as far
+    as they are in front of it.
+    """
+    height, width = into.face.shape
+    points = camera.project(x, width, height)
+    cut = np.zeros(0, dtype=np.int64)
+    if not (points[:, 2] > 0).all():
+        front = (points[:, 2] > 0)[faces].sum(1)
+        cut = np.flatnonzero((front == 1) | (front == 2))
+    if len(cut) == 0:
+        rasterize(points, faces, device_faces, into)
+        return
+    corners, parts = cut_faces(x[faces[cut]], camera.depths(x)[faces[cut]])
+    first = len(points) + np.arange(3 * len(parts)).reshape(-1, 3)
+    points = np.concatenate([points, camera.project(corners.reshape(-1, 3), width, height)])
+    every = np.concatenate([faces, first]).astype(np.int32)
+    rasterize(points, every, kernel.array(every, wp.int32), into)
+    parent = np.concatenate([np.arange(len(faces)), cut[parts], [-1]]).astype(np.int32)
+    into.face.assign(parent[kernel.numpy(into.face)])
+
+
+def cut_faces(corners: Floats, depth: Floats) -> tuple[Floats, Ints]:
+    """Return the parts of triangles that are in front of a camera, and the triangle of each part.
+
+    Args:
+        corners: (k,3,3) [m].
+        depth: (k,3) [m] of the corners, of both signs in each triangle.
+
+    Returns:
+        (p,3,3) [m], and (p,).
+    """
+    front = depth > NEAR
+    alone = np.where(front.sum(1) == 1, front.argmax(1), front.argmin(1))
+    turn = (alone[:, None] + np.arange(3)) % 3  # the corner that is alone on its side is the first
+    a, b, c = np.moveaxis(np.take_along_axis(corners, turn[..., None], 1), 1, 0)
+    d = np.take_along_axis(depth, turn, 1) - NEAR
+    t = d[:, :1] / (d[:, :1] - d[:, 1:])
+    ab, ac = a + t[:, :1] * (b - a), a + t[:, 1:] * (c - a)
+    one, two = front.sum(1) == 1, front.sum(1) == 2
+    parts = [np.stack(p, 1) for p in ((a, ab, ac), (ab, b, c), (ab, c, ac))]
+    ids = np.arange(len(corners))
+    found = np.concatenate([parts[0][one], parts[1][two], parts[2][two]])
+    return found, np.concatenate([ids[one], ids[two], ids[two]])
 
 
 def spread(n: int) -> int:

@@ -21,7 +21,7 @@ from weft.show.picture.ambient_occlusion import Surroundings
 from weft.show.picture.camera import Camera, CameraPath, frame_points
 from weft.show.picture.drawing import RIM_TONE, Drawing
 from weft.show.picture.paint import Paint
-from weft.show.picture.rasterize import DepthBuffer, rasterize, spread
+from weft.show.picture.rasterize import DepthBuffer, rasterize, rasterize_view, spread
 from weft.show.picture.shade import (
     Light,
     ShadedSurface,
@@ -31,11 +31,11 @@ from weft.show.picture.shade import (
 )
 from weft.show.picture.style import Style as Style
 
-SHADOW_SIZE, SOFT_SIZE = 640, 1024  # texels a side
+SHADOW_SIZE, SOFT_SIZE = 640, 1024  # texels a side, at most
+SHADOW_DETAIL = 2  # texels of the shadow map for a pixel along the picture's longer side
 NEARBY = 0.13  # of the cloth's size: radius of ambient occlusion
 ROWS_WORTH_SLICING = 16
 FLATNESS = 0.75  # flatness of shading with a color scale, whose colors must stay readable
-TOWARDS_LIGHT = (-0.5, 0.75, 0.8)  # right, up and back of a camera that looks level
 Image = NDArray[np.uint8]  # (h,w,3), or (h,w,4) with alpha
 
 
@@ -123,7 +123,8 @@ class Renderer:
         self._faces = kernel.array(np.array(self._drawn.faces), wp.int32)
         self._uv = kernel.array(self._drawn.uv.astype(np.float32), wp.vec2f)
         self._seen = DepthBuffer.of(s.width * s.samples, s.height * s.samples)
-        self._texels = SOFT_SIZE if s.soft else SHADOW_SIZE
+        fine = SHADOW_DETAIL * max(s.width, s.height)
+        self._texels = SOFT_SIZE if s.soft else min(SHADOW_SIZE, fine)
         self._shadow = DepthBuffer.of(self._texels, self._texels)
         self._around = Surroundings(s.width, s.height, NEARBY * size) if s.soft else None
         self._side = float(np.ptp(self.mesh.corner_uv.reshape(-1, 2), axis=0).max())
@@ -148,13 +149,12 @@ class Renderer:
         Returns:
             (h,w,3) uint8, or (h,w,4) with alpha.
         """
-        s, n = self.style, self.style.samples
+        s = self.style
         self._values = values
         x = np.asarray(x, dtype=np.float64)
         there, normal = self._drawn.at(x)
         camera = camera or self.camera
-        points = camera.project(there, s.width * n, s.height * n)
-        rasterize(points, self._drawn.faces, self._faces, self._seen)
+        rasterize_view(camera, there, self._drawn.faces, self._faces, self._seen)
         light, view = self._light(there), self._view(camera)
         surface, near = self._surface(x, there, normal), SurroundingMap()
         if self._around is not None:
@@ -225,8 +225,9 @@ class Renderer:
         v = ShadingCamera()
         v.eye = wp.vec3f(*camera.eye)
         v.right, v.up, v.back = (wp.vec3f(*a) for a in camera.axes)
-        v.tan_half, v.samples = camera.tan_half, self.style.samples
-        v.size = wp.vec2f(*map(float, self._seen.face.shape[::-1]))
+        v.tan_half, v.stretch, v.samples = camera.tan_half, camera.stretch, self.style.samples
+        size = tuple(map(float, self._seen.face.shape[::-1]))
+        v.size, v.center = wp.vec2f(*size), wp.vec2f(*camera.pixels(*size)[1])
         v.soft, v.transparent = int(self._around is not None), int(self.style.transparent)
         v.blur = self._around.blur if self._around is not None else 0.0
         return v
@@ -237,7 +238,7 @@ class Renderer:
 
         right = self.camera.axes[0]  # the light stays where it is if the camera moves
         basis = np.stack([right, [0.0, 1.0, 0.0], np.cross(right, [0.0, 1.0, 0.0])])
-        towards = np.asarray(TOWARDS_LIGHT) @ basis / np.linalg.norm(TOWARDS_LIGHT)
+        towards = np.asarray(self.style.light) @ basis / np.linalg.norm(self.style.light)
         across = np.cross([0.0, 1.0, 0.0], towards)
         across /= np.linalg.norm(across)
         up = np.cross(towards, across)

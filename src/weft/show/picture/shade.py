@@ -42,6 +42,8 @@ class ShadingCamera:
     up: vec3f
     back: vec3f
     tan_half: float
+    stretch: float
+    center: vec2f  # principal point [samples]
     size: vec2f  # samples across and down
     samples: int  # per pixel and direction
     soft: int  # 1: openness and light are given by place (``SurroundingMap``)
@@ -116,10 +118,9 @@ def soft_shadow(p: vec3f, light: Light):
 @wp.func
 def ray(column: float, row: float, view: ShadingCamera):
     """Return the direction through a point of the picture; its component along -back is 1."""
-    width = view.size[0]
-    height = view.size[1]
-    s = 2.0 * view.tan_half / height
-    return (column - 0.5 * width) * s * view.right + (0.5 * height - row) * s * view.up - view.back
+    s = 2.0 * view.tan_half / view.size[1]
+    across = (column - view.center[0]) * s / view.stretch
+    return across * view.right + (view.center[1] - row) * s * view.up - view.back
 
 
 @wp.func

@@ -34,6 +34,7 @@ class Style:
     weave: Weave | None = None  # yarns, where a picture resolves them
     distance: float = 1.0  # of the camera: 1 frames the cloth, 0.5 is half as far
     motion: tuple[Key, ...] = ()  # of the camera; none: it stands still
+    light: tuple[float, float, float] = (-0.5, 0.75, 0.8)  # to it: right, up, back of a level view
     top: float | None = None  # value at the end of a look's scale; none: it suits the frames
 
     def __post_init__(self) -> None:
