@@ -12,6 +12,7 @@ from weft.base.arrays import Angles, Bools, Faces, Point, Positions
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import ROOM, setting
+from weft.bodies.arms.arm import Arm, ArmLink
 from weft.bodies.landmarks import Landmarks, Stated, find_landmarks
 from weft.bodies.motion.pins import Path, Pin
 from weft.bodies.motion.point_sequence import BodyFrames
@@ -52,6 +53,8 @@ class Body:
         parts: path of each mesh in the body's file, with its number of vertices.
         rigid: settings of a rigid body, which forces and contacts move, instead of ``path`` and
             ``frames``; None: forces do not move the body.
+        link: the link of an arm that moves the body, instead of ``path`` and ``frames``; a finger
+            is also rigid, and its link is where the arm drives it.
 
     Raises:
         SceneError: positions are not finite, faces are out of range, the thickness is negative,
@@ -67,6 +70,7 @@ class Body:
     )
     frames: BodyFrames | None = None
     rigid: Rigid | None = None
+    link: ArmLink | None = None
     landmarks: Mapping[str, Stated] = field(default_factory=dict)
     poser: Any = field(default=None, compare=False)  # Poser
     parts: Sequence[tuple[str, int]] = field(default=(), compare=False)
@@ -91,6 +95,8 @@ class Body:
 
     def at(self, t: float) -> Positions:
         """Return the vertices (b,3) [m] at time t [s]; for a rigid body, those at the start."""
+        if self.link is not None and self.rigid is None:
+            return self.link.at(t)
         x = self.vertices if self.frames is None else self.frames.at(t)
         if self.path is None:
             return x
@@ -115,6 +121,8 @@ class Body:
         from scipy.spatial.transform import Rotation
 
         turn = Rotation.from_euler("xyz", rotation, degrees=True)
+        if self.link is not None:
+            return self.on_arm(self.link.arm.move(turn.as_matrix(), np.asarray(translation)))
 
         def place(x: Positions) -> Positions:
             return np.asarray(turn.apply(np.array(x)) + np.asarray(translation))
@@ -131,6 +139,16 @@ class Body:
             frames=frames,
             poser=None if poser is None else poser.move(rotation, translation),
         )
+
+    def on_arm(self, arm: Arm) -> "Body":
+        """Return the body as the same link of an arm with other targets or at another place."""
+        assert self.link is not None
+        link, rigid = dataclasses.replace(self.link, arm=arm), self.rigid
+        if rigid is not None:
+            x, y, z = map(float, link.axis)
+            joints = [dataclasses.replace(joint, axis=(x, y, z)) for joint in rigid.joints]
+            rigid = dataclasses.replace(rigid, joints=tuple(joints))
+        return dataclasses.replace(self, vertices=link.at(0.0), link=link, rigid=rigid)
 
     def contains(self, points: Positions, t: float = 0.0) -> Bools:
         """Return whether points (k,3) [m] are inside the surface at time t [s].

@@ -28,6 +28,7 @@ step leaves to the next, and ``contact_forces`` evaluates forces for pictures. B
 ``weft.bodies``; their public names are offered here, too.
 """
 
+from weft.bodies.arms.read_arm import load_arm
 from weft.bodies.body import Body
 from weft.bodies.joints.settings import Joint
 from weft.bodies.motion.animated_files import load_animated, load_cached
@@ -61,6 +62,7 @@ __all__ = [
     "height_field",
     "intersections",
     "load_animated",
+    "load_arm",
     "load_body",
     "load_cached",
     "load_frames",

@@ -2,7 +2,7 @@
 between them, and groups that ignore each other.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -215,8 +215,26 @@ def sides_of(
     apart = [
         tuple(_members(name, mesh, names, parts) for name in b.names) for b in s.pairs if b.ignore
     ]
+    apart += _fingers_and_links(bodies, parts, len(given))
     kept, grip = np.concatenate(thickness), _grip(mesh, s, len(parts))
     return CollisionGroups(parts, tuple(names), n, kept, *friction_of(s, names), grip, apart)  # type: ignore[arg-type]
+
+
+def _fingers_and_links(
+    bodies: Sequence[Body], part: Ints, first: int
+) -> Iterator[tuple[Bools, Bools]]:
+    """Yield, of each arm, the vertices of fingers and those of other links, which do not meet.
+
+    Args:
+        bodies: all bodies.
+        part: (n,) number of each vertex's piece or body.
+        first: number of the first body.
+    """
+    for name in dict.fromkeys(b.link.arm.name for b in bodies if b.link is not None):
+        own = [(k, b) for k, b in enumerate(bodies, first) if b.link and b.link.arm.name == name]
+        fingers, others = ([k for k, b in own if (b.rigid is None) == still] for still in (0, 1))
+        if fingers and others:
+            yield np.isin(part, fingers), np.isin(part, others)
 
 
 def _grip(mesh: TriangleMesh, s: "SelfContact", n: int) -> Floats:

@@ -447,11 +447,30 @@ class ContactEnergy(Bound):
         room = (contacts.least_distance(y) - kept) / self.search.gap
         return max_norm(g) / self.contact.force_at_half_gap, room
 
+    def _link_forces(self, y: WarpArray, contacts: ContactSet) -> Json:
+        """Return the force [N] of contact and friction on each link of arms that touches something,
+        and its torque [N m] about the origin of the scene.
+        """
+        place, sides = kernel.numpy(y), self.contact.mesh.sides
+        force = np.zeros(place.shape)
+        if len(contacts):
+            np.subtract.at(force, contacts.stencil, kernel.numpy(contacts.gradients(y)))
+        if self.friction:
+            np.subtract.at(force, self.friction.stencil, kernel.numpy(self.friction.gradient(y)))
+        bodies = (*self.contact.loose.bodies, *self.contact.bodies)
+        found: Json = {}
+        for k, body in enumerate(bodies, len(sides.names) - len(bodies)):
+            own = (sides.part == k) & force.any(axis=1)
+            if body.link is not None and own.any():
+                torque = np.cross(place[own], force[own]).sum(0)
+                found[body.name] = {"force": force[own].sum(0).tolist(), "torque": torque.tolist()}
+        return found
+
     def report(self, x: WarpArray) -> Json:
         """Return figures of the contacts at x, by name.
 
         These are the number of pairs, the least distance [m], the work of friction [J] in the step,
-        and where bodies pinch the cloth.
+        forces on links of arms, and where bodies pinch the cloth.
         """
         y, contacts = self._at(x)
         found: Json = {"count": len(contacts), "least_distance": None}
@@ -460,6 +479,8 @@ class ContactEnergy(Bound):
             found["least_distance"] = contacts.least_distance(y)
         if self.friction:
             found["friction_work"] = self.friction.work(y)
+        if any(b.link is not None for b in (*self.contact.bodies, *self.contact.loose.bodies)):
+            found["links"] = self._link_forces(y, contacts)
         if self.search.thickness_part < 1.0 and self.blocked is not None:
             place = [float(c) for c in self.blocked]
             found["pinched"] = {

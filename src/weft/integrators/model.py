@@ -190,4 +190,6 @@ class Model:
                 )
             fixed[pin.vertices] = True
             target[pin.vertices] = where
+        for finger in self.loose.targets:
+            fixed[finger.own], target[finger.own] = True, finger.target(t)
         return fixed, target

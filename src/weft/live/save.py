@@ -92,7 +92,7 @@ def save_scene(session: Session, source: SceneSource, name: str = "") -> Path:
         WeftError: bodies or pins that move by themselves, and would begin where they began.
     """
     scene = session.base
-    moving = [b.name for b in scene.bodies if b.path or b.frames] + [
+    moving = [b.name for b in scene.bodies if b.path or b.frames or b.link] + [
         p.name for p in scene.pins if p.path
     ]
     if moving and session.t > 0:

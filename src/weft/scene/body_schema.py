@@ -6,6 +6,8 @@ vertices, and a line of ``SHAPES``.
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path as FilePath
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, create_model, model_validator
@@ -16,9 +18,22 @@ from weft.base.settings import ROOM, Setting
 from weft.base.trees import Yaml
 from weft.bodies.motion.pins import Path
 from weft.bodies.rigid.settings import Rigid
-from weft.contact import Body, box, capsule, cone, cylinder, disk, plane, plate, ring, sphere
+from weft.contact import (
+    Body,
+    box,
+    capsule,
+    cone,
+    cylinder,
+    disk,
+    load_arm,
+    plane,
+    plate,
+    ring,
+    sphere,
+)
 from weft.io import SUFFIXES
 from weft.io.surface import StageOptions
+from weft.scene.arm_schema import ArmBlock
 from weft.scene.field_schema import DistanceGridBlock, FieldBlock, HeightFieldBlock
 from weft.scene.mannequin_schema import MannequinBlock
 from weft.scene.selection import MOTION, PLACE
@@ -89,6 +104,7 @@ def _cone(block: Any) -> float:
 
 
 # Shapes of bodies: their block, what they are, and why they do not change in time.
+_ARM = "links stay as they are; `joints` have keyframes"
 _SHAPE = "a shape stays; it moves along bodies.path, or deforms as a mesh of frames"
 SHAPES: Mapping[str, tuple[type[Block], str, str]] = {
     "sphere": (
@@ -155,6 +171,8 @@ SHAPES: Mapping[str, tuple[type[Block], str, str]] = {
         "a person of a model in SMPL's layout, from files",
         "a person stays who they are; they move as the motion says",
     ),
+    "urdf": (ArmBlock, "a robot arm", _ARM),
+    "mjcf": (ArmBlock, "a robot arm", _ARM),
     "mesh": (BodyMeshBlock, "a mesh file, or frames of one", "a shape and the times of its frames"),
 }
 
@@ -198,6 +216,13 @@ class BodyBlock(create_model("_Shapes", __base__=_Body, **_FIELDS)):  # type: ig
         description="of a person, stated instead of found: a height [m] above the floor of "
         "neck_back, bust, waist, hip or crotch, or a point of any (docs/mannequin.md)",
     )
+    joints: Annotated[
+        dict[str, Any], Setting(constant="a target has keys of its own: {keys: ...}")
+    ] = Field(
+        {},
+        description="of an arm, by name: [rad or m] the target, or {keys, between, force} with "
+        "keyframes, and of a slide the largest force [N] with which it closes",
+    )
     rigid: FromBlock[Rigid] | None = Field(
         None, description="forces and contact move it (docs/bodies.md); none: nothing does"
     )
@@ -207,7 +232,21 @@ class BodyBlock(create_model("_Shapes", __base__=_Body, **_FIELDS)):  # type: ig
         if sum(getattr(self, name) is not None for name in SHAPES) != 1:
             *first, last = SHAPES
             raise ValueError(f"give one of {', '.join(first)} and {last}")
+        arm = isinstance(self.shape[1], ArmBlock)
+        if self.joints and not arm:
+            raise ValueError("joints are those of an arm: urdf or mjcf")
+        if arm and (self.path or self.rigid or self.landmarks):
+            raise ValueError("joints move an arm: give no path, rigid and landmarks")
         return self
+
+    def load_arm(self, folder: FilePath, name: str) -> list[Body]:
+        """Return the links of the arm that the block describes; none if it is another body."""
+        arm = self.shape[1]
+        if not isinstance(arm, ArmBlock):
+            return []
+        place = {"translation": self.translation, "rotation": self.rotation}
+        links = load_arm(folder / arm.file, self.joints, size=arm.size, name=name, **place)
+        return [replace(link, thickness=self.thickness) for link in links]
 
     @property
     def shape(self) -> tuple[str, "ShapeBlock | FieldBlock | BodyMeshBlock"]:

@@ -47,6 +47,7 @@ from weft.io import (
 from weft.io.painted_weights import paint_mesh
 from weft.io.surface import StageOptions
 from weft.laws.base import Law
+from weft.scene.arm_schema import path_in_scene
 from weft.scene.attachment_schema import attachment_of
 from weft.scene.body_schema import BodyBlock, BodyMeshBlock
 from weft.scene.field_schema import FieldBlock
@@ -129,7 +130,9 @@ class Builder:
         several: list[tuple[Loc, ClothBlock]] = [(("cloths", i), b) for i, b in enumerate(f.cloths)]
         blocks: list[tuple[Loc, ClothBlock]] = [(("cloth",), f.cloth)] if f.cloth else several
         self._made: dict[str, Fabric] = {}
-        bodies = self._each("bodies", f.bodies, self._body)
+        loaded = self._each("bodies", f.bodies, self._bodies)
+        bodies = [body for links in loaded for body in links]
+        keyed = {path_in_scene(path, loaded): keys for path, keys in keyed.items()}
         self.wearer = Wearer(bodies)
         made = [self._source_of(loc, block) for loc, block in blocks]
         things = [thing for thing in made if thing is not None]
@@ -212,8 +215,11 @@ class Builder:
         made = [self._try((name, i), partial(make, i, block)) for i, block in enumerate(blocks)]
         return [thing for thing in made if thing is not None]
 
-    def _body(self, number: int, block: BodyBlock) -> Body:
-        return self._make_body(block.name or f"bodies.{number}", block)
+    def _bodies(self, number: int, block: BodyBlock) -> Sequence[Body]:
+        """Return the body of a block, or the links of an arm."""
+        name = block.name or f"bodies.{number}"
+        links = block.load_arm(self.source.path.parent, name)
+        return links or [self._make_body(name, block)]
 
     def _make_body(self, name: str, block: BodyBlock) -> Body:
         _, shape = block.shape

@@ -223,7 +223,7 @@ def _region_facts(cloth: Cloth) -> list[str]:
 def _collider_facts(body: Body) -> Iterator[str]:
     """Yield a line for each mesh of a body: faces, whether it is closed, moves and deforms."""
     x = body.vertices[None] if body.frames is None else body.frames.positions
-    first, moved = 0, body.path is not None or body.rigid is not None
+    first, moved = 0, any((body.path, body.rigid, body.link))
     for path, n in body.parts or [("", x.shape[1])]:
         faces = body.faces[(body.faces[:, 0] >= first) & (body.faces[:, 0] < first + n)]
         edges, half = unique_edges(faces)

@@ -95,6 +95,8 @@ def read_keyframes(
 
 def _find_keyframes(tree: Yaml, loc: Loc) -> Iterator[tuple[Loc, YamlMapping]]:
     """Yield the keyframes of a tree."""
+    if (loc[:1], loc[2:]) == (("bodies",), ("joints",)):
+        return  # targets of an arm, which are no numbers of the scene
     if Keys.is_keyframes(tree):
         yield loc, tree
     elif isinstance(tree, Mapping):

@@ -226,6 +226,9 @@ def _ties(
 def _bind_joint(body: AffineBody, k: int, loose: RigidBodies, still: Sequence[Body]) -> BoundJoint:
     """Return a joint of a body with its other end."""
     joint, what = body.rigid.joints[k], f"{body.body.name}.rigid.joints {k}"
+    if body.body.link is not None:  # a finger: its arm drives it
+        driven = next(a for a in loose.targets if a.body is body.body)
+        return BoundJoint(joint, what, body, driven)
     if not joint.to:
         return BoundJoint(joint, what, body)
     bodies = [*loose.bodies, *still]

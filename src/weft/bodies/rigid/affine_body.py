@@ -61,6 +61,12 @@ class AffineBody:
         object.__setattr__(made, "rigid", rigid)
         return made
 
+    def with_first(self, first: int) -> "AffineBody":
+        """Return the body with other points, which begin at the index ``first``."""
+        made = copy(self)
+        object.__setattr__(made, "first", first)
+        return made
+
     @property
     def mass(self) -> float:
         """The mass [kg]."""
@@ -71,10 +77,14 @@ class AffineBody:
 
     @cached_property
     def _roots(self) -> tuple[Floats, Floats]:
-        """S^(1/2) and S^(-1/2), (3,3) each."""
-        values, turn = np.linalg.eigh(self.solid.second)
+        """S^(1/2) and S^(-1/2), (3,3) each; of a link of an arm those in its frame, with columns
+        in the scene: so its points are the same in all poses.
+        """
+        link = self.body.link
+        frame = np.eye(3) if link is None else link.frame[:3, :3]
+        values, turn = np.linalg.eigh(frame.T @ self.solid.second @ frame)
         root = np.sqrt(values)
-        return (turn * root) @ turn.T, (turn / root) @ turn.T
+        return (turn * root) @ turn.T @ frame.T, (turn / root) @ turn.T @ frame.T
 
     @property
     def points(self) -> Positions:
@@ -85,6 +95,13 @@ class AffineBody:
     def gradients(self) -> Floats:
         """(4,3) [1/m] vectors g_a, with which A = sum_a p_a g_a^T."""
         return CORNERS @ self._roots[1] / 4
+
+    def target(self, t: float) -> Positions:
+        """Return where the arm of a finger drives its four points, (4,3) [m], at time t [s]."""
+        link = self.body.link
+        assert link is not None
+        frame = link.frame
+        return link.place((self.points - frame[:3, 3]) @ frame[:3, :3], t)
 
     def weights(self, places: Positions) -> Floats:
         """Return the weights (k,4) of the points that give places (k,3) [m] of the body at its

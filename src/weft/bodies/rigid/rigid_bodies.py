@@ -16,13 +16,16 @@ from weft.bodies.rigid.affine_body import AffineBody
 from weft.discretization.embedding import Embedding
 from weft.discretization.samples import Samples
 
+PRESCRIBED = 1e-9  # [kg] mass of a prescribed point: any, because nothing moves it
+
 
 @dataclass(frozen=True, eq=False)
 class RigidBodies:
     """The rigid bodies of a scene.
 
     Args:
-        affine: the bodies, with their points one body after another.
+        affine: the bodies, with their points one body after another. Then follow four points for
+            each finger of an arm, where the arm drives it (``targets``).
         n_points: number of points of the whole simulation.
     """
 
@@ -41,7 +44,8 @@ class RigidBodies:
         """
         found = [b for b in bodies if b.rigid is not None]
         affine = [AffineBody(b, b.rigid, first + 4 * k) for k, b in enumerate(found) if b.rigid]
-        return RigidBodies(affine, first + 4 * len(found))
+        fingers = sum(b.link is not None for b in found)
+        return RigidBodies(affine, first + 4 * (len(found) + fingers))
 
     def now(self, bodies: Sequence[Body]) -> "RigidBodies":
         """Return these rigid bodies with the settings of ``bodies``, for example at another
@@ -56,15 +60,24 @@ class RigidBodies:
         """The surfaces of the rigid bodies, in the order in which the scene lists them."""
         return [a.body for a in self.affine]
 
+    @cached_property
+    def targets(self) -> Sequence[AffineBody]:
+        """The fingers of arms where their arm drives them: their points are prescribed."""
+        fingers = [a for a in self.affine if a.body.link is not None]
+        first = self.n_points - 4 * len(fingers)
+        return [a.with_first(first + 4 * k) for k, a in enumerate(fingers)]
+
     @property
     def points(self) -> Positions:
-        """(4k,3) [m] points of all bodies at the start."""
-        return np.concatenate([np.zeros((0, 3)), *(a.points for a in self.affine)])
+        """(4k,3) [m] points of all bodies at the start, then of ``targets``."""
+        every = (*self.affine, *self.targets)
+        return np.concatenate([np.zeros((0, 3)), *(a.points for a in every)])
 
     @property
     def point_mass(self) -> Floats:
         """(4k,) [kg] masses of the points."""
-        return np.repeat([a.mass / 4 for a in self.affine], 4).astype(np.float64)
+        own = [a.mass / 4 for a in self.affine] + [PRESCRIBED] * len(self.targets)
+        return np.repeat(own, 4).astype(np.float64)
 
     @cached_property
     def count(self) -> Ints:

@@ -1,0 +1,200 @@
+"""A robot arm: a tree of links with hinges and slides, its forward kinematics, and the forces about
+its joints.
+
+The derivative of the place x of a link by the angle of a hinge before it is a x (x - o), with the
+axis a and a point o on it, and by the length of a slide it is a. The transpose of this Jacobian
+gives forces about joints, and gradients by joint targets.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from weft.base.arrays import Floats, Ints, Positions
+from weft.base.keyframes import Keys
+
+RECENT = 8  # times for which an arm keeps the frames of its links
+
+
+@dataclass(frozen=True, eq=False)
+class ArmJoint:
+    """A hinge or slide that moves a link, with all links beyond it.
+
+    Args:
+        name: of the joint.
+        link: number of the link.
+        slides: the coordinate is a length [m] along the axis; else an angle [rad] about it.
+        axis: (3,) unit vector, in the frame of the link.
+        point: (3,) [m] a point on the axis, in the frame of the link.
+        low: least coordinate; -infinity: none.
+        high: largest coordinate; infinity: none.
+        zero: coordinate at which the link is where the file places it.
+        leader: number of the joint that this one mimics; its own number: none.
+        factor: the coordinate is ``offset`` plus this times the coordinate of the leader.
+        offset: in the unit of the coordinate.
+    """
+
+    name: str
+    link: int
+    slides: bool
+    axis: Floats
+    point: Floats
+    low: float
+    high: float
+    zero: float
+    leader: int
+    factor: float = 1.0
+    offset: float = 0.0
+
+    @property
+    def unit(self) -> str:
+        """The SI unit of the coordinate."""
+        return "m" if self.slides else "rad"
+
+    def motion(self, q: float) -> Floats:
+        """Return the motion (4,4) of the link at the coordinate q, in its own frame."""
+        from scipy.spatial.transform import Rotation
+
+        out, way = np.eye(4), (q - self.zero) * self.axis
+        if self.slides:
+            out[:3, 3] = way
+        else:
+            out[:3, :3] = turn = Rotation.from_rotvec(way).as_matrix()
+            out[:3, 3] = self.point - turn @ self.point
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class Arm:
+    """A tree of links, whose joints follow targets in time.
+
+    Args:
+        name: of the arm.
+        links: names of the links; the first is the base, which stands still.
+        parents: (l,) number of the link before each, which is smaller than its own; -1: none.
+        places: (l,4,4) frame of each link in that of its parent, with joints at their zero; of the
+            base its frame in the scene.
+        joints: of all links, in the order of the file.
+        targets: coordinate [rad or m] of each joint that mimics no other, by its name.
+    """
+
+    name: str
+    links: Sequence[str]
+    parents: Ints
+    places: Floats
+    joints: Sequence[ArmJoint]
+    targets: Mapping[str, Keys]
+
+    @property
+    def leaders(self) -> Sequence[ArmJoint]:
+        """The joints that have targets, because they mimic no other."""
+        return [j for k, j in enumerate(self.joints) if j.leader == k]
+
+    def coordinates(self, t: float) -> Floats:
+        """Return the coordinates (j,) [rad or m] of all joints at time t [s]."""
+        lead = [self.targets[self.joints[j.leader].name].at(t) for j in self.joints]
+        return np.array([j.offset + j.factor * q for j, q in zip(self.joints, lead)])
+
+    def frames(self, q: Floats) -> tuple[Floats, Floats]:
+        """Return the frames of links (l,4,4), and those of the axes of joints (j,4,4), at
+        coordinates q (j,).
+        """
+        links, axes = np.array(self.places), np.zeros((len(self.joints), 4, 4))
+        for k, parent in enumerate(self.parents):
+            if parent >= 0:
+                links[k] = links[parent] @ links[k]
+            for j, joint in enumerate(self.joints):
+                if joint.link == k:
+                    axes[j] = links[k]
+                    links[k] = links[k] @ joint.motion(float(q[j]))
+        return links, axes
+
+    @cached_property
+    def _recent(self) -> dict[float, tuple[Floats, Floats]]:
+        """The frames at the last few times: every link asks for them."""
+        return {}
+
+    def at(self, t: float) -> tuple[Floats, Floats]:
+        """Return ``frames`` at time t [s]."""
+        found = self._recent.get(t)
+        if found is None:
+            found = self._recent[t] = self.frames(self.coordinates(t))
+            for old in list(self._recent)[:-RECENT]:
+                self._recent.pop(old, None)
+        return found
+
+    def link_loads(self, links: Mapping[str, Mapping[str, Sequence[float]]]) -> Floats:
+        """Return the loads (l,6) on links: force [N] and torque [N m] about the scene's origin.
+
+        Args:
+            links: the loads of those that touch something, as ``StepReport.contact["links"]``.
+        """
+        found = (links.get(f"{self.name}.{name}") for name in self.links)
+        return np.array([[0.0] * 6 if f is None else [*f["force"], *f["torque"]] for f in found])
+
+    def joint_forces(self, t: float, loads: Floats) -> Floats:
+        """Return the torque about each hinge [N m] and the force along each slide [N], (j,).
+
+        Forces of joints that mimic another count for that one, and are 0 themselves.
+
+        Args:
+            t: [s] time.
+            loads: (l,6) on links, as of ``link_loads``.
+        """
+        loads, out = np.array(loads), np.zeros(len(self.joints))
+        for k in range(len(self.links) - 1, 0, -1):
+            loads[self.parents[k]] += loads[k]
+        for frame, j in zip(self.at(t)[1], self.joints):
+            axis, point = frame[:3, :3] @ j.axis, frame[:3, :3] @ j.point + frame[:3, 3]
+            force, torque = loads[j.link, :3], loads[j.link, 3:]
+            about = force if j.slides else torque - np.cross(point, force)
+            out[j.leader] += j.factor * (axis @ about)
+        return out
+
+    def with_targets(self, targets: Mapping[str, Keys]) -> "Arm":
+        """Return the arm with other targets of some joints, by name."""
+        return replace(self, targets={**self.targets, **targets})
+
+    def move(self, rotation: Floats, translation: Floats) -> "Arm":
+        """Return the arm rotated about the origin (3,3), then translated (3,) [m]."""
+        moved, places = np.eye(4), np.array(self.places)
+        moved[:3, :3], moved[:3, 3] = rotation, translation
+        places[0] = moved @ places[0]
+        return replace(self, places=places)
+
+
+@dataclass(frozen=True, eq=False)
+class ArmLink:
+    """A link of an arm, as the motion of a body.
+
+    Args:
+        arm: the arm.
+        number: of the link.
+        shape: (n,3) [m] vertices in the frame of the link.
+    """
+
+    arm: Arm
+    number: int
+    shape: Positions
+
+    @property
+    def frame(self) -> Floats:
+        """The frame (4,4) at the start."""
+        return np.asarray(self.arm.at(0.0)[0][self.number])
+
+    @property
+    def axis(self) -> Floats:
+        """The axis (3,) of the last joint of the link, at the start."""
+        j = max(j for j, joint in enumerate(self.arm.joints) if joint.link == self.number)
+        return np.asarray(self.arm.at(0.0)[1][j][:3, :3] @ self.arm.joints[j].axis)
+
+    def place(self, x: Positions, t: float) -> Positions:
+        """Return where points (k,3) [m] of the link's frame are at time t [s]."""
+        frame = self.arm.at(t)[0][self.number]
+        return np.asarray(x @ frame[:3, :3].T + frame[:3, 3])
+
+    def at(self, t: float) -> Positions:
+        """Return the vertices (n,3) [m] at time t [s]."""
+        return self.place(self.shape, t)

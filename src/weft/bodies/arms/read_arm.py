@@ -1,0 +1,301 @@
+"""Arms from URDF and MJCF files, read by MuJoCo: every link with collision geometry is a body."""
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from weft.base.arrays import Angles, Faces, Floats, Point, Positions
+from weft.base.errors import SceneError, check_known
+from weft.base.keyframes import Keys
+from weft.base.runtime_types import checked
+from weft.base.settings import Size
+from weft.base.trees import Yaml
+from weft.base.units import to_si
+from weft.bodies.arms.arm import Arm, ArmJoint, ArmLink
+from weft.bodies.body import Body
+from weft.bodies.joints.motors import Drive
+from weft.bodies.joints.settings import Joint
+from weft.bodies.rigid.settings import Rigid
+from weft.bodies.shapes.primitives import box, capsule, sphere
+from weft.bodies.shapes.revolved import cylinder
+from weft.io.extra import optional
+
+UPRIGHT = Rotation.from_euler("x", -90, degrees=True)  # z is up in the files, y in weft
+ALONG_Z = Rotation.from_euler("x", 90, degrees=True)  # capsules and cylinders of weft lie along y
+YIELDS = 1e-4  # [m] way of a finger from its target at which its drive reaches the force limit
+
+
+@checked(SceneError, unchecked=("joints",))
+def load_arm(
+    path: str | Path,
+    joints: Mapping[str, Any] | None = None,
+    *,
+    size: Size = 0.02,
+    translation: Point = (0.0, 0.0, 0.0),
+    rotation: Angles = (0.0, 0.0, 0.0),
+    name: str = "arm",
+) -> list[Body]:
+    """Load a robot arm from a URDF or MJCF file: a body for each link with collision geometry.
+
+    Bodies are called ``NAME.LINK``. The z axis of the file is up, as y in weft.
+
+    Args:
+        path: the file.
+        joints: targets by joint: a number [rad or m], text with a unit, ``weft.Keys``, or as in a
+            scene file ``{"keys": [["0 s", "10 deg"]], "force": "5 N"}``. Others stay at 0, or at
+            the end of their range next to it.
+        size: [m] edges of primitive shapes.
+        translation: (3,) [m] of the base, after its rotation.
+        rotation: of the base about x, y and z in turn [degrees].
+        name: of the arm.
+
+    Raises:
+        SceneError: a file that is damaged or lacks a mesh, a joint that is not a hinge or slide, a
+            loop, an unknown joint, a target out of its range, or MuJoCo is not installed.
+    """
+    path = Path(path)
+    mujoco = optional("mujoco", "arms", f"{name}: arms from files", SceneError)
+    m = _compile(mujoco, path, name)
+    tree = _joints(mujoco, m, name, path)
+    given = dict(joints or {})
+    leaders = [j for k, j in enumerate(tree) if j.leader == k]
+    for joint in given:
+        check_known(joint, [j.name for j in leaders], f"{name}.joints", SceneError)
+    read = {j.name: _target(j, given.get(j.name), f"{name}.joints.{j.name}") for j in leaders}
+    places = np.array([_frame(m.body_pos[k], m.body_quat[k]) for k in range(m.nbody)])
+    links = [m.body(k).name for k in range(m.nbody)]
+    parents = np.where(np.arange(m.nbody) > 0, m.body_parentid, -1)
+    arm = Arm(name, links, parents, places, tree, {n: keys for n, (keys, _) in read.items()})
+    turn = Rotation.from_euler("xyz", rotation, degrees=True) * UPRIGHT
+    arm = arm.move(turn.as_matrix(), np.asarray(translation))
+    limits = {j.link: read[tree[j.leader].name][1] for j in tree}
+    bodies = []
+    for k, title in enumerate(links):
+        parts = [_shape(mujoco, m, g, float(size), name) for g in _colliders(m, k)]
+        if parts:
+            link = ArmLink(arm, k, np.concatenate([x for x, _ in parts]))
+            ends = np.cumsum([0, *(len(x) for x, _ in parts)])
+            faces = np.concatenate([f + n for (_, f), n in zip(parts, ends)]).astype(np.int32)
+            rigid = None
+            if limits.get(k) is not None:
+                rigid = _finger(link, float(m.body_mass[k]), limits[k], k in parents)
+            body = Body(link.at(0.0), faces, name=f"{name}.{title}", link=link, rigid=rigid)
+            bodies.append(body)
+    if not bodies:
+        raise SceneError(
+            name, got="no link with collision geometry", expected="at least one", where=path
+        )
+    return bodies
+
+
+def _compile(mujoco: ModuleType, path: Path, name: str) -> Any:
+    """Return MuJoCo's model of a file, with all links.
+
+    Raises:
+        SceneError: a file that is damaged, or a mesh that is not there.
+    """
+    try:
+        root = ET.fromstring(path.read_bytes())
+        if root.tag == "robot":
+            spec = mujoco.MjSpec.from_string(_urdf(root, path, name))
+        else:
+            spec = mujoco.MjSpec.from_file(str(path))
+        spec.compiler.fusestatic = False  # links keep their names
+        return spec.compile()
+    except (OSError, ValueError, ET.ParseError, mujoco.FatalError) as error:
+        raise SceneError(
+            name, got=" ".join(str(error).split()), expected="a URDF or MJCF file", where=path
+        ) from None
+
+
+def _urdf(root: ET.Element, path: Path, name: str) -> str:
+    """Return a URDF file without what is only seen, and with the paths of meshes that are there.
+
+    Raises:
+        SceneError: a mesh that is not there.
+    """
+    for link in root.iter("link"):
+        for seen in link.findall("visual"):
+            link.remove(seen)
+    for mesh in root.iter("mesh"):
+        given = mesh.get("filename", "")
+        inside = given.partition("://")[2] or given  # after package:// or file://
+        folders = [path.parent, *path.resolve().parents]
+        below = inside.partition("/")[2]  # without the name of the package
+        tried = [f / inside for f in folders] + [f / below for f in folders if below]
+        there = next((p for p in tried if p.is_file()), None)
+        if there is None:
+            raise SceneError(
+                f"{name}: mesh {given}",
+                got="no such file",
+                expected="one beside the URDF, or in a package around it",
+                where=path,
+            )
+        mesh.set("filename", str(there.resolve()))
+    compiler = ET.SubElement(ET.SubElement(root, "mujoco"), "compiler")
+    compiler.set("strippath", "false")
+    return ET.tostring(root, encoding="unicode")
+
+
+def _joints(mujoco: ModuleType, m: Any, name: str, path: Path) -> list[ArmJoint]:
+    """Return the joints of a model.
+
+    Raises:
+        SceneError: a joint that is not a hinge or slide, or a loop.
+    """
+    follows: dict[int, tuple[int, float, float]] = {}
+    for e in np.flatnonzero(m.eq_active0):
+        one, other, rule = int(m.eq_obj1id[e]), int(m.eq_obj2id[e]), m.eq_data[e]
+        if m.eq_type[e] != mujoco.mjtEq.mjEQ_JOINT or other < 0 or np.any(rule[2:5]):
+            raise SceneError(
+                name,
+                got=f"an equality of the kind {mujoco.mjtEq(m.eq_type[e]).name}",
+                expected="a tree of links, and joints that mimic others in proportion",
+                where=path,
+                hint="loops have no forward kinematics: leave one of their joints out",
+            )
+        shift = m.qpos0[m.jnt_qposadr[one]] + rule[0]
+        shift -= rule[1] * m.qpos0[m.jnt_qposadr[other]]
+        follows[one] = (other, float(rule[1]), float(shift))
+    made = []
+    for k in range(m.njnt):
+        kind, title = mujoco.mjtJoint(m.jnt_type[k]), m.joint(k).name or f"joint {k}"
+        if kind not in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE):
+            raise SceneError(
+                f"{name}.joints.{title}",
+                got=kind.name,
+                expected="a hinge or slide (revolute, continuous, prismatic)",
+                where=path,
+                hint="the base is fixed: place it by `translation` and `rotation`",
+            )
+        leader, factor, offset = k, 1.0, 0.0
+        for _ in follows:
+            if leader in follows:
+                leader, part, shift = follows[leader]
+                factor, offset = factor * part, offset + factor * shift
+        low, high = m.jnt_range[k] if m.jnt_limited[k] else (-np.inf, np.inf)
+        place = np.array(m.jnt_axis[k]), np.array(m.jnt_pos[k]), float(low), float(high)
+        slides, zero = kind == mujoco.mjtJoint.mjJNT_SLIDE, float(m.qpos0[m.jnt_qposadr[k]])
+        link = int(m.jnt_bodyid[k])
+        made.append(ArmJoint(title, link, slides, *place, zero, leader, factor, offset))
+    return made
+
+
+def _target(joint: ArmJoint, value: Yaml | Keys, what: str) -> tuple[Keys, float | None]:
+    """Return the keyframes of a joint, and the largest force [N] with which it closes.
+
+    Raises:
+        SceneError: a target out of the joint's range, or the force of a hinge.
+    """
+    force = None
+    if value is None:
+        value = min(max(0.0, joint.low), joint.high)
+    if isinstance(value, Mapping):
+        value = dict(value)
+        if "force" in value:
+            force = to_si(value.pop("force"), "N", f"{what}.force")
+            if joint.slides is False or not force > 0:
+                raise SceneError(
+                    f"{what}.force",
+                    got=f"{force:g} N" if joint.slides else "of a hinge",
+                    expected="a force above 0 of a slide",
+                )
+        if "keys" not in value:
+            raise SceneError(what, got=sorted(value), expected="keys, between and force")
+        timed, between = Keys.read(value, what)
+        numbers = [(t, to_si(v, joint.unit, what)) for t, v in timed]
+        value = Keys.of(numbers, between, what, SceneError)
+    elif not isinstance(value, Keys):
+        value = Keys([(0.0, to_si(value, joint.unit, what))])
+    check_range(joint, np.array(value.values), what)
+    return value, force
+
+
+def check_range(joint: ArmJoint, q: Floats, what: str) -> None:
+    """Check that coordinates q (k,) [rad or m] are within the range of a joint.
+
+    Raises:
+        SceneError: one is not.
+    """
+    out = (q < joint.low - 1e-9) | (q > joint.high + 1e-9)
+    if out.any():
+        scale, unit = (1.0, "m") if joint.slides else (np.degrees(1.0), "deg")
+        raise SceneError(
+            what,
+            got=f"{scale * q[out][0]:g} {unit}",
+            expected=f"from {scale * joint.low:g} to {scale * joint.high:g} {unit}",
+        )
+
+
+def _finger(link: ArmLink, mass: float, force: float | None, has_more: bool) -> Rigid:
+    """Return the settings of a finger, which a drive pushes to its target with at most a force.
+
+    Raises:
+        SceneError: a finger with links beyond it, or without mass.
+    """
+    if has_more or not mass > 0:
+        raise SceneError(
+            f"{link.arm.name}.{link.arm.links[link.number]}",
+            got="links beyond it" if has_more else "no mass",
+            expected="the last link of the arm, with a mass, because its joint has a `force`",
+            hint="put the geometry of pads into the link of the finger",
+        )
+    assert force is not None
+    drive = Drive(place=0.0, stiffness=force / YIELDS, force=force)
+    x, y, z = map(float, link.axis)
+    return Rigid(mass=mass, joints=(Joint(kind="slider", axis=(x, y, z), drive=drive),))
+
+
+def _frame(place: Floats, quaternion: Floats) -> Floats:
+    """Return a frame (4,4), from a quaternion with its real part first."""
+    out = np.eye(4)
+    out[:3, :3] = Rotation.from_quat(quaternion, scalar_first=True).as_matrix()
+    out[:3, 3] = place
+    return out
+
+
+def _colliders(m: Any, link: int) -> Iterator[int]:
+    """Yield the numbers of the geometries with which a link collides."""
+    for g in range(m.ngeom):
+        if m.geom_bodyid[g] == link and (m.geom_contype[g] or m.geom_conaffinity[g]):
+            yield g
+
+
+def _shape(mujoco: ModuleType, m: Any, g: int, edge: float, name: str) -> tuple[Positions, Faces]:
+    """Return the vertices (n,3) [m] and triangles (m,3) of a geometry, in the frame of its link.
+
+    Raises:
+        SceneError: a geometry that is no mesh and no closed primitive.
+    """
+    kind, size = mujoco.mjtGeom(m.geom_type[g]), m.geom_size[g]
+    r, half = float(size[0]), float(size[1])
+    kinds = mujoco.mjtGeom
+    if kind == kinds.mjGEOM_MESH:
+        k = m.geom_dataid[g]
+        first, n = m.mesh_vertadr[k], m.mesh_vertnum[k]
+        x = np.array(m.mesh_vert[first : first + n], dtype=np.float64)
+        faces = m.mesh_face[m.mesh_faceadr[k] : m.mesh_faceadr[k] + m.mesh_facenum[k]]
+    elif kind in (kinds.mjGEOM_SPHERE, kinds.mjGEOM_ELLIPSOID):
+        made = sphere(1.0, edge / float(size.max()))
+        x, faces = made.vertices * (r if kind == kinds.mjGEOM_SPHERE else size), made.faces
+    elif kind == kinds.mjGEOM_BOX:
+        made = box((2 * r, 2 * half, 2 * float(size[2])), edge)
+        x, faces = made.vertices, made.faces
+    elif kind in (kinds.mjGEOM_CAPSULE, kinds.mjGEOM_CYLINDER):
+        round_ = capsule if kind == kinds.mjGEOM_CAPSULE else cylinder
+        made = round_(r, 2 * half, edge)
+        x, faces = ALONG_Z.apply(made.vertices), made.faces
+    else:
+        raise SceneError(
+            f"{name}: {m.geom(g).name or f'geometry {g}'}",
+            got=kind.name,
+            expected="a mesh, box, sphere, ellipsoid, capsule or cylinder",
+            hint="list a floor or ground among the scene's bodies",
+        )
+    frame = _frame(m.geom_pos[g], m.geom_quat[g])
+    return np.asarray(x @ frame[:3, :3].T + frame[:3, 3]), np.asarray(faces)
