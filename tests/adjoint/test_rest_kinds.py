@@ -47,6 +47,19 @@ def test_pairs_as_they_are():
     check_terms(hung(buckling=form, bend=0.15), ["bending"])
 
 
+def test_goals_by_the_areas_that_they_stand_for():
+    """With a weight, damped, in a step and in a run; of splines they are refused by name."""
+    goal = {"stiffness_per_area": 900.0, "damping": 0.02, "name": "goal"}
+    pulled = weft.Goal(range(16), weight=np.linspace(0.0, 1.0, 16), **goal)
+    check_terms(hung(attachments=[pulled]), ["goal", "membrane", "gravity"])
+    got, expected = of_runs(hung("bdf2", attachments=[pulled]))
+    assert got == pytest.approx(expected, rel=1e-6)
+    scene = splines()
+    scene = scene.with_(attachments=[weft.Goal(range(scene.cloth.n_vertices), **goal)])
+    with refused(SceneError, "parameter rest", got="goal"):
+        Adjoint(scene, noise(scene.cloth.n_vertices), ["rest"], frames=1, fps=100)()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [(4, 5), (6, 5)], ids=["small", "dual cells"])
 def test_splines_at_a_fixed_place(n):

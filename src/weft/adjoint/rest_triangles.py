@@ -69,6 +69,11 @@ class TriangleRest(RestShape):
         by_area = self.density / 3 * every[self.mesh.faces].sum(1)
         self.by_corner += by_areas(self.mesh, by_area)
 
+    def add_relative_areas(self, ids: Ints, by: Floats) -> None:
+        """Add derivatives by the relative change of the areas around vertices."""
+        by_vertex = np.bincount(ids, by, self.mesh.n_vertices) / self.mesh.vertex_area
+        self.by_corner += by_areas(self.mesh, by_vertex[self.mesh.faces].sum(1) / 3)
+
     def add_contact(self, by_total_mass: float, by_positions: Floats) -> None:
         """Add derivatives by the mass of all faces, and by flat positions of vertices."""
         if self.mesh.vertex_uv is not None:

@@ -27,6 +27,10 @@ class RestShape:
         """Add derivatives by the masses of the first points, (m,)."""
         raise NotImplementedError
 
+    def add_relative_areas(self, ids: Ints, by: Floats) -> None:
+        """Add derivatives (m,) by the relative change of the areas around vertices (m,)."""
+        raise NotImplementedError
+
     def add_samples(self, samples: Samples, by: ByName) -> None:
         """Add derivatives by samples of a surface.
 

@@ -22,6 +22,7 @@ from weft.base.arrays import Floats, Ints, Positions
 from weft.base.trees import Json
 from weft.energies.by_constants import ByName, damping_rate, repeat_per_element
 from weft.energies.gather import FULL
+from weft.energies.rest_shape import RestShape
 from weft.energies.springs.point_springs import MovedPlaces
 from weft.energies.springs.spring import SpringEnergy, SpringKernels, SpringLaw, SteppedSpring
 from weft.energies.step import Step
@@ -136,6 +137,7 @@ class Goals(SpringEnergy):
         law=SpringLaw(GoalNumbers, None, None, None),
         Elements=GoalPoints,
     )
+    rest_tables = ("area",)
 
     def __len__(self) -> int:
         return len(self.points)
@@ -182,6 +184,12 @@ class Goals(SpringEnergy):
     def structure(self) -> object:
         """Data besides the constants: points, and what moves the places."""
         return self.points, self.c, self.place
+
+    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
+        """Add derivatives by the rest shape, from those by areas; of splines they are not known."""
+        if self.points.shape[1] > 1:
+            raise NotImplementedError
+        rest.add_relative_areas(self.points[:, 0], by["area"] * self.area)
 
     def bind(self, pattern: BlockPattern) -> "BoundGoals":
         """Return the term for simulations, bound to the block pattern of a matrix."""
