@@ -4,6 +4,7 @@ may have passed through between two. Winding and linking numbers tell.
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import weft
 from tests.reference.topology import linking, windings
@@ -16,6 +17,8 @@ from weft.contact.contact import SelfContact
 from weft.integrators.halving import StepFailed, advance
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.scene.scene import Scene
+from weft.show.looks import CONTACT
+from weft.show.picture.style import Style
 from weft.solve.linear.solver import Outcome
 
 INTEGRATORS = ("backward_euler", "bdf2", "bdf2_semi_implicit", "baraff_witkin_1998", "quasi_static")
@@ -193,3 +196,16 @@ def test_what_is_caught_blocks(integrator, tmp_path):
     (failed,) = out.rglob("step_*.npz")
     with np.load(failed) as last:
         assert last["x"][:, 1].min() > 0 and last["t"] < SECONDS
+    # A picture of the last good frame marks the place; that of a branch does not.
+    run = weft.Run(out)
+    ((x, y, z),) = run.folder.failure_place(0)
+    assert max(abs(x), abs(z)) < 0.06 and -0.11 < y < 0.06
+    assert run.folder.failure_place(1) is None
+    picture = run.render(tmp_path / "failed.png", style=Style(bodies=False))
+    with Image.open(picture) as image:
+        dot = (np.asarray(image) == [int(CONTACT[i : i + 2], 16) for i in (0, 2, 4)]).all(axis=2)
+    assert dot.sum() >= 9
+    branch = scene.with_(step=SECONDS / 2)
+    with pytest.warns(UserWarning, match="only the start"):
+        weft.simulate(branch, frames=0, fps=1 / SECONDS, out=out, from_frame=0, progress=False)
+    assert weft.Run(out).folder.failure_place(0) is None

@@ -33,7 +33,7 @@ from pathlib import Path
 
 from numpy.typing import ArrayLike
 
-from weft.base.arrays import Arrays
+from weft.base.arrays import Arrays, Positions
 from weft.base.errors import RunError, error_text
 from weft.base.trees import Json, Yaml
 from weft.io.files import list_abandoned
@@ -193,20 +193,32 @@ class RunFolder:
             if k > number:
                 self.files.remove(frame_name(k))
 
-    def save_failure(self, name: str, arrays: Mapping[str, ArrayLike], report: Json) -> Path:
+    def save_failure(
+        self, name: str, arrays: Mapping[str, ArrayLike], report: Json, run: str
+    ) -> Path:
         """Write the state before a step that failed, and a report; return the path of the state.
 
         Args:
             name: of the two files, without suffix.
             arrays: the state.
             report: description of the failure.
+            run: the trajectory to which it belongs.
         """
         self.files.make(FAILED)
         state = f"{FAILED}/{name}.npz"
-        self.write(state, arrays)
+        self.write(state, arrays, run)
         with self.files.writer(f"{FAILED}/{name}.json") as file:
             file.write(json.dumps(report, indent=2).encode() + b"\n")
         return self.path / state
+
+    def failure_place(self, frame: int) -> Positions | None:
+        """Return the place (1,3) [m] at which the run failed after a frame; None: not known."""
+        for name in self.files.names(FAILED):
+            if name.endswith(".npz"):
+                arrays, seal = self.read(f"{FAILED}/{name}")
+                if arrays["frame"] == frame and seal.run == self.manifest()["trajectory"]:
+                    return arrays["place"][None] if "place" in arrays else None
+        return None
 
     def write(
         self,

@@ -463,10 +463,12 @@ class Loop:
         """
         before = dataclasses.replace(place, state=state, memory=memory)
         text = {**report_as_dict(report), "t": state.t, "outcome": report.outcome.name}
+        known = {"reached": report.reached, "place": report.place}
         arrays = {**before.arrays(), "dt": report.dt}
-        if report.reached is not None:
-            arrays["reached"] = report.reached
-        path = self.folder.save_failure(f"step_{place.count + 1:06d}", arrays, text)
+        arrays |= {name: value for name, value in known.items() if value is not None}
+        path = self.folder.save_failure(
+            f"step_{place.count + 1:06d}", arrays, text, self.trajectory
+        )
         near = ""
         if report.place is not None:
             near = f" near ({point_text(report.place)})"

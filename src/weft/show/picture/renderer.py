@@ -270,9 +270,12 @@ class Renderer:
 
 
 def draw_dots(image: Image, points: Floats) -> None:
-    """Mark projected points (k,3) in an image, also those that are behind something."""
+    """Mark projected points (k,3) in an image, also those that are behind something.
+
+    A dot that is alone is larger.
+    """
     height, width, channels = image.shape
-    radius = max(1, width // 640)
+    radius = max(1, width // (640 if len(points) > 1 else 160))
     color = np.array([int(looks.CONTACT[i : i + 2], 16) for i in (0, 2, 4)] + [255])[:channels]
     for c, r in np.round(points[:, :2] - 0.5).astype(int).tolist():
         if radius <= r < height - radius and radius <= c < width - radius:

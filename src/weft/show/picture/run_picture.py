@@ -70,9 +70,11 @@ def draw(
     paint = Paint(mesh, run.parts(density), run.appearances) if painted else None
     renderer = Renderer(mesh, frames, style, None, field, bodies, loads, paint)
 
+    failure = run.folder.failure_place(count - 1)
+
     def image(k: int) -> Image:
         values = numbers(k) if has_numbers else None
-        dots = run.contacts(k)[0] if contacts else None
+        dots = run.contacts(k)[0] if contacts else failure if k % count == count - 1 else None
         motion = renderer.camera_path
         camera = None if motion is None else motion.camera(k % count)
         return renderer.image(_drawn_positions(run, k, density, style.bodies), values, dots, camera)
