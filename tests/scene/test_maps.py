@@ -11,9 +11,11 @@ import weft
 from tests.adjoint.cases import noise
 from tests.command import weft as command
 from tests.refusals import refused
-from tests.stepping import stepped
+from tests.stepping import stepped, steps
+from weft import kernel
 from weft.adjoint import Adjoint
 from weft.base.errors import FabricError, MeshError, SceneError, SceneProblems, UnitError
+from weft.discretization.quadrature import bending_points
 from weft.fabric.fabric import FabricMap
 from weft.io.animation import Fields
 from weft.io.ply import write_ply
@@ -21,6 +23,7 @@ from weft.scene.build import load_scene
 from weft.scene.build_energies import build_elastic
 from weft.scene.law import law_of_fabric
 from weft.scene.regions import laws_of
+from weft.solve.sparse.block_csr import BlockPattern
 
 NEO_HOOKEAN = partial(law_of_fabric, name="neo_hookean")
 ENDS = {
@@ -36,20 +39,20 @@ ENDS = {
 TIGHT = weft.StepSettings(tolerance=1e-10)
 
 
-def painted(maps, weights=None, n=5, **more):
+def painted(maps, weights=None, n=5, make=weft.sheet, **more):
     """A sheet whose weight w goes from 0 to 1 along the warp."""
-    cloth = weft.sheet(n, n, 0.4, 0.4, fabric=weft.Fabric.of("cotton"))
+    cloth = make(n, n, 0.4, 0.4, fabric=weft.Fabric.of("cotton"))
     x = cloth.vertices[:, 0]
     w = (x - x.min()) / np.ptp(x) if weights is None else np.full(len(x), weights)
     mesh = dataclasses.replace(cloth.mesh, weights={"w": w})
     given = {name: FabricMap("w", to) for name, to in maps.items()}
     fabric = dataclasses.replace(cloth.fabric, maps=given, **more)
-    return weft.Cloth(mesh, fabric)
+    return dataclasses.replace(cloth, mesh=mesh, fabric=fabric)
 
 
 def crumpled(cloth, seed=0):
     rng = np.random.default_rng(seed)
-    return cloth.vertices + 0.02 * rng.normal(size=cloth.vertices.shape)
+    return cloth.points + 0.02 * rng.normal(size=cloth.points.shape)
 
 
 BOTH = ("bending_warp", "bending_weft")
@@ -79,6 +82,99 @@ def test_every_element_has_its_number(names, settings):
             scene = weft.Scene(weft.Cloth(cloth.mesh, plain), **settings)
             expected[e] = build_elastic(scene)[k].value(x)[e]
             assert energy.value(x)[e] == pytest.approx(expected[e], rel=1e-10)
+
+
+@pytest.mark.parametrize("bending", ["plate", "mean"])
+def test_splines_have_it_at_their_samples(bending):
+    """Weights that are linear are so on splines; masses are those of the control points."""
+    make = partial(weft.spline_sheet, bending=bending)
+    maps = {n: ENDS[n] for n in ("density", "stretch_warp", "shear", *BOTH)}
+    cloth = painted(maps, n=6, make=make)
+    u, half = cloth.points[:, 0], 0.2
+    np.testing.assert_allclose(cloth.point_weights("w"), (u + half) / 0.4, atol=1e-12)
+    x, like = crumpled(cloth), weft.Fabric.of("cotton")
+    found = build_elastic(weft.Scene(cloth))
+    assert [len(e.value(x)) for e in found] == [len(e.stencil) for e in found]
+    for k, energy in enumerate(found):
+        at = energy.samples if k == 0 else cloth.surfaces.pieces[0].samples(bending_points)
+        place = (at.shares * u[at.stencil]).sum(1)
+        for e in np.linspace(0, len(place) - 1, 5).astype(int):
+            w = (place[e] + half) / 0.4
+            here = {n: (1 - w) * getattr(like, n) + w * to for n, to in maps.items()}
+            plain = dataclasses.replace(cloth, fabric=dataclasses.replace(like, **here))
+            expected = build_elastic(weft.Scene(plain))[k].value(x)
+            rows = np.arange(len(place)) == e
+            if len(expected) != len(rows):  # three terms of a plate at each point
+                rows = np.tile(rows, 3)
+            np.testing.assert_allclose(energy.value(x)[rows], expected[rows], rtol=1e-9)
+    low = like.density
+    lumped = weft.spline_sheet(6, 6, 0.4, 0.4, fabric=like).mass / low
+    np.testing.assert_allclose(cloth.mass, lumped * (low + cloth.point_weights("w") * (0.4 - low)))
+
+
+KEPT = {
+    "limit_warp": (0.02, 0.1),
+    "limit_weft": (0.03, 0.05),
+    "limit_shear": (0.2, 0.6),
+    "yield_warp": (0.0005, 0.002),
+    "yield_hardening": (1.0, 3.0),
+    "crease_yield": (0.5, 1.5),
+    "crease_hardening": (0.5, 2.0),
+    "crease_recovery": (0.1, 2.0),
+    "crease_lasting": (0.2, 0.7),
+}
+
+
+@pytest.mark.parametrize("weight", [0.0, 1.0])
+@pytest.mark.parametrize("kind", ["limit", "yield", "crease"])
+def test_limits_and_memories_have_maps(kind, weight):
+    """Runs of weights that are alike are those of a fabric with these numbers."""
+    ends = {name: pair for name, pair in KEPT.items() if name.startswith(kind)}
+    cloth = painted(
+        {n: b for n, (_, b) in ends.items()}, weight, **{n: a for n, (a, _) in ends.items()}
+    )
+    number = {n: pair[int(weight)] for n, pair in ends.items()}
+    plain = dataclasses.replace(cloth.fabric, maps=None, **number)
+    x = np.array(cloth.vertices)
+    x[:, 1] += 0.002 * np.sin(40 * x[:, 0])
+    runs = []
+    for c in (cloth, cloth.with_fabrics([plain])):
+        c = c.with_points(x)
+        pins, gravity = [weft.Pin(c.corners("top"))], (0.0, -150.0, 20.0)
+        scene = weft.Scene(c, pins, gravity=gravity, step=0.01, settings=TIGHT)
+        (*_, (state, memory, _)) = steps(scene, 12)
+        runs.append((state.x, *(np.asarray(a) for a in memory.values())))
+    assert kind == "limit" or np.abs(runs[0][1]).max() > 0
+    for one, other in zip(*runs, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-10)
+
+
+def test_every_element_keeps_its_limit():
+    """Of strain, of curvature before it creases, and of a fiber before it yields."""
+    maps = {n: b for n, (_, b) in KEPT.items()}
+    cloth = painted(maps, **{n: a for n, (a, _) in KEPT.items()})
+    membrane, limits, bending = build_elastic(weft.Scene(cloth))
+    w, hinge = (cloth.mesh.weights["w"][e.stencil].mean(1) for e in (limits, bending))
+
+    def number(name, w):
+        low, high = KEPT[name]
+        return low + w * (high - low)
+
+    (records,) = limits.records()
+    np.testing.assert_allclose(records["most_warp"], 1 + number("limit_warp", w))
+    sine = np.sin(KEPT["limit_shear"])
+    np.testing.assert_allclose(records["most_shear"], sine[0] + w * (sine[1] - sine[0]))
+    np.testing.assert_allclose(membrane.limits[0], number("yield_warp", w))
+    assert membrane.limits[1] == np.inf
+    like = dataclasses.replace(cloth.fabric, maps=None, crease_yield=1.0)
+    unit = build_elastic(weft.Scene(cloth.with_fabrics([like])))[2].limit
+    np.testing.assert_allclose(bending.limit / unit, number("crease_yield", hinge))
+    np.testing.assert_allclose(bending.plasticity.recovery, number("crease_recovery", hinge))
+    # A step along a stretch is bounded by the first element that reaches its limit.
+    bound = limits.bind(BlockPattern.of(cloth.n_vertices, [limits.stencil]))
+    x = cloth.vertices
+    reach = bound.reaches(kernel.points(x), kernel.points(x * [1.0, 0.0, 0.0])).numpy()
+    np.testing.assert_allclose(reach, number("limit_warp", w), rtol=1e-9)
 
 
 def test_masses_and_thickness_are_those_of_vertices():
@@ -263,11 +359,6 @@ def test_check_draws_every_map(tmp_path):
         (("to: 900 N/m", "to: 900 kg"), True, "stretch_warp"),
         ((", to: 900 N/m", ""), True, "stretch_warp.to"),
         (
-            ("  fabrics: {}", "  discretization: bspline\n  spline: {spans: [4, 4]}"),
-            True,
-            ("cloth", "paint"),
-        ),
-        (
             ("preset: cotton", "preset: cotton\n    damping: {map: red, from: 0 s, to: 1 s}"),
             True,
             ("damping", "a map", "one number"),
@@ -283,9 +374,91 @@ def test_check_draws_every_map(tmp_path):
             ("stretch_warp", "1998"),
         ),
         (("map: red, low: 0.2", "low: 0.2"), True, ("friction.low", "map")),
+        (
+            ("preset: cotton", "preset: cotton\n    limit_warp: {map: red, from: null, to: 5 %}"),
+            True,
+            ("limit_warp", "a map"),
+        ),
     ],
 )
 def test_refusals(tmp_path, change, uv, what):
+    """Numbers of which a step has one, weights and files that do not fit, a limit that is none."""
     path = write(tmp_path, change, uv)
     with refused((SceneError, FabricError, MeshError, SceneProblems, UnitError), what):
         load_scene(path)
+
+
+PATTERN = """
+fabric: {preset: cotton, shear: {map: stiff, from: 30 N/m, to: 90 N/m}}
+panels:
+  front: {outline: [[0, 0], {at: [0.3 m, 0], edge: side}, [0.3 m, 0.2 m], [0, 0.2 m]]}
+  back:
+    outline: [[0, 0], [0.3 m, 0], [0.3 m, 0.2 m], {at: [0, 0.2 m], edge: side}]
+    placement: {translation: [31 cm, 0, 0]}
+seams:
+  side: {join: [front.side, back.side], flip: true}
+"""
+WORN = """
+cloth:
+  garment: {pattern: worn.yaml, size: 2 cm}
+  paint: {stiff: stiff.<PANEL>.png}
+seconds: 0.1
+"""
+
+
+def garment(folder, change=("", "")):
+    """Two panels; the image of the front is a ramp along its warp, which points up."""
+    (folder / "worn.yaml").write_text(PATTERN)
+    ramp = np.tile(np.linspace(255, 0, 256, dtype=np.uint8)[:, None], (1, 256))
+    Image.fromarray(ramp).save(folder / "stiff.front.png")
+    Image.fromarray(ramp).save(folder / "stiff.1002.png")
+    (folder / "scene.yaml").write_text(WORN.replace(*change))
+    return folder / "scene.yaml"
+
+
+@pytest.mark.parametrize(
+    "splines", ["", "  discretization: bspline\n  spline: {span_size: 5 cm}\n"]
+)
+def test_panels_have_images_of_their_own(tmp_path, splines):
+    path = garment(tmp_path, ("seconds", f"{splines}seconds"))
+    scene = load_scene(path).scene
+    front, back = scene.cloth.parts
+    w = scene.cloth.mesh.weights["stiff"]
+    u = np.zeros(len(w))
+    u[scene.cloth.faces] = scene.cloth.corner_uv[..., 0]
+    size = np.ptp(scene.cloth.corner_uv[front.faces], axis=(0, 1)).max() / 0.96
+    inside = u[front.vertices] - u[front.vertices].min()
+    np.testing.assert_allclose(w[front.vertices], 0.02 + inside / size, atol=0.004)
+    assert (w[back.vertices] == 0).all()
+    shear = scene.cloth.number(front.fabric, "shear")
+    np.testing.assert_allclose(shear, 30 + 60 * w)
+    stepped(scene, 1)
+
+
+@pytest.mark.parametrize("name, painted", [("<UDIM>", (False, True)), ("front", (True, True))])
+def test_tiles_are_those_of_the_export(tmp_path, name, painted):
+    """By number, in the pattern's order; one image is that of every panel."""
+    cloth = load_scene(garment(tmp_path, ("<PANEL>", name))).scene.cloth
+    w = cloth.mesh.weights["stiff"]
+    assert tuple(bool(w[part.vertices].any()) for part in cloth.parts) == painted
+
+
+def test_fitted_splines_have_the_weights_of_their_mesh(tmp_path):
+    added = "  discretization: bspline\n  spline: {spans: [4, 4]}"
+    scene = load_scene(write(tmp_path, ("  fabrics: {}", added))).scene
+    cloth = scene.cloth
+    u = cloth.vertices[:, 0] + 0.5
+    inside = (u > 0.1) & (u < 0.9)
+    np.testing.assert_allclose(cloth.mesh.weights["image"][inside], u[inside], atol=0.005)
+    stepped(scene, 2)
+
+
+def test_a_sheet_of_splines_is_painted(tmp_path):
+    Image.fromarray(np.tile(np.arange(256, dtype=np.uint8), (256, 1))).save(tmp_path / "ramp.png")
+    fabric = "{preset: cotton, density: {map: ramp, from: 0.1 kg/m^2, to: 0.3 kg/m^2}}"
+    (tmp_path / "scene.yaml").write_text(
+        "cloth:\n  sheet: {nx: 8, ny: 8, width: 1 m, height: 1 m}\n  discretization: bspline\n"
+        f"  fabric: {fabric}\n  paint: {{ramp: ramp.png}}\nseconds: 0.1\n"
+    )
+    cloth = load_scene(tmp_path / "scene.yaml").scene.cloth
+    assert cloth.mass.sum() == pytest.approx(0.2, rel=1e-3)

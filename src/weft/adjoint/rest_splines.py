@@ -22,7 +22,7 @@ from weft.cloth.cloth import Cloth
 from weft.discretization.bspline import MaterialDerivatives, Patch
 from weft.discretization.quadrature import QuadraturePoints, Rule, bending_points, membrane_points
 from weft.discretization.samples import Samples
-from weft.discretization.spline_surface import Bending, SplineSurface, grid_faces
+from weft.discretization.spline_surface import SplineSurface, grid_faces
 from weft.energies.by_constants import ByName
 from weft.energies.elastic.hinge_weights import by_areas
 from weft.energies.rest_shape import RestShape
@@ -109,7 +109,7 @@ class _ElementTables:
     def __init__(self, fabric: Fabric, surface: SplineSurface) -> None:
         self.fabric, self.surface = fabric, surface
         self.points = np.unique(np.concatenate([ids.ravel() for ids in surface.ids]))
-        self.terms = _terms(surface, fabric.bending_warp, fabric.bending_weft)
+        self.terms = surface.terms(fabric.bending_warp, fabric.bending_weft)
         self.at = [_Sampled.of(surface, patch) for patch in surface.patches]
         q = sum(len(at.membrane.uv) for at in self.at)
         b = len(self.terms) * sum(len(at.bending.uv) for at in self.at)
@@ -135,17 +135,6 @@ class _ElementTables:
             by = _ByTables(G, w, N, H, bent_w.sum(0), bent_G.sum(0), self.fabric.density * mass)
             nets.append(_by_net(self.surface, patch, by).reshape(-1, 2))
         return np.concatenate(nets)
-
-
-def _terms(surface: SplineSurface, warp: float, weft: float) -> list[tuple[float, float, float]]:
-    """Return the combinations of second derivatives H that bending squares.
-
-    See ``SplineSurface.laplacians``.
-    """
-    a, b = float(np.sqrt(warp)), float(np.sqrt(weft))
-    if surface.bending is Bending.PLATE:
-        return [(a, 0.0, 0.0), (0.0, b, 0.0), (0.0, 0.0, float(np.sqrt(2 * a * b)))]
-    return [(a, b, 0.0)]
 
 
 @dataclass(frozen=True, eq=False)

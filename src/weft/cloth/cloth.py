@@ -17,7 +17,7 @@ from weft.discretization.compound_surface import Surfaces, merge_pieces
 from weft.discretization.embedding import Embedding
 from weft.discretization.mesh import TriangleMesh
 from weft.discretization.samples import Samples
-from weft.discretization.spline_surface import side_of
+from weft.discretization.spline_surface import SplineSurface, side_of
 from weft.discretization.surface import Surface
 from weft.discretization.triangles import Triangles
 from weft.fabric.fabric import Fabric, FabricLike
@@ -109,10 +109,7 @@ class Cloth:
     def _check_maps(self, fabric: Fabric) -> None:
         """Raise unless the weights of a fabric's maps are there, and from 0 to 1."""
         for name, painted in (fabric.maps or {}).items():
-            what = f"fabric {fabric.name}.{name}"
-            if self.embedding is not None:
-                raise MeshError(what, got="a map, with splines", expected="triangles, or a number")
-            self.mesh.painted(painted.weights, what, (0, 1))
+            self.mesh.painted(painted.weights, f"fabric {fabric.name}.{name}", (0, 1))
 
     def __repr__(self) -> str:
         """Return two lines of text: size, fabric and mass; source and groups."""
@@ -264,15 +261,48 @@ class Cloth:
     def mass(self) -> Floats:
         """(N,) [kg] mass lumped to the points, at the start."""
         pairs = self.region_surfaces
-        each = [(self.number(f, "density") if f.maps else f.density) * s.area for f, s in pairs]
+        each = [f.number("density", self.point_weights) * s.area for f, s in pairs]
         return np.asarray(sum(each))
 
     def number(self, fabric: Fabric, name: str) -> Floats:
         """Return a number (n,) of a fabric at every vertex, as its map has it."""
-        value, painted = getattr(fabric, name), (fabric.maps or {}).get(name)
-        if painted is None:
-            return np.full(self.n_vertices, value)
-        return np.asarray(value + (painted.to - value) * self.mesh.weights[painted.weights])
+        value = fabric.number(name, self.mesh.weights.__getitem__)
+        return np.array(np.broadcast_to(value, self.n_vertices))
+
+    def point_weights(self, name: str) -> Floats:
+        """Return painted weights (N,) at the points.
+
+        A control point of a spline has those where it is in the material plane, so that weights
+        which are linear there are so on the spline.
+        """
+        from weft.discretization.spline_fit.lift import lift
+
+        w = self.mesh.weights[name]
+        if self.embedding is None:
+            return w
+        out: Floats = self.embedding.matrix.T @ w  # right for vertices of triangles
+        for part, surface in self.pieces:
+            if isinstance(surface, SplineSurface):
+                faces, uv = self.faces[part.faces], self.corner_uv[part.faces]
+                for k, (patch, ids) in enumerate(zip(surface.patches, surface.ids)):
+                    own, rest = surface.shown.patch == k, patch.rest.reshape(-1, 2)
+                    out[ids.ravel()] = lift(rest, uv[own], w[faces[own]][..., None])[:, 0]
+        return np.asarray(np.clip(out, 0.0, 1.0))
+
+    def element_weights(self, name: str, stencil: Ints, shares: Floats | None = None) -> Floats:
+        """Return painted weights (m,) of elements.
+
+        Args:
+            name: of the weights.
+            stencil: (m,k) points of each element.
+            shares: (m,k) values of their shape functions; None: all alike.
+        """
+        w = self.point_weights(name)[stencil]
+        return np.asarray(w.mean(axis=1) if shares is None else (shares * w).sum(axis=1))
+
+    def face_weights(self, name: str, faces: Ints) -> Floats:
+        """Return painted weights (m,) of some triangles of the mesh."""
+        return np.asarray(self.mesh.weights[name][self.faces[faces]].mean(axis=1))
 
     def vertex_maximum(self, value: Callable[[Fabric], float]) -> Floats:
         """Return the largest value (n,) that a number of the fabrics has around each vertex; 0 for

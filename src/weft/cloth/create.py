@@ -186,11 +186,12 @@ def as_splines(
     mesh = cloth.mesh
     found = fit_pieces(mesh, both, size, given, smooth=smooth, rule=quadrature)
     surface = dataclasses.replace(found.surface, bending=form)
-    made = of_splines(surface, found.points, cloth.fabric, density=density, source=mesh.source)
-    named = dataclasses.replace(made.mesh, groups=found.groups(mesh, made.surfaces.shown))
-    (own,), (old,) = made.parts, cloth.parts
-    part = dataclasses.replace(own, name=old.name, thickness=old.thickness)
-    return dataclasses.replace(made, mesh=named, given=(part,))
+    made = of_splines(surface, found.points, density=density, source=mesh.source)
+    shown, (own,), (old,) = made.surfaces.shown, made.parts, cloth.parts
+    weights = found.weights(mesh, shown)
+    named = dataclasses.replace(made.mesh, groups=found.groups(mesh, shown), weights=weights)
+    part = dataclasses.replace(own, name=old.name, thickness=old.thickness, fabric=cloth.fabric)
+    return dataclasses.replace(made, mesh=named, fabric=cloth.fabric, given=(part,))
 
 
 def _check_spans(cloth: Cloth, spans: tuple[int, int] | None, size: float | None) -> None:

@@ -123,16 +123,28 @@ class SplineSurface(Surface):
         n = int(number.max()) + 1
         return SplineSurface(patches, numbered, n, joints, rule, None, bending)
 
-    def samples(self) -> Samples:
-        """Return the quadrature points of the membrane (Meng 2025 supp. eqs. 8-12)."""
+    def samples(
+        self, points: Callable[[Patch, Rule], QuadraturePoints] = membrane_points
+    ) -> Samples:
+        """Return the quadrature points of the membrane (Meng 2025 supp. eqs. 8-12), or others."""
         return Samples.concatenate(
             [
                 Samples(stencil, d.gradient, weight, self.n_points, d.functions.value)
-                for stencil, d, weight in self._at(membrane_points)
+                for stencil, d, weight in self._at(points)
             ]
         )
 
-    def laplacians(self, warp: float = 1.0, weft: float = 1.0) -> Laplacians:
+    def terms(self, warp: float | Floats, weft: float | Floats) -> list[Floats]:
+        """Return the factors (3,) of second derivatives x_11, x_22 and x_12 in each term of bending
+        (``laplacians``), (q,3) for rigidities of every bending point.
+        """
+        a, b, zero = np.broadcast_arrays(np.sqrt(warp), np.sqrt(weft), 0.0)
+        if self.bending is Bending.MEAN:
+            return [np.stack([a, b, zero], axis=-1)]
+        columns = (a, zero, zero), (zero, b, zero), (zero, zero, np.sqrt(2 * a * b))
+        return [np.stack(term, axis=-1) for term in columns]
+
+    def laplacians(self, warp: float | Floats = 1.0, weft: float | Floats = 1.0) -> Laplacians:
         """Return the terms of the bending energy: combinations of second derivatives to be squared.
 
         MEAN: sqrt(warp) x_11 + sqrt(weft) x_22 (Meng 2025 supp. eqs. 16-17, where both rigidities
@@ -140,18 +152,16 @@ class SplineSurface(Surface):
         after the other: a thin plate without Poisson's effect.
 
         Args:
-            warp: [N m] bending rigidity along the warp.
+            warp: [N m] bending rigidity along the warp, one number or one for every bending point.
             weft: [N m] bending rigidity along the weft.
         """
-        a, b = float(np.sqrt(warp)), float(np.sqrt(weft))
-        terms = [(a, b, 0.0)]
-        if self.bending is Bending.PLATE:
-            terms = [(a, 0.0, 0.0), (0.0, b, 0.0), (0.0, 0.0, float(np.sqrt(2 * a * b)))]
-        parts = [
-            (stencil, d.second @ np.array(term), weight, d.gradient)
-            for stencil, d, weight in self._at(bending_points)
-            for term in terms
-        ]
+        parts, terms, first = [], self.terms(warp, weft), 0
+        for stencil, d, weight in self._at(bending_points):
+            rows, first = slice(first, first + len(weight)), first + len(weight)
+            for term in terms:
+                factor = term if term.ndim == 1 else term[rows, :, None]
+                coefficient = (d.second @ factor).reshape(stencil.shape)
+                parts.append((stencil, coefficient, weight, d.gradient))
         return Laplacians(*(np.concatenate(column) for column in zip(*parts)))
 
     def seams(self, warp: float, weft: float) -> "list[Laplacians]":

@@ -5,7 +5,7 @@ Presets are stored in ``fabrics/*.yaml``. Every number has a source, which begin
 ``estimated: ...`` by us from what is known of such cloth.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib import resources
@@ -14,6 +14,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
+from weft.base.arrays import Floats
 from weft.base.curve import Curve
 from weft.base.errors import FabricError, check_known
 from weft.base.runtime_types import checked
@@ -29,17 +30,6 @@ NEEDED = {  # fields that have a meaning only together with one of the listed fi
     "crease_lasting": ("crease_recovery",),
     "yield_hardening": ("yield_warp", "yield_weft"),
 }
-MAPPED = (  # fields whose number may change over the cloth
-    "density",
-    "stretch_warp",
-    "stretch_weft",
-    "shear",
-    "bending_warp",
-    "bending_weft",
-    "thickness",
-    "rest_stretch_warp",
-    "rest_stretch_weft",
-)
 FAR = 5.0  # factor outside the range of all presets from which a number raises a warning
 
 
@@ -165,6 +155,21 @@ class Fabric:
         for weights, numbers in ends.items():
             yield weights, replace(self, maps=None, **numbers)  # type: ignore[arg-type]
 
+    def number(
+        self, name: str, weights: Callable[[str], Floats], otherwise: float = 0.0
+    ) -> float | Floats:
+        """Return a number of the fabric, as its map has it: one for every element if it has one.
+
+        Args:
+            name: of the field.
+            weights: function that returns painted weights (m,) of elements by their name.
+            otherwise: the number of a field that is None.
+        """
+        value, painted = getattr(self, name), (self.maps or {}).get(name)
+        if painted is not None:
+            return np.asarray(value + (painted.to - value) * weights(painted.weights))
+        return otherwise if value is None else float(value)
+
     @property
     def thickest(self) -> float:
         """The largest thickness [m] that the fabric has anywhere."""
@@ -213,15 +218,16 @@ class Fabric:
         self._check_limits()
         self._check_memory()
         for name in self.maps or {}:
-            if name not in MAPPED:
+            if name not in MAPPED or getattr(self, name) is None:
                 raise FabricError(
                     f"fabric.{name}",
                     got="a map",
                     expected="one number for all of the cloth",
                     hint=f"numbers that may have maps: {', '.join(MAPPED)}",
                 )
-        for _ in self.painted():
-            pass  # the numbers of the maps are checked
+        if self.maps:  # the numbers of the maps are checked, alone and together
+            list(self.painted())
+            replace(self, maps=None, **{name: m.to for name, m in self.maps.items()})  # type: ignore[arg-type]
 
     def _check_limits(self) -> None:
         """Check that limits are larger than the strain at rest, and convert points to curves."""
@@ -255,6 +261,8 @@ _UNIT = {name: about.unit for name, about in SETTINGS.items()}
 # units of the numbers of every fabric, and of those that may be None
 UNITS: Mapping[str, str] = {k: u for k, u in _UNIT.items() if getattr(Fabric, k, 0) is not None}
 OPTIONAL: Mapping[str, str] = {k: u for k, u in _UNIT.items() if k not in UNITS}
+# Fields whose number may change over the cloth; a step freezes one damping for all of an energy.
+MAPPED = tuple(name for name in _UNIT if name != "damping")
 LIMITS: Mapping[str, str] = {k: u for k, u in OPTIONAL.items() if k.startswith("limit")}
 
 

@@ -154,7 +154,8 @@ class Garment:
             if group.startswith(f"{name}.")
         }
         x, corners = mesh.vertices[ids.start : ids.stop], mesh.faces[own] - ids.start
-        return TriangleMesh(x, corners, mesh.corner_uv[own], groups, mesh.source)
+        weights = {name: w[ids.start : ids.stop] for name, w in mesh.weights.items()}
+        return TriangleMesh(x, corners, mesh.corner_uv[own], groups, mesh.source, weights)
 
     def edge_vertices(self, panel: str, edge: int | str) -> Ints:
         """Return the vertices of an edge, from its corner to the next one.

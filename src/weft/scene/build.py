@@ -379,7 +379,9 @@ class Builder:
                 "cloth.sheet.pattern", got=s.pattern, expected="nothing: splines have no triangles"
             )
         how = b.model_dump(include={"net", "rule", "bending", "density"})
-        return spline_sheet(s.nx, s.ny, s.width, s.height, made or fabric("cotton"), **how)
+        plain = spline_sheet(s.nx, s.ny, s.width, s.height, **how)
+        mesh = self._painted(block, plain.mesh)
+        return dataclasses.replace(plain, mesh=mesh, fabric=made or fabric("cotton"))
 
     def _join(self, things: list[Thing]) -> Outfit:
         """Join all cloths and garments into one cloth."""

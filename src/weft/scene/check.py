@@ -31,7 +31,7 @@ from weft.discretization.mesh import (
 )
 from weft.discretization.samples import principal_stretches, stretch_text
 from weft.discretization.spline_fit.patch_error import PatchDrawing, PatchError
-from weft.fabric.fabric import UNITS
+from weft.fabric.fabric import SETTINGS
 from weft.garment.ease import ease_warnings, measure_ease
 from weft.garment.garment import Garment
 from weft.run.plausibility import (
@@ -174,7 +174,7 @@ def add_maps(scene: Scene, found: Findings) -> None:
     for fabric in cloth.fabrics:
         first = f"{fabric.name} " if several else ""
         for name in fabric.maps or {}:
-            shown.append((f"{first}{name}", UNITS[name], cloth.number(fabric, name)))
+            shown.append((f"{first}{name}", SETTINGS[name].unit, cloth.number(fabric, name)))
     for k, attachment in enumerate(scene.attachments):
         if attachment.weight is not None and np.ndim(attachment.weight):
             values = np.zeros(cloth.n_vertices)

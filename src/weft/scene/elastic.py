@@ -6,6 +6,7 @@ A new kind of surface is one line of ``BENT``; a new bending energy of triangles
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import SceneError
 from weft.discretization.mesh import TriangleMesh
+from weft.discretization.quadrature import bending_points
 from weft.discretization.samples import Samples
 from weft.discretization.spline_surface import SplineSurface
 from weft.discretization.surface import Surface
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
 TIE = 100.0  # stiffness of tied seams, over the fabric's stretch stiffness
 SOFT = 1e-2  # barrier of shear over stretch stiffness, of fabrics that shear freely
 Made = tuple[Energy, ...]
+Weights = Callable[[str], Floats]  # returns painted weights of elements by their name
 
 
 def elastic_energies(
@@ -63,11 +66,12 @@ def elastic_energies(
     Raises:
         SceneError: a fabric or bending energy that the integrator cannot minimize.
     """
-    form, samples, fabric = _form(scene), surface.samples(), fabric
+    form, samples = _form(scene), surface.samples()
+    weights = partial(scene.cloth.element_weights, stencil=samples.stencil, shares=samples.value)
     if form is None:
         beta = damping_of(scene, fabric)
-        law = paint_law(scene.cloth, fabric, scene.law_of, samples.stencil)
-        membranes: Made = (membrane_of(fabric, samples, law, beta),)
+        law = paint_law(fabric, scene.law_of, len(samples.stencil), weights)
+        membranes: Made = (membrane_of(fabric, samples, law, beta, weights),)
     else:
         if fabric.remembers:
             raise SceneError(
@@ -90,34 +94,37 @@ def elastic_energies(
             )
     energies = (
         *membranes,
-        *limits_of(fabric, samples),
+        *limits_of(fabric, samples, weights),
         *BENT[type(surface)](scene, fabric, surface),
     )
     return tuple(dataclasses.replace(e, name=e.name + number) for e in energies)  # type: ignore[type-var]
 
 
-def membrane_of(fabric: Fabric, samples: Samples, law: Law, damping: float) -> Membrane:
+def membrane_of(
+    fabric: Fabric, samples: Samples, law: Law, damping: float, weights: Weights
+) -> Membrane:
     """Build the membrane of a fabric, with permanent stretch if the fabric has a yield strain."""
     if not fabric.has_yield_strain:
         return Membrane(samples, law, damping=damping)
-    warp, weft = fabric.yield_warp, fabric.yield_weft
-    most = (np.inf if warp is None else warp, np.inf if weft is None else weft)
-    return PermanentStretch(
-        samples, law, damping=damping, limits=most, hardening=fabric.yield_hardening or 0.0
-    )
+    warp, weft = (fabric.number(f"yield_{yarn}", weights, np.inf) for yarn in ("warp", "weft"))
+    hardening = fabric.number("yield_hardening", weights)
+    return PermanentStretch(samples, law, damping=damping, limits=(warp, weft), hardening=hardening)
 
 
-def limits_of(fabric: Fabric, samples: Samples) -> Made:
+def limits_of(fabric: Fabric, samples: Samples, weights: Weights) -> Made:
     """Build the barriers of a fabric that has strain limits, as stiff as the fabric itself."""
     if not fabric.is_limited:
         return ()
-    pair = (fabric.limit_warp, fabric.limit_weft)
-    stretch = tuple(None if e is None else 1 + e for e in pair)
+    return (StrainLimits(samples, paint_law(fabric, _limit, len(samples.stencil), weights)),)
+
+
+def _limit(fabric: Fabric) -> StrainLimit:
+    """Return the law of a fabric's strain limits."""
+    warp, weft = (None if e is None else 1 + e for e in (fabric.limit_warp, fabric.limit_weft))
     k = fabric.stretch_warp, fabric.stretch_weft
     stiffness = (*k, fabric.shear or SOFT * min(k))
     rest = (fabric.rest_stretch_warp, fabric.rest_stretch_weft)
-    law = StrainLimit((stretch[0], stretch[1]), fabric.limit_shear, stiffness, rest=rest)
-    return (StrainLimits(samples, law),)
+    return StrainLimit((warp, weft), fabric.limit_shear, stiffness, rest=rest)
 
 
 def check_start(energies: Made, x: Positions) -> None:
@@ -152,9 +159,12 @@ def _hinges(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> ElementEnergy
     beta, rest = damping_of(scene, fabric), rest_of(scene, mesh)
     if fabric.crease_yield is None:
         return HingeBending.of(mesh, rigidity_of(fabric), rest, beta)
-    recovery = np.inf if fabric.crease_recovery is None else fabric.crease_recovery
-    memory = Plasticity(fabric.crease_hardening or 0.0, recovery, fabric.crease_lasting or 0.0)
-    return Creases.yielding(mesh, rigidity_of(fabric), fabric.crease_yield, memory, rest, beta)
+    number = partial(
+        fabric.number, weights=partial(scene.cloth.element_weights, stencil=mesh.hinges)
+    )
+    recovery = number("crease_recovery", otherwise=np.inf)
+    memory = Plasticity(number("crease_hardening"), recovery, number("crease_lasting"))
+    return Creases.yielding(mesh, rigidity_of(fabric), number("crease_yield"), memory, rest, beta)
 
 
 def rest_of(scene: "Scene", mesh: TriangleMesh) -> str | Floats:
@@ -304,7 +314,10 @@ def _splines(scene: "Scene", fabric: Fabric, surface: SplineSurface) -> Made:
     form, beta = _form(scene), damping_of(scene, fabric)
     if form is not None:
         beta = _conditions(scene, fabric, form).damping[2]
-    at = surface.laplacians(*rigidity_of(fabric))
+    points = surface.samples(bending_points)
+    weights = partial(scene.cloth.element_weights, stencil=points.stencil, shares=points.value)
+    rigidity = (fabric.number(name, weights) for name in ("bending_warp", "bending_weft"))
+    at = surface.laplacians(*rigidity)
     bend = QuadraticForm(at.stencil, at.coefficient, at.weight, "bending")
     damped: Made = (bend,)
     if scene.is_1998:  # bending is a condition there, and is damped as the other conditions are

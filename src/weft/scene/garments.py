@@ -27,6 +27,7 @@ from weft.garment.pattern import Pattern
 from weft.garment.sewing_order import order_seams
 from weft.garment.spline_panels import FEWEST, SplineGarment, fit_patches
 from weft.garment.start_positions import caught_seams, crosses_body, fit_start
+from weft.io.painted_weights import paint_mesh
 from weft.scene.outfit import Outfit
 from weft.scene.schema import ClothBlock, SceneFile
 
@@ -119,7 +120,8 @@ def garment_of(
     made = cut(pattern, g.size, seed=g.seed, fewest=fewest, fabric=worn)
     for warning in (*made.warnings, *doubts):
         warnings.warn(f"{g.pattern}: {warning}", stacklevel=2)
-    mesh = made.mesh
+    paint = {name: folder / file for name, file in block.paint.items()}
+    mesh = paint_mesh(made.mesh, paint, panels=made.faces)
     if figure is not None:
         mesh = dataclasses.replace(mesh, vertices=mesh.vertices @ figure.turn.T + figure.origin)
     placed = Cloth(mesh, fabric("cotton")).move(block.translation, block.rotation)

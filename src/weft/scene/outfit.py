@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -141,7 +141,9 @@ class Outfit:
         bending = np.zeros((len(self.cloth.faces), 2))
         stretch = self.cloth.vertex_maximum(lambda f: max(f.stretch_warp, f.stretch_weft))
         for region in self.cloth.regions:
-            bending[region.faces] = region.fabric.bending_warp, region.fabric.bending_weft
+            weights = partial(self.cloth.face_weights, faces=region.faces)
+            for k, name in enumerate(("bending_warp", "bending_weft")):
+                bending[region.faces, k] = region.fabric.number(name, weights)
         return SeamPanels(self.cloth.mesh, stretch, bending)
 
     def energies(
@@ -322,7 +324,7 @@ def panel_cloth(thing: Garment | SplineGarment, name: str, fabric: FabricLike) -
     made_of = Surfaces(points, [thing.surfaces[name]])
     flat = thing.garment.panel_mesh(name)
     shown = made_of.shown.mesh(points, flat.source)
-    mesh = dataclasses.replace(shown, groups=flat.groups)
+    mesh = dataclasses.replace(shown, groups=flat.groups, weights=flat.weights)
     return Cloth(mesh, as_fabric(fabric), (), made_of)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.base.arrays import Floats, Ints
+from weft.base.arrays import Floats
 from weft.cloth.cloth import Cloth
 from weft.fabric.fabric import Fabric
 from weft.laws.base import Law, LawFunctions, SingleLaw, SumLaw
@@ -31,17 +31,26 @@ class PaintedLaw(SingleLaw):
         return self.numbers
 
 
-def paint_law(cloth: Cloth, fabric: Fabric, make: Callable[[Fabric], Law], stencil: Ints) -> Law:
-    """Return the law of a fabric at samples with the vertices ``stencil`` (q,k)."""
+def paint_law(
+    fabric: Fabric, make: Callable[[Fabric], Law], count: int, weights: Callable[[str], Floats]
+) -> Law:
+    """Return the law of a fabric at q samples.
+
+    Args:
+        fabric: the fabric.
+        make: function that returns the law of a fabric without maps.
+        count: q.
+        weights: function that returns painted weights (q,) of the samples by their name.
+    """
     law = make(fabric)
     if not fabric.maps:
         return law
-    low = [part.parameter_array(len(stencil)) for part in law.parts]
+    low = [part.parameter_array(count) for part in law.parts]
     new = [table.copy() for table in low]
-    for weights, other in fabric.painted():
-        w = cloth.mesh.weights[weights][stencil].mean(axis=1)
+    for painted, other in fabric.painted():
+        w = weights(painted)
         for table, base, part in zip(new, low, make(other).parts, strict=True):
-            high = part.parameter_array(len(stencil))
+            high = part.parameter_array(count)
             for name in base.dtype.fields or {}:
                 if table[name].dtype.kind == "f":
                     table[name] += np.einsum("q,q...->q...", w, high[name] - base[name])
@@ -56,7 +65,7 @@ def paint_energy(cloth: Cloth, fabric: Fabric, make: Callable[[Fabric], Any]) ->
     """Return the bending energy of a fabric, whose constants are fields of it."""
     low = made = make(fabric)
     for weights, other in fabric.painted():
-        w = cloth.mesh.weights[weights][low.stencil].mean(axis=1)
+        w = cloth.element_weights(weights, low.stencil)
         high = make(other).constants
         changes = {name: high[name] - value for name, value in low.constants.items()}
         fields = {name: getattr(made, name) + w * by for name, by in changes.items() if by.any()}

@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -64,7 +65,8 @@ def _between(scene: "Scene", part: ClothPart, surface: Triangles, t: float) -> l
 
 def _bending(scene: "Scene", fabric: Fabric, surface: Triangles, name: str | None) -> Energy:
     """Build the bending that a part would have if all of it were of one fabric."""
-    plain: Any = dataclasses.replace(fabric, **UNCREASED)  # type: ignore[arg-type]
+    maps = {name: m for name, m in (fabric.maps or {}).items() if name not in UNCREASED}
+    plain: Any = dataclasses.replace(fabric, **UNCREASED, maps=maps)  # type: ignore[arg-type]
     return bending_of_triangles(scene, plain, surface, name)
 
 
@@ -154,4 +156,5 @@ def laws_of(scene: "Scene") -> list[tuple[Law, Any]]:
 
 def _law_at(scene: "Scene", fabric: Fabric, faces: Ints) -> Law:
     """Return the law of a fabric at some faces."""
-    return paint_law(scene.cloth, fabric, scene.law_of, scene.cloth.faces[faces])
+    weights = partial(scene.cloth.face_weights, faces=faces)
+    return paint_law(fabric, scene.law_of, len(faces), weights)

@@ -195,7 +195,8 @@ class ClothBlock(Block):
         {},
         description="painted weights by name, beside those of the mesh file: an image in texture "
         "space (gray, 0 to 1), or an array (.npy) of one number for each vertex, relative to "
-        "the scene file",
+        "the scene file; of garments an image of each panel, with <PANEL> or <UDIM> for its name "
+        "or number",
     )
     surface: FromBlock[Appearance] | None = Field(
         None, description="appearance; of a garment over that of its pattern"
@@ -230,8 +231,6 @@ class ClothBlock(Block):
                 "fabrics: regions are those of a mesh file; panels of a garment say their fabric "
                 "in the pattern"
             )
-        if self.paint and (self.garment is not None or self.discretization == "bspline"):
-            raise ValueError("paint: of triangles of a sheet, panel or mesh")
         if self.fabrics and self.discretization == "bspline":
             raise ValueError(
                 "fabrics: regions are of triangles; for splines cut the mesh, and say `cloths`"

@@ -84,6 +84,20 @@ class FittedPieces:
             for name, ids in mesh.groups.items()
         }
 
+    def weights(self, mesh: TriangleMesh, shown: Tessellation) -> dict[str, Floats]:
+        """Return the painted weights of the mesh at vertices of the triangles ``shown``: those at
+        the same place in the material.
+        """
+        if not mesh.weights:
+            return {}
+        given = np.stack(list(mesh.weights.values()), axis=1)
+        out = np.zeros((len(shown.embedding), given.shape[1]))
+        for k, piece in enumerate(self.pieces):
+            faces = shown.patch == k
+            uv, corners = shown.corner_uv[faces].reshape(-1, 2), piece.vertices[piece.mesh.faces]
+            out[shown.faces[faces].ravel()] = lift(uv, piece.mesh.corner_uv, given[corners])
+        return dict(zip(mesh.weights, np.clip(out, given.min(axis=0), given.max(axis=0)).T))
+
 
 def flat_pieces(mesh: TriangleMesh) -> list[FlatPiece]:
     """Split a mesh into the parts that are connected in the material plane."""

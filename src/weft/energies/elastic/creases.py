@@ -53,7 +53,7 @@ class Creases(HingeBending):
     def yielding(
         mesh: TriangleMesh,
         stiffness: tuple[float, float],
-        curvature: float,
+        curvature: float | Floats,
         plasticity: Plasticity,
         rest: str | Floats = "flat",
         damping: float = 0.0,
@@ -63,7 +63,7 @@ class Creases(HingeBending):
         Args:
             mesh: the mesh.
             stiffness: flexural rigidity (D_warp, D_weft) [N m], >= 0.
-            curvature: y [1/m] >= 0.
+            curvature: y [1/m] >= 0, one number or one for every hinge (h,).
             plasticity: hardening and recovery.
             rest: as of ``HingeBending.of``.
             damping: [s].
@@ -72,7 +72,7 @@ class Creases(HingeBending):
             FabricError: a negative curvature.
             MeshError: as ``HingeBending.of``.
         """
-        if not (np.isfinite(curvature) and curvature >= 0):
+        if not (np.isfinite(curvature) & (np.asarray(curvature) >= 0)).all():
             raise FabricError("crease_yield", got=curvature, expected="must be >= 0 [1/m]")
         return Creases(
             mesh.hinges,

@@ -50,8 +50,9 @@ class PermanentStretch(Membrane):
         LawError: a law without lengths at rest, or with fibers across the axes.
     """
 
-    limits: tuple[float, float] = (np.inf, np.inf)  # strains (warp, weft); infinite: never
-    hardening: float = 0.0
+    # strains (warp, weft), one number or one for every sample (q,); infinite: never
+    limits: tuple[float | Floats, float | Floats] = (np.inf, np.inf)
+    hardening: float | Floats = 0.0
 
     def __post_init__(self) -> None:
         if not any(_has_rest(part) for part in self.law.parts):

@@ -24,7 +24,7 @@ COLUMNS = 4  # of the memory: q, s, and the accumulated plastic strain of each
 
 @dataclass(frozen=True)
 class Plasticity:
-    """Parameters of the yielding of a strain.
+    """Parameters of the yielding of a strain, each one number or one for every element (n,).
 
     Args:
         hardening: h >= 0, the hardening modulus over the elastic one: of strain beyond the limit,
@@ -37,17 +37,17 @@ class Plasticity:
         FabricError: a number out of range.
     """
 
-    hardening: float = 0.0
-    recovery: float = np.inf
-    lasting: float = 0.0
+    hardening: float | Floats = 0.0
+    recovery: float | Floats = np.inf
+    lasting: float | Floats = 0.0
     pulled: bool = False
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.hardening) and self.hardening >= 0):
+        if not (np.isfinite(self.hardening) & (np.asarray(self.hardening) >= 0)).all():
             raise FabricError("hardening", got=self.hardening, expected="must be >= 0")
-        if not self.recovery > 0:
+        if not np.all(np.asarray(self.recovery) > 0):
             raise FabricError("recovery", got=self.recovery, expected="must be > 0 [s]")
-        if not 0 <= self.lasting <= 1:
+        if not np.all((np.asarray(self.lasting) >= 0) & (np.asarray(self.lasting) <= 1)):
             raise FabricError("lasting", got=self.lasting, expected="must be from 0 to 1")
 
     @staticmethod
@@ -77,7 +77,7 @@ class Plasticity:
         beyond = np.maximum(size - limit - self.hardening * (gone_q + gone_s), 0.0)
         more = beyond / (1.0 + self.hardening)
         signed = np.copysign(more, elastic)
-        f = 1.0 if np.isinf(self.recovery) else self.lasting
+        f = np.where(np.isinf(self.recovery), 1.0, self.lasting)
         return np.stack(
             [q + (1 - f) * signed, s + f * signed, gone_q + (1 - f) * more, gone_s + f * more], 1
         )

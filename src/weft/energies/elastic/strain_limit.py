@@ -8,6 +8,7 @@ limit.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +22,7 @@ from weft.energies.elastic.membrane_reverse import DAMPING
 from weft.energies.step import Step
 from weft.energies.step_limit import StepLimit
 from weft.kernel import DataType, Mat32Array, Scalar, ScalarArray, WarpArray, mat32, vec3
-from weft.laws.strain_limit import COLLAPSED_SQ, NO_LIMIT, StrainLimit
+from weft.laws.strain_limit import COLLAPSED_SQ, NO_LIMIT, StrainLimitParams
 from weft.solve.sparse.block_csr import BlockPattern
 
 # Number of times that the interval for shear is halved, and of bisections that enlarge it again.
@@ -121,9 +122,7 @@ def reaches(
     o: int,
     F: Mat32Array,
     D: Mat32Array,
-    warp: Scalar,
-    weft: Scalar,
-    sine: Scalar,
+    p: wp.array(dtype=StrainLimitParams),
     halvings: int,
     back: int,
     out: ScalarArray,
@@ -134,6 +133,9 @@ def reaches(
     f1 = column(F[q], 1)
     d0 = column(D[q], 0)
     d1 = column(D[q], 1)
+    warp = p[q].most_warp
+    weft = p[q].most_weft
+    sine = p[q].most_shear
     reach = Scalar(1e30)
     if warp < Scalar(NO_LIMIT):
         reach = wp.min(reach, fiber_reach(f0, d0, warp))
@@ -153,7 +155,6 @@ class StrainLimits(Membrane):
     They are a membrane without damping, whose energy is infinite beyond a limit.
     """
 
-    law: StrainLimit
     name: str = "strain limit"
 
     def measure_strain(self, x: Positions) -> Floats:
@@ -185,10 +186,9 @@ class BoundLimits(StepLimit, BoundMembrane):
 
     energy: StrainLimits
 
-    def __init__(self, energy: StrainLimits, pattern: BlockPattern) -> None:
-        super().__init__(energy, pattern)
-        self._most = tuple(Scalar(m) for m in energy.law.most)
-        self._D = kernel.empty(len(self.samples), mat32)
+    @cached_property
+    def _D(self) -> WarpArray:
+        return kernel.empty(len(self.samples), mat32)
 
     def zero_tables(self) -> None:
         """Return None: how the term depends on the rest shape is not known."""
@@ -198,6 +198,6 @@ class BoundLimits(StepLimit, BoundMembrane):
         s, n = self.samples, len(self.samples)
         out = self.scratch.take(n)
         self._deformed = False
-        last = (reaches, self._F, self._D, *self._most, HALVINGS, REFINED, out)
+        last = (reaches, self._F, self._D, *self._elastic[1], HALVINGS, REFINED, out)
         kernel.launch_each(n, s.deform(x, self._F), s.deform(d, self._D), last)
         return out

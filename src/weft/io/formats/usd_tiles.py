@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from weft.base.arrays import Floats
+from weft.base.arrays import CornerUv, Floats
 from weft.io.animation import SurfaceTopology
 from weft.io.part_appearance import CLOTH, STITCH, PartAppearance
 
@@ -36,14 +36,24 @@ def save_tiles(folder: Path, cloth: SurfaceTopology) -> SurfaceTopology:
     image_uv = np.array(cloth.corner_uv)
     looks = [look or PartAppearance(CLOTH) for look in cloth.appearances]
     for k, (look, (_, faces)) in enumerate(zip(looks, cloth.regions)):
-        uv = cloth.corner_uv[faces]
-        upright = uv @ UPRIGHT
-        size = float(np.ptp(upright, axis=(0, 1)).max()) / (1 - 2 * MARGIN)
-        low = upright.min(axis=(0, 1)) - MARGIN * size
-        image_uv[faces] = (upright - low) / size + [k % ACROSS, k // ACROSS]
+        own, low, size = tile_coordinates(cloth.corner_uv[faces])
+        image_uv[faces] = own + [k % ACROSS, k // ACROSS]
         _draw(look, low, size).save(folder / TILES.replace("<UDIM>", str(1001 + k)))
     drawn = [replace(look, image=folder / TILES) for look in looks]
     return replace(cloth, appearances=drawn, image_uv=image_uv)
+
+
+def tile_coordinates(uv: CornerUv) -> tuple[CornerUv, Floats, float]:
+    """Return coordinates in the tile of a panel (m,3,2), 0 to 1, with the warp up; and the tile's
+    lower left corner (2,) [m] and side [m].
+
+    Args:
+        uv: (m,3,2) [m] material coordinates.
+    """
+    upright = uv @ UPRIGHT
+    size = float(np.ptp(upright, axis=(0, 1)).max()) / (1 - 2 * MARGIN)
+    low = upright.min(axis=(0, 1)) - MARGIN * size
+    return (upright - low) / size, low, size
 
 
 def _draw(look: PartAppearance, low: Floats, size: float) -> "Image":
