@@ -1,6 +1,7 @@
 """Cloth that goes back into the asset from which it came: USD layers and OBJ files."""
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -300,6 +301,20 @@ g right
 usemtl blue
 f -4/1/-1 -1/2/-1 -3/3/-1
 """
+
+
+def test_an_obj_may_continue_its_lines(tmp_path):
+    """Positions that go on in another line are one line then; continued faces stay as they are."""
+    made = []
+    for k, text in enumerate((OBJ, re.sub(r"^([vf] \S+ \S+) ", r"\1 \\\n  ", OBJ, flags=re.M))):
+        asset = tmp_path / f"kite{k}.obj"
+        asset.write_text(text)
+        film, cloth, _ = moving(asset, None)
+        one = dataclasses.replace(film, count=1, moment=lambda k, film=film: film.moment(3))
+        write_over(tmp_path / "moved.obj", asset, one, [cloth])
+        made.append((tmp_path / "moved.obj").read_text())
+    plain, continued = made
+    assert "\\\n" in continued and continued.replace(" \\\n  ", " ") == plain
 
 
 def test_an_obj_keeps_all_its_other_lines(tmp_path):

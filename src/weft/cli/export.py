@@ -182,9 +182,9 @@ def _export_onto(
 ) -> None:
     """Write the meshes of an asset as the cloths of a run move them."""
     from weft.io import write_over
-    from weft.scene.asset_cloths import asset_cloths, first_of_shot
+    from weft.scene.asset_cloths import asset_cloths
 
-    cloths, begin = asset_cloths(run, asset, prims), first_of_shot(run)
+    cloths, begin = asset_cloths(run, asset, prims)
     if "#" in out.name:
         for path, one in _number_frames(run, out, frames, first, **how):  # type: ignore[arg-type]
             write_over(path, asset, one, cloths)

@@ -114,8 +114,8 @@ def obj_contents(path: Path) -> Contents:
         MeshError: with file and line.
     """
     found = _Statements(path)
-    for line, words in _split(read_bytes(path).decode("utf-8", errors="replace")):
-        found.read(line, words[0], words[1:])
+    for line, (kind, *words), _ in _split(read_bytes(path).decode("utf-8", errors="replace")):
+        found.read(line, kind, words)
     with_uv = [len(vt) > 0 for vt in found.texture]
     if any(with_uv) and not all(with_uv):
         line = found.lines[with_uv.index(False)]
@@ -135,21 +135,20 @@ def obj_contents(path: Path) -> Contents:
     return Contents(x, triangles.faces, corner_uv, groups, regions=regions)
 
 
-def _split(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield line number and words of each statement, with continued lines joined and comments
-    dropped.
+def _split(text: str) -> Iterator[tuple[int, list[str], str]]:
+    """Yield line number, words and text of each statement, which may go on in further lines.
+
+    Words are those without comments; a line that has none is a statement of one empty word.
     """
-    pending, first = "", 0
-    for number, raw in enumerate(text.splitlines(), start=1):
+    words, lines = list[str](), list[str]()
+    every = text.splitlines(keepends=True)
+    for number, raw in enumerate(every, start=1):
         line = raw.split("#", 1)[0].rstrip()
-        first = first or number
-        if line.endswith("\\"):
-            pending += line[:-1] + " "
-            continue
-        words = (pending + line).split()
-        if words:
-            yield first, words
-        pending, first = "", 0
+        words += line.removesuffix("\\").split()
+        lines.append(raw)
+        if not line.endswith("\\") or number == len(every):
+            yield number + 1 - len(lines), words or [""], "".join(lines)
+            words, lines = [], []
 
 
 def write_obj(
@@ -204,10 +203,10 @@ def write_obj_over(
         MeshError: an asset that has other vertices than its cloth.
     """
     (cloth,), (moment,) = cloths, animation
-    text = read_bytes(asset).decode("utf-8", errors="surrogateescape")
+    statements = list(_split(read_bytes(asset).decode("utf-8", errors="surrogateescape")))
     x, count, normals = moment.positions[0], 0, list[list[float]]()
     users: list[tuple[int, int]] = []  # normal and vertex of corners
-    for _, (kind, *words) in _split(text):
+    for _, (kind, *words), _ in statements:
         count += kind == "v"
         if kind == "vn":
             normals.append([float(w) for w in words[:3]])
@@ -222,10 +221,10 @@ def write_obj_over(
         turned = cloth.surface.turn(x, own, (normal, vertex)) @ cloth.to_file
         new["vn"] = iter(turned.tolist())
     lines = []
-    for raw in text.splitlines(keepends=True):
-        kind, *words = raw.split() or [""]
+    for _, (kind, *_), text in statements:
         if kind in new:
-            raw = " ".join([kind, *map(repr, next(new[kind])), *words[3:]]) + "\n"
-        lines.append(raw)
+            more = text.replace("\\", " ").split()[4:]
+            text = " ".join([kind, *map(repr, next(new[kind])), *more]) + "\n"
+        lines.append(text)
     write_file(path, "".join(lines).encode("utf-8", errors="surrogateescape"))
     return ()

@@ -16,13 +16,16 @@ from weft.io.surface import PLAIN
 from weft.run.run import Run
 from weft.scene.file import first_frame, validate
 from weft.scene.recorded_scene import recorded_source
-from weft.scene.schema import ClothBlock, SceneFile
+from weft.scene.schema import ClothBlock
 
 FAR = 0.05  # largest distance of an asset's vertices from the cloth at its start, over its size
 
 
-def asset_cloths(run: Run, asset: Path, prims: Sequence[str] = ()) -> list[AssetCloth]:
-    """Return the meshes of an asset that the cloths of a run move.
+def asset_cloths(
+    run: Run, asset: Path, prims: Sequence[str] = ()
+) -> tuple[list[AssetCloth], int | None]:
+    """Return the meshes of an asset that the cloths of a run move, and the number that its first
+    frame has in its shot; None: it has no shot.
 
     The vertices of a mesh follow the triangles that were simulated, where they were at the start.
 
@@ -36,7 +39,9 @@ def asset_cloths(run: Run, asset: Path, prims: Sequence[str] = ()) -> list[Asset
         RunError: no cloth came from the asset, or too many prims. MeshError: a mesh that is not in
         the asset, or is elsewhere.
     """
-    (file, folder), parts = _scene_file(run), run.parts()
+    source, parts = recorded_source(run.manifest, run.path), run.parts()
+    folder = source.path.parent
+    file = validate(source) if source.tree else None  # Python made the run
     blocks = [] if file is None else [file.cloth] if file.cloth else file.cloths
     files = [b.mesh and (folder / b.mesh.file).resolve() for b in blocks]
     chosen: dict[int, str | None] = dict(enumerate(prims))
@@ -57,20 +62,8 @@ def asset_cloths(run: Run, asset: Path, prims: Sequence[str] = ()) -> list[Asset
     for k, prim in chosen.items():
         faces = run.mesh.faces[ends[k] : ends[k + 1]]
         found.append(_on_mesh(run, faces, blocks[k] if blocks else None, asset, prim))
-    return found
-
-
-def first_of_shot(run: Run) -> int | None:
-    """Return the number that the first frame of a run has in its shot; None: it has no shot."""
-    file, folder = _scene_file(run)
     first = None if file is None else first_frame(file, folder)
-    return None if first is None else round(first)
-
-
-def _scene_file(run: Run) -> tuple[SceneFile | None, Path]:
-    """Return the scene file of a run, None if Python made the run, and its folder."""
-    source = recorded_source(run.manifest, run.path)
-    return validate(source) if source.tree else None, source.path.parent
+    return found, None if first is None else round(first)
 
 
 def _on_mesh(
