@@ -1,19 +1,16 @@
 """Worlds of a batch are what they are alone, to the last bit, and leave each other alone."""
 
 import dataclasses
-import json
 
 import numpy as np
 import pytest
 
 import weft
 from tests.refusals import refused
-from tests.worlds.scenes import alone, blown, hanging, landing, on_sphere, spline
+from tests.worlds.scenes import alone, blown, hanging, landing, lifted, on_sphere, spline
 from weft import kernel
-from weft.base.errors import SceneError, SceneProblems, SimulationError, SolverError
+from weft.base.errors import SceneError, SimulationError
 from weft.contact import sphere
-from weft.integrators.backward_euler import BackwardEuler
-from weft.scene.build import load_scene
 from weft.worlds.group import WorldGroup
 from weft.worlds.group_terms import JoinedTerm
 
@@ -25,6 +22,8 @@ from weft.worlds.group_terms import JoinedTerm
         (lambda k: hanging(k, "auto"), 3, 12),
         (lambda k: hanging(k, "pcg"), 3, 6),
         (on_sphere, 3, 10),
+        (lifted, 3, 22),
+        (lambda k: lifted(k, "auto"), 2, 22),
         (landing, 2, 4),
         (blown, 3, 8),
         (lambda k: blown(k, span=0.1, crossflow=True), 3, 8),
@@ -35,6 +34,8 @@ from weft.worlds.group_terms import JoinedTerm
         "auto",
         "pcg",
         "on a moving sphere",
+        "lifted from a table, lanes",
+        "lifted from a table",
         "interactive",
         "wind and pins",
         "added mass",
@@ -213,11 +214,24 @@ def test_a_pin_with_a_path_is_not_moved_by_actions():
         weft.batch([blown(0)]).step(np.full((1, 2, 3), 1e-3))
 
 
-@pytest.mark.parametrize("name", ["bdf2", "quasi_static", "baraff_witkin_1998"])
-def test_other_integrators_are_refused(name):
-    scene = weft.Scene(weft.sheet(5, 5), integrator=name)
-    with refused(SceneError, "integrator of world 1", expected="backward_euler"):
-        weft.batch([hanging(0), scene])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"integrator": "bdf2"},
+        {"integrator": "bdf2_semi_implicit", "contact": None, "bodies": ()},
+        {"integrator": "baraff_witkin_1998", "contact": None, "bodies": ()},
+        {"integrator": "quasi_static"},
+        {"adaptive": weft.AdaptiveSettings(limit=0.01)},
+        {"keyed": {"gravity.1": weft.Keys([(0, -9.81), (0.1, -5)])}},
+    ],
+    ids=["bdf2", "semi-implicit", "1998", "quasi-static", "adaptive", "keys"],
+)
+def test_worlds_of_every_integrator_are_what_they_are_alone(more):
+    pins = [weft.Pin([0])]
+    scenes = [on_sphere(k, friction=0.0).with_(pins=pins, **more) for k in range(2)]
+    got = weft.batch([*scenes, on_sphere(0)], fps=50).run(frames=3)
+    for scene, found in zip([*scenes, on_sphere(0)], got):
+        assert np.array_equal(found, alone(scene, 3))
 
 
 def test_other_things_that_are_refused():
@@ -225,35 +239,10 @@ def test_other_things_that_are_refused():
         weft.batch([])
     with refused(SceneError, "fps", got="0"):
         weft.batch([hanging(0)], fps=0)
-    with refused(SceneError, "integrator of world 0", expected="backward_euler"):
-        weft.batch([hanging(0, adaptive=weft.AdaptiveSettings())])
 
 
-def test_lanes_with_contact_is_refused_where_it_is_asked_for(tmp_path):
-    """In settings, in an integrator of one's own, and in a scene file; not at the first step."""
-    lanes = weft.StepSettings(linear="lanes")
-    with refused(SolverError, "linear solver lanes", got="contact"):
-        on_sphere(0).with_(settings=lanes)
-    with refused(SolverError, "linear solver lanes", got="contact"):
-        weft.Scene(weft.sheet(4, 4), contact=weft.SelfContact(), integrator=BackwardEuler(lanes))
-    tree = {
-        "cloth": {"sheet": {"nx": 4, "ny": 4}},
-        "contact": {},
-        "integrator": {"backward_euler": {"linear": "lanes"}},
-    }
-    (tmp_path / "scene.yaml").write_text(json.dumps(tree))
-    with refused(SceneProblems, "linear solver lanes", got="contact"):
-        load_scene(tmp_path / "scene.yaml")
-    with_auto = on_sphere(0).with_(settings=weft.StepSettings(linear="auto"))
-    assert with_auto.with_(contact=with_auto.contact).settings.linear == "auto"
-    assert hanging(0).with_(settings=lanes).settings is lanes
-
-
-def test_keyframes_and_rigid_bodies_are_refused():
-    """Their numbers and points are not those of a world among others: said, not ignored."""
-    keyed = weft.Scene(weft.sheet(5, 5), keyed={"gravity.1": weft.Keys([(0, -9.81), (1, 0)])})
-    with refused(SceneError, "world 1", got="`keys`"):
-        weft.batch([weft.Scene(weft.sheet(5, 5)), keyed])
+def test_rigid_bodies_are_refused():
+    """Their points are not those of a world among others: said, not ignored."""
     ball = dataclasses.replace(
         sphere(0.05, 0.03).move((0, -0.2, 0)), rigid=weft.contact.Rigid(mass=0.1)
     )

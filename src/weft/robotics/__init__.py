@@ -53,7 +53,7 @@ def vector_env(
     size: int = 17,
     fabric: str = "cotton",
     steps: int = 60,
-    processes: int = 1,
+    processes: int | None = None,
 ) -> "ClothVectorEnv":
     """Build many environments that are stepped together as one ``weft.batch``.
 
@@ -63,7 +63,7 @@ def vector_env(
         size: vertices along a side of the cloth.
         fabric: its name.
         steps: after which an episode is truncated.
-        processes: among which the environments are divided.
+        processes: among which the environments are divided; None: one for each core.
 
     Raises:
         WeftError: no such task, fewer than one environment, or Gymnasium is not installed.

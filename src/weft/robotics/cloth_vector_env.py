@@ -33,7 +33,7 @@ class ClothVectorEnv(VectorEnv[Any, Any, Any]):
         size: int = 17,
         fabric: str = "cotton",
         steps: int = 60,
-        processes: int = 1,
+        processes: int | None = None,
     ) -> None:
         self.rig = Rig(task, num_envs, size, fabric, processes)
         self.steps, self.num_envs = steps, num_envs

@@ -7,12 +7,15 @@ from numpy.typing import ArrayLike
 
 from weft.base.arrays import AnyArray, Bools, Floats, Positions
 from weft.base.errors import SceneError, SimulationError, WeftError
+from weft.base.machine import cores
 from weft.bodies.shapes.primitives import plate
 from weft.cloth.create import sheet
 from weft.contact.contact import SelfContact
+from weft.integrators.base import StepSettings
 from weft.robotics.grippers import Grippers
 from weft.robotics.tasks import LIES, SIDE, task
 from weft.scene.scene import Scene
+from weft.solve.linear.batched_cholesky import MOST
 from weft.worlds.batch import Batch
 
 RATE = 20.0  # [Hz] of actions
@@ -28,13 +31,15 @@ class Rig:
         count: number of worlds.
         size: vertices along a side of the cloth, from 5 to 65.
         fabric: its name.
-        processes: among which worlds are divided.
+        processes: among which worlds are divided; None: one for each core.
 
     Raises:
         WeftError: no such task or fabric, or a number out of range.
     """
 
-    def __init__(self, name: str, count: int, size: int, fabric: str, processes: int = 1) -> None:
+    def __init__(
+        self, name: str, count: int, size: int, fabric: str, processes: int | None = 1
+    ) -> None:
         self.task = task(name)
         for what, number, least, most in (("num_envs", count, 1, 4096), ("size", size, 5, 65)):
             if not isinstance(number, int) or not least <= number <= most:
@@ -49,8 +54,10 @@ class Rig:
             bodies=(self.table,),
             contact=SelfContact(gap=4e-3, friction=0.4),
             step=STEP,
+            settings=StepSettings(linear="lanes" if size**2 <= MOST else "auto"),
         )
-        self.batch = Batch([self.scene] * count, fps=RATE, processes=processes)
+        among = min(processes or cores(), count)
+        self.batch = Batch([self.scene] * count, fps=RATE, processes=among)
         self.grippers = [self._grippers() for _ in range(count)]
 
     def _grippers(self) -> Grippers:

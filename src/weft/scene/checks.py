@@ -1,7 +1,6 @@
-"""Checks of objects that are given to a scene in Python: attachments, energies, linear solver."""
+"""Checks of objects that are given to a scene in Python: attachments, energies."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,10 +9,6 @@ from weft.cloth.attachments import Attachment
 from weft.energies.base import Energy
 from weft.energies.springs.hand import Hand
 from weft.energies.springs.point_springs import PointSprings
-from weft.solve.linear.select import check_linear
-
-if TYPE_CHECKING:
-    from weft.scene.scene import Scene
 
 
 def check_attachments(attachments: Sequence[Attachment], integrator: str) -> None:
@@ -85,15 +80,3 @@ def check_ropes(energies: Sequence[Energy], taken: Sequence[str]) -> None:
                 expected="one that no energy has",
                 hint=f"not {', '.join(dict.fromkeys(taken))}",
             )
-
-
-def check_solver(scene: "Scene") -> None:
-    """Check that the linear solver of a scene goes together with its contact.
-
-    Raises:
-        SolverError: a linear solver that does not exist, or that cannot solve with contact.
-    """
-    settings = scene.settings or getattr(scene.integrator, "settings", None)
-    linear = getattr(settings, "linear", None)
-    if linear is not None and (scene.contact is not None or scene.bodies):
-        check_linear(linear, contact=True)  # fails at construction, not at the first step

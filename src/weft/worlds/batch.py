@@ -17,7 +17,6 @@ from weft.base.errors import SceneError, SimulationError
 from weft.base.runtime_types import checked
 from weft.base.settings import Count, Rate, Time
 from weft.energies.state import State
-from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepReport
 from weft.run.scene_interface import SceneLike, check_unchanged
 from weft.run.simulation import MOST_FRAMES
@@ -25,7 +24,7 @@ from weft.solve.linear.batched_cholesky import SymbolicCholesky
 from weft.worlds.actions import check_holds, check_moves, check_start, check_world
 from weft.worlds.compatibility import kinds
 from weft.worlds.group import WorldGroup
-from weft.worlds.lockstep import step_all
+from weft.worlds.lockstep import WorldAlone, step_all
 from weft.worlds.worker_processes import WorkerProcesses
 from weft.worlds.world import Hold, World
 
@@ -59,9 +58,8 @@ def batch(
         The batch, with all worlds at their start.
 
     Raises:
-        SceneError: no scenes, or one with an integrator other than ``backward_euler``, with
-            ``adaptive``, with a stepper of your own, with numbers that change in time, or with
-            rigid bodies; with processes, a scene with lambdas or local functions.
+        SceneError: no scenes, or one that changes, or with rigid bodies; with processes, a scene
+            with lambdas or local functions.
     """
     return Batch(scenes, fps=fps, together=together, processes=processes)
 
@@ -88,7 +86,7 @@ class Batch:
         named = range(len(scenes)) if numbers is None else numbers
         self.worlds = tuple(_world(k, scene, fps) for k, scene in zip(named, scenes, strict=True))
         self.failed: dict[int, SimulationError] = {}  # by number, worlds that wait for ``reset``
-        self._groups: tuple[WorldGroup, ...] | None = None
+        self._groups: tuple[WorldGroup | WorldAlone, ...] | None = None
         self._together, self._warm = together, False
         self.crew = (
             None if processes == 1 else WorkerProcesses(self.worlds, fps, together, processes)
@@ -111,16 +109,17 @@ class Batch:
         return f"Batch: {len(self)} worlds in {where}, {self.fps:g} frames a second"
 
     @property
-    def groups(self) -> tuple[WorldGroup, ...]:
-        """Groups of worlds that share kernel launches."""
+    def groups(self) -> tuple[WorldGroup | WorldAlone, ...]:
+        """Groups of worlds that share kernel launches, and those that step alone."""
         if self._groups is None:
-            found = kinds(self.worlds)
+            made: list[WorldGroup | WorldAlone] = [
+                WorldAlone((w,)) for w in self.worlds if w.solver is None
+            ]
             # Groups are of nearly equal size, and small enough to give work to every thread.
-            made: list[WorldGroup] = []
-            for alike in found:
+            for alike in kinds([w for w in self.worlds if w.solver is not None]):
                 most = min(self._together, math.ceil(len(alike) / kernel.threads()))
                 parts = math.ceil(len(alike) / most)
-                model, settings = alike[0].model, alike[0].stepper.settings
+                model, settings = alike[0].model, alike[0].integrator.settings
                 lanes = settings.linear == "lanes"
                 symbolic = SymbolicCholesky.of(model.assembly.pattern) if lanes else None
                 made += [WorldGroup(p, symbolic) for p in _divide(alike, parts)]
@@ -289,7 +288,7 @@ class Batch:
     def _frame(self, energies: bool, after_step: Callable[[World], None] | None = None) -> None:
         """Advance all worlds to the end of their frame, in as many threads as the context has."""
 
-        def go(group: WorldGroup) -> None:
+        def go(group: WorldGroup | WorldAlone) -> None:
             with kernel.use(threads=1):
                 for _ in range(group.worlds[0].steps):
                     here = [w for w in group.worlds if w.number not in self.failed]
@@ -331,27 +330,14 @@ class Batch:
 
 
 def _world(number: int, scene: SceneLike, fps: float) -> World:
-    stepper = scene.stepper()
-    if type(stepper) is not BackwardEuler:
-        raise SceneError(
-            f"integrator of world {number}",
-            got=getattr(stepper, "name", type(stepper).__name__),
-            expected="backward_euler, undivided (no `adaptive`)",
-            hint="worlds of a batch take their steps together; run this scene with weft.simulate, "
-            "or as a sweep",
-        )
-    model, alone = scene.model(), "run this scene with weft.simulate, or as a sweep"
-    check_unchanged(scene, f"world {number}", alone)
-    if model.changes:
-        raise SceneError(
-            f"world {number}",
-            got="numbers that change in time (`keys`), or hands",
-            expected="the same numbers all along",
-            hint=alone,
-        )
+    model, stepper = scene.model(), scene.stepper()
+    check_unchanged(scene, f"world {number}", "run this scene with weft.simulate, or as a sweep")
     if model.loose:
         raise SceneError(
-            f"world {number}", got="rigid bodies", hint=alone, expected="bodies that nothing moves"
+            f"world {number}",
+            got="rigid bodies",
+            expected="bodies that nothing moves",
+            hint="run this scene with weft.simulate, or as a sweep",
         )
     # 1e-9: round-off in the quotient must not add a step
     steps = max(1, math.ceil(1 / (fps * scene.step) - 1e-9))

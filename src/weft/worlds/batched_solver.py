@@ -10,6 +10,7 @@ import warp as wp
 from weft import kernel
 from weft.kernel import WarpArray, vec3
 from weft.solve.linear.batched_cholesky import BatchedFactors, SymbolicCholesky, solution
+from weft.solve.linear.direct import direct_solver
 from weft.solve.linear.solver import LinearSolution, PreparedSolver
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
@@ -27,16 +28,23 @@ class GroupLanes:
         self.worlds = [WorldLane(self, w) for w in range(of)]
 
     def prepare(self, values: WarpArray, stale: Sequence[int]) -> None:
-        """Factorize new matrices of some worlds; ``values`` holds the blocks of all worlds."""
-        self.factors.factorize(values, stale)
-        definite = self.factors.definite
-        for w in stale:
-            self.worlds[w].definite = bool(definite[w])
+        """Factorize new matrices of some worlds; ``values`` holds the blocks of all worlds.
+
+        Matrices with blocks beyond the pattern are left to their searches.
+        """
+        mine = [w for w in stale if self.worlds[w].in_lane]
+        if mine:
+            self.factors.factorize(values, mine)
+            definite = self.factors.definite
+            for w in mine:
+                self.worlds[w].definite = bool(definite[w])
 
     def solve(self, g: WarpArray, now: Sequence[int]) -> None:
         """Solve A x = g for some worlds; each gets its solution when its search asks for it."""
-        self.factors.solve(g, now, self._x)
-        for w in now:
+        mine = [w for w in now if self.worlds[w].in_lane]
+        if mine:
+            self.factors.solve(g, mine, self._x)
+        for w in mine:
             self.worlds[w].known = self._parts[w][1]
 
     def alone(self, b: WarpArray, w: int) -> WarpArray:
@@ -51,7 +59,7 @@ class GroupLanes:
 
 
 class WorldLane:
-    """The linear solver of one world; its group does the work."""
+    """The linear solver of one world; its group does the work where the matrix is in a lane."""
 
     name = "lanes"
     is_direct = True
@@ -60,12 +68,19 @@ class WorldLane:
         self.group, self.w = group, w
         self.known: WarpArray | None = None  # solution for the next question
         self.definite = False
+        # As in ``PreparedLane``.
+        self.in_lane = True
+        self._direct: PreparedSolver | None = None
 
     def prepare(self, A: BlockCsr, previous: PreparedSolver | None = None) -> "WorldLane":
-        """Return this solver: the group has factorized the matrix already."""
+        """Factorize A if it is not in a lane: the group has factorized all others already."""
+        if not self.in_lane:
+            self._direct = direct_solver().prepare(A, self._direct)
         return self
 
     def solve(self, b: WarpArray, tolerance: float) -> LinearSolution:
         """Return A^-1 b: the solution that the group computed, or a new solve for another b."""
+        if not self.in_lane and self._direct is not None:
+            return self._direct.solve(b, tolerance)
         x, self.known = self.known, None
         return solution(self.group.alone(b, self.w) if x is None else x, self.definite)

@@ -27,7 +27,7 @@ def kinds(worlds: Sequence[World]) -> list[list[World]]:
 def _kind(world: World) -> Hashable:
     model = world.model
     energies = tuple((type(e).__qualname__, e.name, _bytes(e.stencil)) for e in model.energies)
-    settings = world.stepper.settings
+    settings = world.integrator.settings
     return (len(model.mass), energies, model.contact is None, world.steps, settings)
 
 

@@ -56,7 +56,7 @@ class WorldGroup:
             BlockCsr(self.pattern, self._of(self.matrix.values, w, self.pattern.n_blocks))
             for w in range(self.of)
         ]
-        self.psd: Psd = worlds[0].stepper.settings.psd
+        self.psd: Psd = worlds[0].integrator.settings.psd
         self.lanes = None if symbolic is None else GroupLanes(self.pattern, self.of, symbolic)
         # solver that the search of each world sees
         self.linear: Sequence[LinearSolver] = [w.linear for w in worlds]
@@ -163,6 +163,9 @@ class WorldGroup:
         for w in active:
             if found[w] is not self.own[w]:
                 close(found[w], self._of(self._fixed, w, self.n))
+            if self.lanes is not None:
+                A, own = found[w], self.own[w]
+                self.lanes.worlds[w].in_lane = A is own or A.fits_base(own)
         return found
 
     def solve_together(self, stale: Sequence[int], now: Sequence[int]) -> None:

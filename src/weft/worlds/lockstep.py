@@ -7,6 +7,7 @@ for (values, gradients, matrices) is computed for all that ask at once.
 import dataclasses
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -61,8 +62,15 @@ class WorldProblem:
         return self.phi.updates_at(x)
 
 
+@dataclass(frozen=True, eq=False)
+class WorldAlone:
+    """A world that takes its steps alone: its integrator, or its constants, allow nothing else."""
+
+    worlds: tuple[World]
+
+
 def step_all(
-    group: WorldGroup, here: Sequence[World], energies: bool
+    group: WorldGroup | WorldAlone, here: Sequence[World], energies: bool
 ) -> dict[int, SimulationError]:
     """Take one step of some worlds of a group.
 
@@ -75,31 +83,40 @@ def step_all(
         The errors of worlds whose step does not converge, however short, by number; these worlds
         stay where they are.
     """
+    if not here or isinstance(group, WorldAlone):
+        return _step_each_alone([(world, None) for world in here])
     clock = time.perf_counter()
     go = [w for w, world in enumerate(group.worlds) if world in here]
-    if not go:
-        return {}
     steps = [w.plan() for w in group.worlds]
     phis = group.begin(steps)
     found = answer_requests(group, _searches(group, go, steps, phis))
     good = [w for w, m in found.items() if m.outcome.ok]
     by_name = group.terms_of(good) if energies else {}
     seconds = (time.perf_counter() - clock) / len(go)
-    failed: list[tuple[World, StepReport]] = []
+    failed: list[tuple[World, StepReport | None]] = []
     for w in go:
         world, minimum = group.worlds[w], found.get(w)
         names = world.linear.name, clock, by_name.get(w, {})
-        after, memory, report = world.stepper.finish(phis[w], minimum, *names)
+        after, memory, report = world.integrator.finish(phis[w], minimum, *names)
         report = dataclasses.replace(report, seconds=seconds, parts=())
         if report.outcome.ok and minimum is not None:
             world.prepared = minimum.prepared
             world.went([TakenStep(report, after, memory)])
         else:
             failed.append((world, report))
+    return _step_each_alone(failed)
+
+
+def _step_each_alone(
+    worlds: Sequence[tuple[World, StepReport | None]],
+) -> dict[int, SimulationError]:
+    """Take one step of each world alone; arguments as for ``World.step_alone``, and errors as for
+    ``step_all``.
+    """
     errors: dict[int, SimulationError] = {}
-    for world, report in failed:
+    for world, report in worlds:
         try:
-            world.retake_in_halves(report)
+            world.step_alone(report)
         except SimulationError as error:
             errors[world.number] = error
     return errors
@@ -131,7 +148,7 @@ def _searches(
 def _search(group: WorldGroup, w: int, step: Step, phi: Potential) -> RequestGenerator:
     """Return the search of one world, as in ``Integrator._minimize``."""
     world = group.worlds[w]
-    newton = world.stepper.settings.newton(step, world.model.loose)
+    newton = world.integrator.settings.newton(step, world.model.loose)
     x, g, trial = group.parts[w]
     problem = WorldProblem(phi)
 

@@ -1,5 +1,6 @@
 """One scene of a batch: its model, its state, and the vertices that are held."""
 
+import copy
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.energies.state import State
 from weft.energies.step import Step
 from weft.integrators.backward_euler import BackwardEuler
-from weft.integrators.base import StepReport
+from weft.integrators.base import Stepper, StepReport
 from weft.integrators.halving import StepFailed, TakenStep, advance
 from weft.integrators.model import Model
 from weft.integrators.step_solver import Solver
@@ -48,15 +49,19 @@ class World:
     """
 
     def __init__(
-        self, scene: SceneLike, stepper: BackwardEuler, fps: float, steps: int, number: int
+        self, scene: SceneLike, stepper: Stepper, fps: float, steps: int, number: int
     ) -> None:
         self.scene, self.stepper, self.fps, self.steps = scene, stepper, fps, steps
         self.number = number
         # Scenes may share a model, but worlds may not: terms store data of a step.
         self.model = dataclasses.replace(scene.model())
-        self.alone: Model | None = None  # used for steps that are halved
-        early = stepper.settings.iteration_limit > 0
-        self.solver = Solver(stepper.settings.linear, early=early)
+        self.alone: Model | None = None  # used for steps that are taken alone
+        self.solver: Solver | None = None  # of steps that are taken together
+        if type(stepper) is BackwardEuler and not self.model.changes and not self.model.loose:
+            early = stepper.settings.iteration_limit > 0
+            self.solver = Solver(stepper.settings.linear, early=early)
+        else:
+            self.stepper = copy.deepcopy(stepper)  # scenes may share one, and it keeps work arrays
         self.prepared: PreparedSolver | None = (
             None  # last prepared matrix, whose symbolic work is reused
         )
@@ -82,14 +87,21 @@ class World:
     def linear(self) -> LinearSolver:
         """The linear solver of its matrices."""
         if self._linear is None:
+            assert self.solver is not None
             self._linear = self.solver.on(self.model)
         return self._linear
+
+    @property
+    def integrator(self) -> BackwardEuler:
+        """The stepper of a world that takes its steps together with others."""
+        assert isinstance(self.stepper, BackwardEuler)
+        return self.stepper
 
     def plan(self) -> Step:
         """Return the next step."""
         p, same_pattern = self.place, not self.linear.is_direct
         begin = self.model, p.state, p.memory
-        return self.stepper.complete_plan(*begin, self.dt, same_pattern)
+        return self.integrator.complete_plan(*begin, self.dt, same_pattern)
 
     def grip(self, holds: Sequence[Hold], moves: Floats) -> None:
         """Hold vertices in the next frame, and move the scene's pins by ``moves`` (p,3) [m]."""
@@ -134,8 +146,12 @@ class World:
         self.place = RunState(state, last.memory, frame, 0 if done else step, p.count + 1)
         self.parts = [*parts[:-1], dataclasses.replace(last, state=state)]
 
-    def retake_in_halves(self, first: StepReport) -> None:
-        """Take a step that did not converge again, alone: in halves, quarters, and so on.
+    def step_alone(self, first: StepReport | None = None) -> None:
+        """Take a step alone, as a single run does.
+
+        Args:
+            first: report of the step if it did not converge; then it is taken in halves, quarters,
+                and so on. None: it was not tried.
 
         Raises:
             SimulationError: no part converges, however small.

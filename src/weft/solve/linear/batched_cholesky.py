@@ -32,6 +32,7 @@ from weft.solve.linear.batched_cholesky_kernels import (
     substitute,
     unpack_vectors,
 )
+from weft.solve.linear.direct import direct_solver
 from weft.solve.linear.solver import LinearSolution, Outcome, PreparedSolver
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
@@ -221,29 +222,48 @@ def _in_lanes(a: WarpArray) -> WarpArray:
 
 @dataclass(frozen=True)
 class LaneCholesky:
-    """Linear solver for one matrix, placed in the first of the eight lanes."""
+    """Linear solver for one matrix, placed in the first of the eight lanes.
+
+    Contact of cloth with itself fills blocks beyond the mesh's own pattern, other ones in every
+    matrix; ``direct_solver`` solves with these matrices. Contact with bodies fills none.
+    """
 
     name = "lanes"
     is_direct = True
 
     def prepare(self, A: BlockCsr, previous: PreparedSolver | None = None) -> "PreparedLane":
         """Factorize A; the factors of ``previous`` are overwritten."""
-        if isinstance(previous, PreparedLane) and previous.factors.pattern is A.pattern:
-            factors = previous.factors
+        base = A.pattern.base or A.pattern
+        if isinstance(previous, PreparedLane) and previous.factors.pattern is base:
+            found = previous
         else:
-            factors = BatchedFactors(A.pattern, 1)
-        factors.factorize(A.values, (0,))
-        return PreparedLane(factors)
+            found = PreparedLane(BatchedFactors(base, 1), BlockCsr.zeros(base))
+        found.factorize(A)
+        return found
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class PreparedLane:
-    """Cholesky factors of one matrix."""
+    """Factors of one matrix."""
 
     factors: BatchedFactors
+    matrix: BlockCsr  # work memory on the mesh's own pattern
+    direct: PreparedSolver | None = None  # of the last matrix with blocks beyond it
+    in_lane: bool = True  # whether the present matrix has none
+
+    def factorize(self, A: BlockCsr) -> None:
+        """Factorize A."""
+        on_base = A.pattern is self.factors.pattern
+        self.in_lane = on_base or A.fits_base(self.matrix)
+        if self.in_lane:
+            self.factors.factorize(A.values if on_base else self.matrix.values, (0,))
+        else:
+            self.direct = direct_solver().prepare(A, self.direct)
 
     def solve(self, b: WarpArray, tolerance: float) -> LinearSolution:
-        """Solve A x = b; the residual is not computed, so ``residual`` is NaN."""
+        """Solve A x = b; the residual is not computed in a lane, so ``residual`` is NaN."""
+        if not self.in_lane and self.direct is not None:
+            return self.direct.solve(b, tolerance)
         x = kernel.empty(b.shape[0], vec3)
         self.factors.solve(b, (0,), x)
         return solution(x, bool(self.factors.definite[0]))

@@ -29,22 +29,6 @@ DIRECT_WITH_CONTACT = 1_200
 DIRECT_EARLY = 150
 
 
-def check_linear(name: str, *, contact: bool) -> None:
-    """Check the name of a linear solver, and that the solver supports contact if there is contact.
-
-    Raises:
-        SolverError: an unknown name, or ``lanes`` with contact.
-    """
-    check_known(name, LINEAR_SOLVERS, "linear solver", SolverError)
-    if name == "lanes" and contact:
-        raise SolverError(
-            "linear solver lanes",
-            got="a scene with contact",
-            expected="matrices whose pattern stays: no contact",
-            hint="`linear: auto` chooses for scenes with contact",
-        )
-
-
 def linear_solver(
     name: str = "auto",
     n: int = 0,
@@ -67,7 +51,7 @@ def linear_solver(
     Raises:
         SolverError: an unknown name, or a solver that is not installed.
     """
-    check_linear(name, contact=contact)
+    check_known(name, LINEAR_SOLVERS, "linear solver", SolverError)
     if name == "auto":
         most = DIRECT_WITH_CONTACT if contact else DIRECT_UP_TO
         if pattern is not None and pattern.n_blocks > WIDE * pattern.n:
