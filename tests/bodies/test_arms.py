@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import weft
+from tests.adjoint.cases import TIGHT, compared, landing, noise
 from tests.bodies.arm_files import GRIPPER, HAND, MJCF, URDF, write, write_urdf
 from tests.refusals import refused
+from weft.adjoint import Adjoint
 from weft.base.errors import SceneError
 from weft.contact import load_arm
 from weft.scene.build import load_scene
@@ -196,3 +198,46 @@ def test_a_grasp_resumes_bitwise(tmp_path):
     again = weft.simulate(held(tmp_path), seconds=0.3, fps=20, out=tmp_path / "part", resume=True)
     assert np.array_equal(whole.points(), again.points())
     assert np.array_equal(whole.body_positions(), again.body_positions())
+
+
+def compare_gradient(scene, h, frames, fps):
+    """Compare the gradient by all targets of joints with differences of whole runs."""
+    n = scene.cloth.n_vertices
+    names = [name for name in Adjoint(scene, noise(n), frames=1).names if ".joints." in name]
+    got, expected, _ = compared(scene, names, frames=frames, fps=fps, h=h)
+    assert got == pytest.approx(expected, rel=1e-6)
+    return names
+
+
+def test_gradient_by_joint_angles(tmp_path):
+    """A cloth slides on a tray that is tilted and pushed, by one target and by keys."""
+    text = """<mujoco><worldbody><body name="arm" pos="-0.3 0 0"><joint name="tilt" axis="0 1 0.2"/>
+      <body name="tray" pos="0.3 0 -0.01"><joint name="push" type="slide" axis="0 1 0"/>
+      <geom type="box" size="0.1 0.1 0.01"/></body></body></worldbody></mujoco>"""
+    keys = weft.Keys([(0, 0.0), (0.012, 0.002), (0.02, -0.003)], "smooth")
+    bodies = load_arm(write(tmp_path, text), {"tilt": keys, "push": 0.001}, size=0.07)
+    scene = landing().with_(bodies=bodies, settings=TIGHT)
+    names = compare_gradient(scene, 1e-6, 2, 100)
+    assert names == ["bodies.arm.joints.tilt.keys", "bodies.arm.joints.push"]
+
+
+def test_gradient_through_a_grasp(tmp_path):
+    """The fingers start pressed to the cloth, also by the angle at which the hand starts."""
+    text = GRIPPER.replace("0.02 0", "0.0057 0").replace(
+        'type="slide" axis="0 0 1" range="-0.5 0.5"', 'axis="0.1 0.4 1"'
+    )
+    cloth = weft.sheet(4, 5, 0.04, 0.05, fabric="cotton").move((0, -0.02, 0), (-90, 0, 0))
+    x = np.array(cloth.points)
+    x[:, 2] += 1e-4 * np.sin(80 * x[:, 0] + 50 * x[:, 1])
+    close = {"keys": [["0 s", "0 mm"], ["0.01 s", "5 mm"]], "force": "2 N"}
+    bodies = load_arm(write(tmp_path, text), {"left": close}, size=0.03)
+    scene = weft.Scene(
+        cloth.with_points(x),
+        [weft.Pin(cloth.border("bottom"))],
+        bodies=bodies,
+        contact=weft.SelfContact(friction=0.4),
+        settings=weft.StepSettings(tolerance=1e-9),
+        step=0.004,
+    )
+    names = compare_gradient(scene, 3e-6, 2, 125)
+    assert names == ["bodies.arm.joints.lift", "bodies.arm.joints.left.keys"]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from weft.adjoint.array_derivatives import PositionDerivative, TargetDerivative, VelocityDerivative
+from weft.adjoint.joint_derivative import JointDerivative
 from weft.adjoint.material import cut, material_points, recut
 from weft.adjoint.parameters import Parameter, Place, object_at
 from weft.adjoint.rest import RestDerivative
@@ -142,7 +143,8 @@ def _holders(scene: Any) -> Iterator[Parameter]:
         name, place = f"bodies.{body.name}", Place(("bodies", k), _move_body)
         rigid = body.rigid is not None
         near = {"linear": True} if rigid else {"near": NEAR}
-        yield Parameter(f"{name}.translation", np.zeros(3), place, "m", 0.01, **near)
+        if body.link is None:  # joints move a link
+            yield Parameter(f"{name}.translation", np.zeros(3), place, "m", 0.01, **near)
         yield from _keyframes(name, ("bodies", k), body.path)
         for field in RIGID if rigid else ():
             linear = field in ("velocity", "spin")
@@ -154,6 +156,32 @@ def _holders(scene: Any) -> Iterator[Parameter]:
         if path is not None:
             yield from _offset(name, at, path)
             yield from _keyframes(name, at, path)
+
+
+def _joints(scene: Any) -> Iterator[Parameter]:
+    """Yield the targets of the joints of arms, or their values at keyframes."""
+    arms = {b.link.arm.name: b.link.arm for b in scene.bodies if b.link is not None}
+    for arm in arms.values():
+        for joint in arm.leaders:
+            keys = arm.targets[joint.name]
+            several = len(keys.points) > 1
+            name = f"bodies.{arm.name}.joints.{joint.name}" + KEYS * several
+            value = np.array(keys.values if several else keys.values[0])
+            aim = partial(_aim, arm.name, joint.name)
+            found = partial(JointDerivative, arm, joint.name)
+            yield Parameter(name, value, aim, joint.unit, 0.1, closed_form=found)
+
+
+def _aim(name: str, joint: str, scene: Any, value: Any) -> Any:
+    """Return the scene with other targets of a joint of an arm."""
+    bodies = []
+    for body in scene.bodies:
+        if body.link is not None and body.link.arm.name == name:
+            arm = body.link.arm
+            keys = _with_values(arm.targets[joint], value)
+            body = body.on_arm(arm.with_targets({joint: keys}))
+        bodies.append(body)
+    return scene.with_(bodies=bodies)
 
 
 def pin_names(pins: Any) -> list[str]:
@@ -239,6 +267,7 @@ def _arrays(scene: Any) -> Iterator[Parameter]:
     """Yield the whole arrays of a scene, which are differentiated in closed form."""
     points, uv = scene.cloth.points, _material_points(scene.cloth)
     velocities = np.broadcast_to(scene.velocity, points.shape)
+    yield from _joints(scene)
     fast = Place(("velocity",), _as_array)
     yield Parameter("rest", uv, _with_material_points, "m", 0.01, closed_form=RestDerivative)
     yield Parameter("positions", points, _with_points, "m", 0.01, closed_form=PositionDerivative)

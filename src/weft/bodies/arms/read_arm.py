@@ -27,6 +27,7 @@ from weft.io.extra import optional
 
 UPRIGHT = Rotation.from_euler("x", -90, degrees=True)  # z is up in the files, y in weft
 ALONG_Z = Rotation.from_euler("x", 90, degrees=True)  # capsules and cylinders of weft lie along y
+NO_MASS = 1e-9  # [kg, kg m^2] of links that have none
 YIELDS = 1e-4  # [m] way of a finger from its target at which its drive reaches the force limit
 
 
@@ -106,6 +107,9 @@ def _compile(mujoco: ModuleType, path: Path, name: str) -> Any:
         else:
             spec = mujoco.MjSpec.from_file(str(path))
         spec.compiler.fusestatic = False  # links keep their names
+        # Links without mass and with odd inertia are fine: targets move them.
+        spec.compiler.boundmass = spec.compiler.boundinertia = NO_MASS
+        spec.compiler.balanceinertia = True
         return spec.compile()
     except (OSError, ValueError, ET.ParseError, mujoco.FatalError) as error:
         raise SceneError(
@@ -238,7 +242,7 @@ def _finger(link: ArmLink, mass: float, force: float | None, has_more: bool) -> 
     Raises:
         SceneError: a finger with links beyond it, or without mass.
     """
-    if has_more or not mass > 0:
+    if has_more or mass <= NO_MASS:
         raise SceneError(
             f"{link.arm.name}.{link.arm.links[link.number]}",
             got="links beyond it" if has_more else "no mass",

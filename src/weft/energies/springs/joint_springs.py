@@ -215,6 +215,15 @@ class BoundMotors(SteppedSpring):
 
     energy: Motors
 
+    def check_derivatives(self, in_time: Sequence[object] = ()) -> None:
+        """Raise an error for motors whose forces depend on the start of a step, by a rate.
+
+        Raises:
+            SceneError: a motor with damping or a speed.
+        """
+        if np.any(self.energy.damping_time) or np.any(self.energy.resistance):
+            super().check_derivatives(in_time)
+
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
         """Return the coordinates, angles with all their turns."""
         return {f"{self.name} at": self.energy.coordinates(self._host(x), self.parameters)[:, 0]}
