@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from weft.cloth.create import as_splines as as_splines
     from weft.cloth.create import join as join
     from weft.cloth.create import load as load
+    from weft.cloth.create import rod as rod
     from weft.cloth.create import sheet as sheet
     from weft.cloth.create import spline_sheet as spline_sheet
     from weft.cloth.create import triangulate as triangulate
@@ -160,6 +161,7 @@ _HOME = {
     "load": "weft.cloth.create",
     "play": "weft.live.play_view",
     "scene_of": "weft.scene.recorded_scene",
+    "rod": "weft.cloth.create",
     "sheet": "weft.cloth.create",
     "simulate": "weft.scene.simulate",
     "spline_sheet": "weft.cloth.create",

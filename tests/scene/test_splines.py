@@ -7,13 +7,14 @@ import scipy.sparse as sp
 import weft
 from tests.refusals import refused
 from weft.base.errors import MeshError, RunError, SceneError, SceneProblems
+from weft.discretization.embedding import determined_points
 from weft.discretization.mesh import grid
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.io import read_mesh
 from weft.laws import BaraffWitkin, ImmediateBuckling, StVK
 from weft.scene.build import load_scene
 from weft.scene.check import check
-from weft.scene.spline_pins import determined_points, undetermined_points
+from weft.scene.spline_pins import undetermined_points
 from weft.solve.linear.solver import Outcome
 
 pytestmark = pytest.mark.quick

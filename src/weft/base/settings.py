@@ -182,6 +182,9 @@ Duration = Annotated[Quantity, Setting("", "s", above=0)]
 Speed = Annotated[Quantity, Setting("", "m/s", above=0)]
 Seed = Annotated[int, Setting(least=0)]
 Count = Annotated[int, Setting(least=1)]
+MassPerLength = Annotated[Quantity, Setting("", "kg/m", above=0)]
+Force = Annotated[Quantity, Setting("", "N", above=0)]
+RodStiffness = Annotated[Quantity, Setting("", "N*m^2", above=0)]
 Rate = Annotated[float, Setting("", "1/s", above=0)]
 
 

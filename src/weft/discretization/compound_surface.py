@@ -10,8 +10,9 @@ import numpy as np
 
 from weft.base.arrays import Arrays, CornerUv, Faces, Ints, Positions
 from weft.base.errors import SceneError
-from weft.discretization.embedding import Embedding
+from weft.discretization.embedding import Embedding, determined_points
 from weft.discretization.mesh import TriangleMesh
+from weft.discretization.rod import Rod
 from weft.discretization.spline_surface import SplineSurface
 from weft.discretization.surface import Surface, Tessellation
 from weft.discretization.triangles import Triangles
@@ -84,6 +85,16 @@ class Surfaces:
             np.concatenate(whole)
         )
 
+    def determined_by(self, vertices: Ints) -> Ints:
+        """Return the points that vertices of ``shown`` and the lines between them determine,
+        sorted.
+        """
+        import scipy.sparse as sp
+
+        lines, whole = self.between(vertices)
+        rows = self.shown.embedding.matrix[vertices]
+        return determined_points(sp.vstack([rows, lines.matrix]), whole)
+
     def require(self, *fields: str) -> None:
         """Check that every piece supports these fields of a scene.
 
@@ -116,6 +127,7 @@ class Surfaces:
             if not own:
                 return Surfaces(np.zeros((n, 3)), pieces)
             kind: type[Surface] = Triangles if "points" in own else SplineSurface
+            kind = Rod if "arc" in own else kind
             pieces.append(kind.of_arrays({"density": arrays["control.density"], **own}, n))
 
 

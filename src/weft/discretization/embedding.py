@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from weft.base.arrays import Floats, Ints
+from weft.base.arrays import Bools, Floats, Ints
 from weft.discretization.samples import as_wide
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
+
+DETERMINED = 1e-9  # tolerance: a point is determined if its null-space part is smaller
+# t_a: four points c + t_a have the center c, and second moments alike in all directions.
+CORNERS = np.array([[1.0, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,3 +71,37 @@ class Embedding:
         """Concatenate embeddings whose stencils already use the point indices of the cloth."""
         stencil, weight = as_wide([p.stencil for p in parts], [p.weight for p in parts])
         return Embedding(stencil, weight, n_points)
+
+
+def determined_points(W: "sp.csr_matrix", known: Ints) -> Ints:
+    """Return the columns x_j that the equations W x = y determine, sorted.
+
+    ``known`` are columns that are known already. Connected components of the graph of rows and
+    columns are independent, so that each one needs only a small dense singular value decomposition.
+    """
+    import scipy.sparse as sp
+
+    open_ = np.ones(W.shape[1], dtype=bool)
+    open_[known] = False
+    left = np.flatnonzero(open_)
+    W = W.tocsr()[:, left]
+    W = W[np.diff(W.indptr) > 0]
+    if W.shape[0] == 0:
+        return known.astype(np.int32)
+    rows = W.shape[0]
+    graph = sp.bmat([[None, W], [W.T, None]]).tocsr()
+    _, label = sp.csgraph.connected_components(graph, directed=False)
+    used = np.unique(W.indices)
+    found: list[Ints] = [known]
+    for component in np.unique(label[:rows]):
+        columns = used[label[rows + used] == component]
+        dense = W[np.flatnonzero(label[:rows] == component)][:, columns].toarray()
+        found.append(left[columns[_fixed_by(dense)]])
+    return np.sort(np.concatenate(found)).astype(np.int32)
+
+
+def _fixed_by(dense: Floats) -> Bools:
+    """Return (c,) which unknowns have no part in the null space of a matrix (r,c)."""
+    _, s, vt = np.linalg.svd(dense, full_matrices=True)
+    rank = int((s > DETERMINED * s[0]).sum())
+    return np.asarray((np.abs(vt[rank:]) < DETERMINED).all(0))

@@ -16,6 +16,7 @@ from weft.bodies.nearest_points import NearestPoints
 from weft.cloth.cloth import Cloth
 from weft.contact.collision_groups import Friction
 from weft.contact.contact import SelfContact
+from weft.discretization.rod import Rod
 from weft.discretization.samples import Samples, principal_stretches, stretch_text
 from weft.energies.base import Energy
 from weft.energies.loads.settling_drag import Drag
@@ -52,7 +53,8 @@ def scene_warnings(scene: SceneLike, stepper: Stepper) -> Iterator[str]:
         yield from about_haste(scene.bodies, sewn_at(scene.contact, scene.model().energies))
     yield from about_equilibria(scene, stepper)
     yield from about_carried_air(scene)
-    yield from about_fabrics(scene.cloth.fabrics)
+    made = {id(f): f for f, s in scene.cloth.elements if not isinstance(s, Rod)}
+    yield from about_fabrics(made.values())
     if not scene.cloth.seams:  # panels have their rest shape from the pattern
         yield from about_rest_shape(scene.cloth.samples(), scene.cloth.points)
     settings = getattr(getattr(stepper, "stepper", stepper), "settings", None)  # of adaptive steps

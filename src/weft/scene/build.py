@@ -26,7 +26,7 @@ from weft.base.yaml_lines import Loc
 from weft.bodies.motion.pins import Pin
 from weft.cloth.attachments import Attachment
 from weft.cloth.cloth import Cloth
-from weft.cloth.create import as_splines, spline_sheet, with_regions
+from weft.cloth.create import as_splines, rod, spline_sheet, with_regions
 from weft.cloth.regions import ContactThickness, own_thickness
 from weft.contact import Body, load_animated, load_body, load_cached, load_frames
 from weft.discretization.mesh import TriangleMesh, grid, isolated_error
@@ -322,6 +322,9 @@ class Builder:
     def _cloth(self, loc: Loc, block: ClothBlock) -> Cloth | None:
         """Build one cloth where it starts; None with its problems noted."""
         made = self._try((*loc, "fabric"), lambda: self._fabric(block.fabric, (*loc, "fabric")))
+        if block.rod is not None:
+            line = self._try((*loc, "rod"), lambda: rod(**dict(block.rod)))  # type: ignore[arg-type]
+            return None if line is None else self._move(loc, block, line)
         kind = next(k for k in ("sheet", "panel", "mesh") if getattr(block, k) is not None)
         if block.discretization == "bspline" and block.sheet is not None:
             sheet = self._try((*loc, kind), lambda: self._spline_sheet(block, made))

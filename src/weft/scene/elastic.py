@@ -13,8 +13,11 @@ import numpy as np
 
 from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import SceneError
+from weft.bodies.rigid.energies import ONE_SOLVE
+from weft.bodies.rigid.rigidity import Rigidity
 from weft.discretization.mesh import TriangleMesh
 from weft.discretization.quadrature import bending_points
+from weft.discretization.rod import RIGID, Rod
 from weft.discretization.samples import Samples
 from weft.discretization.spline_surface import SplineSurface
 from weft.discretization.surface import Surface
@@ -60,7 +63,7 @@ def elastic_energies(
     Args:
         scene: laws, forms and damping.
         fabric: of the surface.
-        surface: triangles or splines.
+        surface: triangles, splines or a rod.
         number: suffix of the energies' names, which tells several surfaces apart.
 
     Raises:
@@ -68,10 +71,13 @@ def elastic_energies(
     """
     form, samples = _form(scene), surface.samples()
     weights = partial(scene.cloth.element_weights, stencil=samples.stencil, shares=samples.value)
-    if form is None:
+    membranes: Made = ()
+    if isinstance(surface, Rod):
+        pass
+    elif form is None:
         beta = damping_of(scene, fabric)
         law = paint_law(fabric, scene.law_of, len(samples.stencil), weights)
-        membranes: Made = (membrane_of(fabric, samples, law, beta, weights),)
+        membranes = (membrane_of(fabric, samples, law, beta, weights),)
     else:
         if fabric.remembers:
             raise SceneError(
@@ -341,8 +347,37 @@ def _seams(fabric: Fabric, surface: SplineSurface) -> Made:
     return tuple(seams)
 
 
+def _rod(scene: "Scene", fabric: Fabric, surface: Rod) -> Made:
+    """Build stretch, bending and twist of a rod, and what keeps its sections rigid.
+
+    Raises:
+        SceneError: an integrator with one linear solve a step.
+    """
+    if scene.integrator_name in ONE_SOLVE:
+        raise SceneError(
+            "cloth.rod",
+            got=f"with integrator {scene.integrator_name}",
+            expected="backward_euler, bdf2 or quasi_static",
+            hint="in one linear solve a step, what turns swells",
+        )
+    p = surface.perimeter
+    stretch, bending, twist = (
+        p * fabric.stretch_warp,
+        p * fabric.bending_warp,
+        p * fabric.bending_weft,
+    )
+    at = surface.strains(stretch, bending, twist)
+    return (
+        QuadraticForm(at.stencil, at.coefficient, at.weight, "rod", of_rest=False),
+        Rigidity(
+            surface.points, surface.directors, RIGID * stretch * surface.share, "rod sections"
+        ),
+    )
+
+
 # bending energies, and seams, of each kind of surface
 BENT: Mapping[type[Surface], Callable[["Scene", Fabric, Any], Made]] = {
     Triangles: _triangles,
     SplineSurface: _splines,
+    Rod: _rod,
 }

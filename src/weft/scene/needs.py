@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import numpy.lib.format as npy
 
 from weft.base.errors import SceneError, SceneProblems, WeftError
@@ -18,6 +19,7 @@ from weft.base.input_file import open_input
 from weft.base.machine import gib, memory
 from weft.base.schema.document import dotted_path
 from weft.base.yaml_lines import Loc
+from weft.discretization.rod import SIDES
 from weft.garment.formats import read_pattern
 from weft.io.archive import Broken
 from weft.run.simulation import MOST_FRAMES, MOST_STEPS
@@ -160,6 +162,11 @@ def _cloth(loc: Loc, b: ClothBlock, folder: Path) -> Iterator[SizedPart]:
         yield _spans(spline_loc, n1 * n2 + n1 + n2, dense)
     if b.mesh is not None:
         yield from _file((*loc, "mesh", "file"), [folder / b.mesh.file])
+    if b.rod is not None:
+        ends = np.asarray(b.rod.along)
+        length = float(np.linalg.norm(np.diff(ends, axis=0), axis=1).sum())
+        n = SIDES * length / max(b.rod.size, 1e-300)
+        yield SizedPart((*loc, "rod", "size"), n, 2 * n, PER_VERTEX * 2 * n)
     if b.garment is not None:
         try:
             panels = read_pattern(folder / b.garment.pattern, dict(b.garment.measures)).panels

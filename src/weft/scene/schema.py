@@ -25,8 +25,11 @@ from weft.base.schema.block import (
 from weft.base.schema.quantities import (
     Degrees,
     Duration,
+    Force,
     Length,
+    MassPerLength,
     Point,
+    RodStiffness,
     Size,
     Time,
     Velocity,
@@ -106,6 +109,20 @@ class PanelBlock(Block):
     seed: int = Field(0, ge=0, description="of the points inside")
 
 
+class RodBlock(Block):
+    """A rope, cord or wire that stretches, bends and twists; straight at rest."""
+
+    along: list[Point] = Field(min_length=2, description="[m] line along which it starts")
+    size: Size = Field(0.02, description="[m] length of a segment, at most")
+    diameter: Size = Field(description="[m]")
+    mass: MassPerLength = Field(description="[kg/m]")
+    stretch: Force = Field(description="[N] EA, force over strain")
+    bending: RodStiffness = Field(description="[N m^2] EI, moment over curvature")
+    twist: RodStiffness | None = Field(
+        None, description="[N m^2] GJ, torque over angle and length, at most 2 EI; none: EI"
+    )
+
+
 class GarmentBlock(Block):
     """A garment cut from a flat pattern, sewn at the start of the run (`sewing`)."""
 
@@ -158,6 +175,8 @@ class SplineBlock(Block):
     )
 
 
+# fields of ClothBlock that rods do not have
+OF_CLOTH_ALONE = {"discretization", "fabric", "fabrics", "paint", "rest_angles", "rest_shape"}
 OF_GARMENTS = {"span_size", "rule", "bending"}  # fields of SplineBlock that garments have, too
 NOT_OF_GARMENTS = (
     "give span_size: corners are the pattern's, seams fold as it says, and what touches are the "
@@ -166,7 +185,9 @@ NOT_OF_GARMENTS = (
 
 
 class ClothBlock(Block):
-    """A cloth and where it starts. Give one of ``sheet``, ``panel``, ``mesh`` and ``garment``."""
+    """A cloth and where it starts. Give one of ``sheet``, ``panel``, ``mesh``, ``rod`` and
+    ``garment``.
+    """
 
     name: str = Field("", description="for messages, pins and contact pairs; none: cloth 1, ...")
     thickness: Annotated[Length | Literal["fabric"] | None, Setting(constant=ROOM)] = Field(
@@ -175,6 +196,7 @@ class ClothBlock(Block):
     sheet: Annotated[SheetBlock | None, _MESH] = Field(None, description="a rectangle")
     panel: Annotated[PanelBlock | None, _MESH] = Field(None, description="a piece of any shape")
     mesh: Annotated[MeshBlock | None, _MESH] = Field(None, description="a mesh file")
+    rod: Annotated[RodBlock | None, _MESH] = Field(None, description="a rope, cord or wire")
     garment: Annotated[GarmentBlock | None, _CUT] = Field(
         None, description="panels of a pattern, sewn together"
     )
@@ -223,9 +245,13 @@ class ClothBlock(Block):
 
     @model_validator(mode="after")
     def _one_source(self) -> "ClothBlock":
-        sources = (self.sheet, self.panel, self.mesh, self.garment)
+        sources = (self.sheet, self.panel, self.mesh, self.rod, self.garment)
         if sum(b is not None for b in sources) != 1:
-            raise ValueError("give one of sheet, panel, mesh and garment")
+            raise ValueError("give one of sheet, panel, mesh, rod and garment")
+        if self.rod and self.model_fields_set & OF_CLOTH_ALONE:
+            raise ValueError(
+                f"a rod has its own numbers, and no {', '.join(sorted(OF_CLOTH_ALONE))}"
+            )
         if self.fabrics and self.mesh is None:
             raise ValueError(
                 "fabrics: regions are those of a mesh file; panels of a garment say their fabric "

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from weft.base.arrays import Bools, Floats, Ints, Positions
+from weft.base.arrays import Bools, Ints, Positions
 from weft.bodies.motion.pins import Path, Pin
 from weft.cloth.cloth import Cloth
+from weft.discretization.embedding import DETERMINED
 from weft.energies.elastic.quadratic_form import QuadraticForm
 
 ANCHOR = 1e-9  # [kg] mass of an anchor; any value does, because anchors are pinned
 STIFF = 1e3  # stiffness of a spring to an anchor, over the fabric's stretch stiffness
-DETERMINED = 1e-9  # tolerance: a control point is determined if its null-space part is smaller
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +54,7 @@ def pin_points(cloth: Cloth, pins: Sequence[Pin]) -> PinnedPoints:
     count = n
     for pin in pins:
         pin_path = _about(pin.path, cloth.vertices[pin.vertices])
-        lines, whole = cloth.surfaces.between(pin.vertices)
-        control = determined_points(sp.vstack([W[pin.vertices], lines.matrix]), whole)
+        control = cloth.surfaces.determined_by(pin.vertices)
         loose = undetermined_points(control, W[pin.vertices])
         if len(control):
             made.append(dataclasses.replace(pin, vertices=control, path=pin_path))
@@ -80,43 +79,11 @@ def pin_points(cloth: Cloth, pins: Sequence[Pin]) -> PinnedPoints:
     return PinnedPoints(tuple(made), points, len(ids), (spring,))
 
 
-def determined_points(W: sp.csr_matrix, known: Ints) -> Ints:
-    """Return the columns x_j that the equations W x = y determine, sorted.
-
-    ``known`` are columns that are known already. Connected components of the graph of rows and
-    columns are independent, so that each one needs only a small dense singular value decomposition.
-    """
-    open_ = np.ones(W.shape[1], dtype=bool)
-    open_[known] = False
-    left = np.flatnonzero(open_)
-    W = W.tocsr()[:, left]
-    W = W[np.diff(W.indptr) > 0]
-    if W.shape[0] == 0:
-        return known.astype(np.int32)
-    rows = W.shape[0]
-    graph = sp.bmat([[None, W], [W.T, None]]).tocsr()
-    _, label = sp.csgraph.connected_components(graph, directed=False)
-    used = np.unique(W.indices)
-    found: list[Ints] = [known]
-    for component in np.unique(label[:rows]):
-        columns = used[label[rows + used] == component]
-        dense = W[np.flatnonzero(label[:rows] == component)][:, columns].toarray()
-        found.append(left[columns[_fixed_by(dense)]])
-    return np.sort(np.concatenate(found)).astype(np.int32)
-
-
 def undetermined_points(control: Ints, W: sp.csr_matrix) -> Bools:
     """Return (rows,) which rows of W have a weight on columns other than ``control``."""
     other = np.ones(W.shape[1])
     other[control] = 0.0
     return np.asarray((W @ other) > DETERMINED)
-
-
-def _fixed_by(dense: Floats) -> Bools:
-    """Return (c,) which unknowns have no part in the null space of a matrix (r,c)."""
-    _, s, vt = np.linalg.svd(dense, full_matrices=True)
-    rank = int((s > DETERMINED * s[0]).sum())
-    return np.asarray((np.abs(vt[rank:]) < DETERMINED).all(0))
 
 
 def _about(path: Path | None, start: Positions) -> Path | None:

@@ -118,16 +118,20 @@ def _hold(hold: object, world: World) -> Hold:
             where, got=type(hold).__name__, expected="weft.Hold(vertices, displacement)"
         )
     ids, n = np.asarray(hold.vertices).reshape(-1), len(world.model.mass)
+    cloth = world.scene.cloth
+    n = n if cloth.embedding is None else cloth.n_vertices
     if ids.dtype.kind not in "iu" or len(ids) == 0 or ids.min() < 0 or ids.max() >= n:
         got = "none" if len(ids) == 0 else f"{ids.min()} to {ids.max()}"
         raise SceneError(f"{where}.vertices", got=got, expected=f"ids from 0 to {n - 1}")
-    if world.model.embedding is not None:
-        raise SceneError(
-            where,
-            got="a spline",
-            expected="triangles, whose vertices are what moves",
-            hint="pin a spline's side in the scene, and move the pin with actions",
-        )
+    if cloth.embedding is not None:
+        ids = cloth.surfaces.determined_by(np.unique(ids).astype(np.int32))
+        if len(ids) == 0:
+            raise SceneError(
+                where,
+                got="vertices of a spline or rod that determine none of its points",
+                expected="corners, sides or whole spans of splines, whole rings of a rod",
+                hint="pin a spline's side in the scene, and move the pin with actions",
+            )
     move = np.asarray(hold.displacement, dtype=np.float64)
     if move.shape != (3,):
         got = f"shape {move.shape}"

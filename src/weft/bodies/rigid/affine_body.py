@@ -23,11 +23,9 @@ from weft.base.trees import Json
 from weft.bodies.body import Body
 from weft.bodies.rigid.mass_properties import MassProperties, mass_properties
 from weft.bodies.rigid.settings import Rigid
-from weft.discretization.embedding import Embedding
+from weft.discretization.embedding import CORNERS, Embedding
 from weft.discretization.polygon import triangle_sides
 from weft.discretization.samples import Samples
-
-CORNERS = np.array([[1.0, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])  # t_a
 
 
 @dataclass(frozen=True, eq=False)
