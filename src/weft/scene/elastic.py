@@ -69,15 +69,20 @@ def elastic_energies(
     Raises:
         SceneError: a fabric or bending energy that the integrator cannot minimize.
     """
+    energies = (*_membranes(scene, fabric, surface), *BENT[type(surface)](scene, fabric, surface))
+    return tuple(dataclasses.replace(e, name=e.name + number) for e in energies)  # type: ignore[type-var]
+
+
+def _membranes(scene: "Scene", fabric: Fabric, surface: Surface) -> Made:
+    """Build the membrane and strain limits of a surface; a rod has none."""
+    if isinstance(surface, Rod):
+        return ()
     form, samples = _form(scene), surface.samples()
     weights = partial(scene.cloth.element_weights, stencil=samples.stencil, shares=samples.value)
-    membranes: Made = ()
-    if isinstance(surface, Rod):
-        pass
-    elif form is None:
+    if form is None:
         beta = damping_of(scene, fabric)
         law = paint_law(fabric, scene.law_of, len(samples.stencil), weights)
-        membranes = (membrane_of(fabric, samples, law, beta, weights),)
+        membranes: Made = (membrane_of(fabric, samples, law, beta, weights),)
     else:
         if fabric.remembers:
             raise SceneError(
@@ -98,12 +103,7 @@ def elastic_energies(
                 got="a curve, with the conditions of 1998",
                 expected="another integrator, or the fabric without its curves",
             )
-    energies = (
-        *membranes,
-        *limits_of(fabric, samples, weights),
-        *BENT[type(surface)](scene, fabric, surface),
-    )
-    return tuple(dataclasses.replace(e, name=e.name + number) for e in energies)  # type: ignore[type-var]
+    return (*membranes, *limits_of(fabric, samples, weights))
 
 
 def membrane_of(
