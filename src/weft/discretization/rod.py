@@ -64,7 +64,7 @@ class Rod(Surface):
     def share(self) -> Floats:
         """(s,) [m] length of the rod that each section represents."""
         half = np.diff(self.arc) / 2
-        return np.concatenate([half, [0.0]]) + np.concatenate([[0.0], half])
+        return np.asarray(np.concatenate([half, [0.0]]) + np.concatenate([[0.0], half]))
 
     @cached_property
     def sizes(self) -> Floats:
@@ -136,7 +136,7 @@ class Rod(Surface):
         tube = shown.mesh(np.zeros((n, 3)), "rod")
         at, E = linear_triangle(tube), shown.embedding
         whole = np.sort(E.stencil[at.stencil][:, :, 0], axis=1)[:, [0, 2]]
-        stencil = (whole[:, :, None] + np.arange(4, dtype=np.int32)).reshape(-1, 8)
+        stencil = (whole[:, :, None] + np.arange(4)).reshape(-1, 8).astype(np.int32)
         same = E.stencil[at.stencil][:, :, :, None] == stencil[:, None, None]
         own = (same * E.weight[at.stencil][..., None]).sum(2)
         gradient = np.einsum("qcp,qcj->qpj", own, at.gradient)
@@ -170,7 +170,8 @@ class Rod(Surface):
     def between(self, pinned: Bools) -> tuple[Embedding, Ints]:
         """Return no places, and all points of the sections whose whole ring is pinned."""
         whole = self.points[pinned.reshape(-1, SIDES).all(1)].reshape(-1)
-        return Embedding(np.zeros((0, 4)), np.zeros((0, 4)), self.n_points), whole
+        none = np.zeros((0, 4), dtype=np.int32)
+        return Embedding(none, none.astype(np.float64), self.n_points), whole
 
     def among(self, points: Positions, first: int) -> Self:
         """Return this rod as a piece of a larger cloth."""
@@ -178,7 +179,7 @@ class Rod(Surface):
 
     def arrays(self) -> Arrays:
         """Return rest arc lengths, radius and the first point."""
-        return {"arc": self.arc, "radius": self.radius, "first": self.first}
+        return {"arc": self.arc, "radius": np.array(self.radius), "first": np.array(self.first)}
 
     @classmethod
     def of_arrays(cls, arrays: Arrays, n_points: int) -> Self:
