@@ -241,3 +241,59 @@ def test_gradient_through_a_grasp(tmp_path):
     )
     names = compare_gradient(scene, 3e-6, 2, 125)
     assert names == ["bodies.arm.joints.lift", "bodies.arm.joints.left.keys"]
+
+
+def in_batch(tmp_path, force):
+    """A scene whose hand is still open, and the scene with keyframes that grip and lift."""
+    moves = {"lift": [0.0, 0.0, 0.002, 0.001], "left": [0.0146] * 4}
+    scene, times = held(tmp_path).with_(step=0.02), 0.04 * np.arange(5)
+    bodies = []
+    for said in ({n: [0.0] * 4 for n in moves}, moves):
+        keys = {
+            n: {"keys": list(zip(times.tolist(), [0.0, *values]))} for n, values in said.items()
+        }
+        keys["left"] |= {"force": "2 N"} if force else {}
+        bodies.append(load_arm(tmp_path / "arm.xml", keys, size=0.01))
+    still, moved = (scene.with_(bodies=b) for b in bodies)
+    return still, moved, np.array(list(moves.values())).T
+
+
+@pytest.mark.parametrize("force", [True, False])
+def test_targets_of_joints_in_every_step_of_a_batch(tmp_path, force):
+    """Worlds go as with keyframes that say the same, also after a reset."""
+    still, moved, targets = in_batch(tmp_path, force)
+    batch = weft.batch([still] * 2, fps=25)
+    assert batch.joints == ["arm.lift", "arm.left"]
+    for target in targets:
+        x = batch.step(joints=[target] * 2)
+    run = weft.simulate(moved, seconds=0.16, fps=25, out=tmp_path / "run")
+    assert x[0] == pytest.approx(run.positions(), abs=1e-9)
+    arm = moved.bodies[0].link.arm
+    expected = arm.link_loads(run.metrics[-1]["contact"]["links"])
+    assert batch.link_loads()[1] == pytest.approx(expected, abs=1e-5)
+    assert abs(expected[2, 2]) > 0.1  # the left finger presses
+    batch.reset()
+    for target in targets:
+        again = batch.step(joints=[target] * 2)
+    assert np.array_equal(again, x)
+
+
+def test_targets_of_a_batch_that_cannot_be(tmp_path):
+    batch = weft.batch([in_batch(tmp_path, False)[0]] * 2, fps=25)
+    with refused(SceneError, "joints of world 1, arm.left", got="0.05 m"):
+        batch.step(joints=[[0, 0.01], [0, 0.05]])
+    with refused(SceneError, "joints", got="shape (2, 3)"):
+        batch.step(joints=np.zeros((2, 3)))
+
+
+@pytest.mark.slow
+def test_targets_of_joints_in_processes(tmp_path):
+    found = []
+    for processes in (1, 2):
+        still, _, targets = in_batch(tmp_path, True)
+        batch = weft.batch([still] * 2, fps=25, processes=processes)
+        for target in targets:
+            found.append(batch.step(joints=[target] * 2))
+        found.append(batch.link_loads())
+        batch.close()
+    assert all(np.array_equal(a, b) for a, b in zip(found[:5], found[5:]))

@@ -241,10 +241,12 @@ def test_other_things_that_are_refused():
         weft.batch([hanging(0)], fps=0)
 
 
-def test_rigid_bodies_are_refused():
-    """Their points are not those of a world among others: said, not ignored."""
+def test_rigid_bodies_fall_as_alone(tmp_path):
     ball = dataclasses.replace(
-        sphere(0.05, 0.03).move((0, -0.2, 0)), rigid=weft.contact.Rigid(mass=0.1)
+        sphere(0.05, 0.03).move((0, -0.06, 0)), rigid=weft.contact.Rigid(mass=0.1)
     )
-    with refused(SceneError, "world 0", got="rigid bodies"):
-        weft.batch([weft.Scene(weft.sheet(5, 5), bodies=[ball])])
+    scene = weft.Scene(weft.sheet(5, 5, 0.1, 0.1), bodies=[ball], step=0.02)
+    frames = weft.batch([scene, scene], fps=25).run(frames=3)
+    run = weft.simulate(scene, seconds=0.12, fps=25, out=tmp_path / "run")
+    for frame in range(4):
+        assert np.array_equal(run.positions(frame), frames[1][frame])

@@ -21,7 +21,8 @@ from weft.adjoint.rest import RestDerivative
 from weft.base.arrays import Floats
 from weft.base.errors import SceneError
 from weft.base.keyframes import Keys
-from weft.bodies.body import Body
+from weft.bodies.arms.arm import Arm
+from weft.bodies.body import Body, arms_of, on_arms
 from weft.bodies.motion.pins import Keyframe, Path
 from weft.cloth.attachments.build import name_of
 from weft.cloth.cloth import Cloth
@@ -160,28 +161,22 @@ def _holders(scene: Any) -> Iterator[Parameter]:
 
 def _joints(scene: Any) -> Iterator[Parameter]:
     """Yield the targets of the joints of arms, or their values at keyframes."""
-    arms = {b.link.arm.name: b.link.arm for b in scene.bodies if b.link is not None}
-    for arm in arms.values():
+    for arm in arms_of(scene.bodies):
         for joint in arm.leaders:
             keys = arm.targets[joint.name]
             several = len(keys.points) > 1
             name = f"bodies.{arm.name}.joints.{joint.name}" + KEYS * several
             value = np.array(keys.values if several else keys.values[0])
-            aim = partial(_aim, arm.name, joint.name)
+            aim = partial(_aim, arm, joint.name)
             found = partial(JointDerivative, arm, joint.name)
             yield Parameter(name, value, aim, joint.unit, 0.1, closed_form=found)
 
 
-def _aim(name: str, joint: str, scene: Any, value: Any) -> Any:
+def _aim(arm: Arm, joint: str, scene: Any, value: Any) -> Any:
     """Return the scene with other targets of a joint of an arm."""
-    bodies = []
-    for body in scene.bodies:
-        if body.link is not None and body.link.arm.name == name:
-            arm = body.link.arm
-            keys = _with_values(arm.targets[joint], value)
-            body = body.on_arm(arm.with_targets({joint: keys}))
-        bodies.append(body)
-    return scene.with_(bodies=bodies)
+    (now,) = (a for a in arms_of(scene.bodies) if a.name == arm.name)
+    aimed = now.with_targets({joint: _with_values(arm.targets[joint], value)})
+    return scene.with_(bodies=on_arms(scene.bodies, [aimed]))
 
 
 def pin_names(pins: Any) -> list[str]:

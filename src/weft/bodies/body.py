@@ -209,6 +209,21 @@ class Body:
         return found
 
 
+def arms_of(bodies: Sequence[Body]) -> Sequence[Arm]:
+    """Return the arms whose links are among bodies, each once."""
+    arms = [b.link.arm for b in bodies if b.link is not None]
+    return list({arm.name: arm for arm in arms}.values())
+
+
+def on_arms(bodies: Sequence[Body], arms: Sequence[Arm]) -> list[Body]:
+    """Return the bodies, with links as those of the given arms of the same names."""
+    known = {arm.name: arm for arm in arms}
+    return [
+        b if b.link is None or b.link.arm.name not in known else b.on_arm(known[b.link.arm.name])
+        for b in bodies
+    ]
+
+
 def join_faces(bodies: Sequence[Body]) -> Faces:
     """Return the faces (m,3) of all bodies; they index the vertices of ``join_positions``."""
     faces, first = [np.zeros((0, 3), dtype=np.int32)], 0

@@ -13,7 +13,7 @@ from weft.base.arrays import Bools, Floats, Ints
 from weft.base.errors import SceneError, check_known
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, documented, setting
-from weft.bodies.body import Body
+from weft.bodies.body import Body, arms_of
 from weft.contact.distance.distance import PairKind
 from weft.discretization.mesh import TriangleMesh
 
@@ -230,8 +230,8 @@ def _fingers_and_links(
         part: (n,) number of each vertex's piece or body.
         first: number of the first body.
     """
-    for name in dict.fromkeys(b.link.arm.name for b in bodies if b.link is not None):
-        own = [(k, b) for k, b in enumerate(bodies, first) if b.link and b.link.arm.name == name]
+    for arm in arms_of(bodies):
+        own = [(k, b) for k, b in enumerate(bodies, first) if b.link and b.link.arm is arm]
         fingers, others = ([k for k, b in own if (b.rigid is None) == still] for still in (0, 1))
         if fingers and others:
             yield np.isin(part, fingers), np.isin(part, others)

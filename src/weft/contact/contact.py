@@ -19,7 +19,8 @@ from weft.base.arrays import Bools, Floats, Ints, Positions
 from weft.base.errors import SceneError, StartError, point_text
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, ROOM, Accepts, documented, setting
-from weft.bodies.body import Body, join_faces, join_positions
+from weft.bodies.arms.arm import Arm
+from weft.bodies.body import Body, join_faces, join_positions, on_arms
 from weft.bodies.rigid.rigid_bodies import NONE, RigidBodies, all_vertices
 from weft.contact.assembly.embedding import ContactEmbedding, WeightedEmbedding
 from weft.contact.broad_phase.candidate_search import find_candidates
@@ -225,6 +226,11 @@ class Contact:
                 f"{height:.4g} m high",
                 hint="or a coarser mesh",
             )
+
+    def on_arms(self, arms: Sequence[Arm]) -> "Contact":
+        """Return the contact with links of arms with other targets after the start."""
+        bodies = on_arms(self.bodies, arms)
+        return dataclasses.replace(self, bodies=bodies, loose=self.loose.on_arms(arms))
 
     @cached_property
     def weights(self) -> Interpolation | None:

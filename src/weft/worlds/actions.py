@@ -82,6 +82,27 @@ def check_moves(actions: ArrayArgument, worlds: Sequence[World]) -> list[Floats]
     return list(moves)
 
 
+def check_targets(joints: ArrayArgument, worlds: Sequence[World]) -> Sequence[Floats | None]:
+    """Return the targets (j,) [rad or m] of the joints of every world; None: none are given.
+
+    Raises:
+        SceneError: another shape, numbers that are not finite, or out of the range of a joint.
+    """
+    if joints is None:
+        return [None] * len(worlds)
+    targets = np.asarray(joints, dtype=np.float64)
+    shape = (len(worlds), len(worlds[0].joints))
+    if targets.shape != shape or any(len(w.joints) != shape[1] for w in worlds):
+        raise SceneError("joints", got=f"shape {targets.shape}", expected=f"shape {shape}")
+    _check_finite(targets, "joints")
+    for world, own in zip(worlds, targets):
+        for (arm, joint), target in zip(world.joints, own):
+            joint.check(
+                np.array([target]), f"joints of world {world.number}, {arm.name}.{joint.name}"
+            )
+    return list(targets)
+
+
 def check_holds(holds: Any, worlds: Sequence[World]) -> list[list[Hold]]:
     """Return the holds of every world.
 

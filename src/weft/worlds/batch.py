@@ -21,7 +21,7 @@ from weft.integrators.base import StepReport
 from weft.run.scene_interface import SceneLike, check_unchanged
 from weft.run.simulation import MOST_FRAMES
 from weft.solve.linear.batched_cholesky import SymbolicCholesky
-from weft.worlds.actions import check_holds, check_moves, check_start, check_world
+from weft.worlds.actions import check_holds, check_moves, check_start, check_targets, check_world
 from weft.worlds.compatibility import kinds
 from weft.worlds.group import WorldGroup
 from weft.worlds.lockstep import WorldAlone, step_all
@@ -58,13 +58,13 @@ def batch(
         The batch, with all worlds at their start.
 
     Raises:
-        SceneError: no scenes, or one that changes, or with rigid bodies; with processes, a scene
-            with lambdas or local functions.
+        SceneError: no scenes, or one that changes; with processes, a scene with lambdas or local
+            functions.
     """
     return Batch(scenes, fps=fps, together=together, processes=processes)
 
 
-@checked(SceneError, unchecked=("frame", "release", "advance"))
+@checked(SceneError, unchecked=("frame", "release", "advance", "link_loads"))
 class Batch:
     """Worlds that are stepped together; ``batch`` creates one.
 
@@ -180,7 +180,11 @@ class Batch:
             self.failed.pop(self.worlds[k].number, None)
 
     def step(
-        self, actions: ArrayArgument = None, *, holds: Sequence[Sequence[Hold]] | None = None
+        self,
+        actions: ArrayArgument = None,
+        *,
+        holds: Sequence[Sequence[Hold]] | None = None,
+        joints: ArrayArgument = None,
     ) -> Positions:
         """Advance all worlds by one frame.
 
@@ -188,29 +192,50 @@ class Batch:
             actions: (N,p,3) [m] displacement of each of the p pins of each scene during the frame,
                 in a straight line; it is kept in later frames. None: no displacement.
             holds: for every world, vertices that are held during this frame, and how they move.
+            joints: (N,j) [rad or m] targets of the joints of arms (``joints``), which they reach
+                at the end of the frame and keep. None: as before, or as the scenes say.
 
         Returns:
             ``positions()``, (N,n,3) [m].
 
         Raises:
             SceneError: actions of another shape, that are not finite, or of a pin with a path of
-                its own; vertices that do not exist.
+                its own; vertices that do not exist; targets out of the range of a joint.
             SimulationError: worlds with a step that does not converge, however short; all other
                 worlds have advanced, and these wait for ``reset``.
         """
         moves = check_moves(actions, self.worlds)
         held = check_holds(holds, self.worlds)
-        self.frame(held, moves)
+        self.frame(held, moves, check_targets(joints, self.worlds))
         return self.positions()
 
-    def frame(self, holds: Sequence[Sequence[Hold]], moves: Sequence[Floats]) -> None:
-        """Advance all worlds by one frame, with holds and moves that are checked already."""
+    @property
+    def joints(self) -> Sequence[str]:
+        """The names of the joints of a world that have targets: ``ARM.JOINT``."""
+        return [f"{arm.name}.{joint.name}" for arm, joint in self.worlds[0].joints]
+
+    def link_loads(self) -> Floats:
+        """Return force [N] and torque [N m] about the origin of contact and friction on the links
+        of all arms, (N,l,6), at the end of the last step (``Arm.links`` has their names).
+        """
+        found: Floats = self._stack([w.link_loads for w in self.worlds])
+        return found
+
+    def frame(
+        self,
+        holds: Sequence[Sequence[Hold]],
+        moves: Sequence[Floats],
+        targets: Sequence[Floats | None],
+    ) -> None:
+        """Advance all worlds by one frame, with arguments that are checked already."""
         if self.crew is not None:
             with self._raising():
-                self.crew.frame(holds, moves, self.failed)
+                self.crew.frame(holds, moves, targets, self.failed)
             return
-        for world, move, hold in zip(self.worlds, moves, holds):
+        for world, move, hold, target in zip(self.worlds, moves, holds, targets):
             world.grip(hold, move)
+            if target is not None:
+                world.drive(target)
         self._frame(energies=False)
 
     def warm(self) -> None:
@@ -330,15 +355,8 @@ class Batch:
 
 
 def _world(number: int, scene: SceneLike, fps: float) -> World:
-    model, stepper = scene.model(), scene.stepper()
+    stepper = scene.stepper()
     check_unchanged(scene, f"world {number}", "run this scene with weft.simulate, or as a sweep")
-    if model.loose:
-        raise SceneError(
-            f"world {number}",
-            got="rigid bodies",
-            expected="bodies that nothing moves",
-            hint="run this scene with weft.simulate, or as a sweep",
-        )
     # 1e-9: round-off in the quotient must not add a step
     steps = max(1, math.ceil(1 / (fps * scene.step) - 1e-9))
     return World(scene, stepper, fps, steps, number)

@@ -21,7 +21,7 @@ from weft.run.scene_interface import SceneLike
 from weft.worlds.batch import Batch
 from weft.worlds.world import Hold
 
-SEEN = ("place", "parts", "shift", "gripped")  # attributes of a world that are sent back
+SEEN = ("place", "parts", "shift", "gripped", "targets")  # attributes of a world that are sent back
 
 
 Answer = Any  # what a method of ``Worker`` returns, sent through a pipe
@@ -48,9 +48,14 @@ class Worker:
         for group in self.batch.groups:
             Batch([group.worlds[0].scene], fps=self.fps).warm()
 
-    def frame(self, holds: Sequence[Sequence[Hold]], moves: Sequence[Floats]) -> None:
-        """Advance by one frame, with the given holds and moves."""
-        self.batch.frame(holds, moves)
+    def frame(
+        self,
+        holds: Sequence[Sequence[Hold]],
+        moves: Sequence[Floats],
+        targets: Sequence[Floats | None],
+    ) -> None:
+        """Advance by one frame, with the given holds, moves and targets of joints."""
+        self.batch.frame(holds, moves, targets)
 
     def reset(self, k: int, positions: ArrayArgument) -> None:
         """Start a world again."""

@@ -61,11 +61,13 @@ class WorkerProcesses:
         self,
         holds: Sequence[Sequence[Hold]],
         moves: Sequence[Floats],
+        targets: Sequence[Floats | None],
         failed: dict[int, SimulationError],
     ) -> None:
         """Advance all worlds by one frame."""
+        every = holds, moves, targets
         orders = {
-            k: ("frame", [holds[w] for w in share], [moves[w] for w in share])
+            k: ("frame", *([given[w] for w in share] for given in every))
             for k, share in enumerate(self.shares)
         }
         self.ask(orders, failed)

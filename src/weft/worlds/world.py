@@ -4,12 +4,16 @@ import copy
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from weft.base.arrays import Floats, Point, Positions, VertexIds
 from weft.base.errors import SceneError, SimulationError
+from weft.base.keyframes import Keys
 from weft.base.runtime_types import checked
+from weft.bodies.arms.arm import Arm, ArmJoint
+from weft.bodies.body import arms_of
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.energies.state import State
 from weft.energies.step import Step
@@ -66,6 +70,7 @@ class World:
             None  # last prepared matrix, whose symbolic work is reused
         )
         self._linear: LinearSolver | None = None
+        self.targets: Floats | None = None  # (j,) of joints; None: those of the scene
         self.reset()
 
     def reset(self, start: Positions | None = None) -> None:
@@ -75,6 +80,9 @@ class World:
         # [m] displacement of the scene's pins
         self.shift = np.zeros((len(self.scene.model().pins), 3))
         self.parts: list[TakenStep] = []  # the last step, or those that it was divided into
+        if self.targets is not None:
+            self._aim(self.arms)
+        self.targets = None
         self.gripped = True  # whether pins differ from the scene's
         self._hold((), np.zeros_like(self.shift))
 
@@ -97,11 +105,48 @@ class World:
         assert isinstance(self.stepper, BackwardEuler)
         return self.stepper
 
+    @property
+    def link_loads(self) -> Floats:
+        """The loads (l,6) on the links of all arms at the end of the last step (``Arm``)."""
+        links = self.parts[-1].report.contact.get("links", {}) if self.parts else {}
+        return np.concatenate([arm.link_loads(links) for arm in self.arms])
+
     def plan(self) -> Step:
         """Return the next step."""
         p, same_pattern = self.place, not self.linear.is_direct
         begin = self.model, p.state, p.memory
         return self.integrator.complete_plan(*begin, self.dt, same_pattern)
+
+    @property
+    def arms(self) -> Sequence[Arm]:
+        """The arms of the scene, with its targets of joints."""
+        return arms_of(self.scene.bodies)
+
+    @property
+    def joints(self) -> Sequence[tuple[Arm, ArmJoint]]:
+        """The joints of all arms that have targets."""
+        return [(arm, joint) for arm in self.arms for joint in arm.leaders]
+
+    def drive(self, targets: Floats) -> None:
+        """Let joints of arms go straight to targets (j,) [rad or m] in the next frame, and stay."""
+        begin, end = self.place.frame / self.fps, (self.place.frame + 1) / self.fps
+        keys: dict[str, dict[str, Keys]] = {arm.name: {} for arm in self.arms}
+        for k, (arm, joint) in enumerate(self.joints):
+            own = arm.targets[joint.name]
+            now = own.at(begin) if self.targets is None else self.targets[k]
+            # The arm still starts as in the scene: a finger's points are those of the start.
+            timed = {0.0: own.at(0.0), begin: now, end: targets[k]}
+            keys[arm.name][joint.name] = Keys(list(timed.items()))
+        self.targets = targets
+        self._aim([arm.with_targets(keys[arm.name]) for arm in self.arms])
+
+    def _aim(self, arms: Sequence[Arm]) -> None:
+        """Let links of arms follow other targets."""
+        contact = self.scene.model().contact
+        if arms and contact is not None:
+            moved = contact.on_arms(arms)
+            self.model = _changed(self.model, contact=moved)
+            self.alone = self.alone and _changed(self.alone, contact=moved)
 
     def grip(self, holds: Sequence[Hold], moves: Floats) -> None:
         """Hold vertices in the next frame, and move the scene's pins by ``moves`` (p,3) [m]."""
@@ -126,9 +171,8 @@ class World:
                 start[hold.vertices] = state.x[hold.vertices]
                 path = _straight(begin, end, np.zeros(3), np.asarray(hold.displacement))
                 pins.append(Pin(hold.vertices, None, path, f"hold {k + 1}"))
-        self.model = _with_pins(self.model, pins, start)
-        if self.alone is not None:
-            self.alone = _with_pins(self.alone, pins, start)
+        self.model = _changed(self.model, pins=tuple(pins), start=start)
+        self.alone = self.alone and _changed(self.alone, pins=tuple(pins), start=start)
 
     def went(self, parts: Sequence[TakenStep]) -> None:
         """Store the end of a step that was taken.
@@ -158,9 +202,8 @@ class World:
         """
         p = self.place
         if self.alone is None:
-            self.alone = _with_pins(
-                dataclasses.replace(self.scene.model()), self.model.pins, self.model.start
-            )
+            now = {name: getattr(self.model, name) for name in ("pins", "start", "contact")}
+            self.alone = dataclasses.replace(self.scene.model(), **now)
         begin = p.state, p.memory
         try:
             parts = advance(self.stepper, self.alone, *begin, self.dt, first)
@@ -181,9 +224,11 @@ def _straight(begin: float, end: float, first: Floats, last: Floats) -> Path:
     return Path([Keyframe(begin, a), Keyframe(end, b)], "linear", hold=True)
 
 
-def _with_pins(model: Model, pins: Sequence[Pin], start: Floats | None) -> Model:
-    """Return the model with other pins and the same bound terms, which do not depend on pins."""
-    made = dataclasses.replace(model, pins=tuple(pins), start=start)
+def _changed(model: Model, **changes: Any) -> Model:
+    """Return the model with other pins or links, and the same bound terms, which do not depend on
+    their motion.
+    """
+    made = dataclasses.replace(model, **changes)
     if "assembly" in vars(model):
         vars(made)["assembly"] = model.assembly
     return made

@@ -13,8 +13,10 @@ from functools import cached_property
 import numpy as np
 
 from weft.base.arrays import Floats, Ints, Positions
+from weft.base.errors import SceneError
 from weft.base.keyframes import Keys
 
+SLACK = 1e-9  # [rad or m] by which a target may be out of its range, for round-off
 RECENT = 8  # times for which an arm keeps the frames of its links
 
 
@@ -52,6 +54,21 @@ class ArmJoint:
     def unit(self) -> str:
         """The SI unit of the coordinate."""
         return "m" if self.slides else "rad"
+
+    def check(self, q: Floats, what: str) -> None:
+        """Check that coordinates q (k,) [rad or m] are within the range.
+
+        Raises:
+            SceneError: one is not; ``what`` names it.
+        """
+        out = q[(q < self.low - SLACK) | (q > self.high + SLACK)]
+        if len(out):
+            scale, unit = (1.0, "m") if self.slides else (np.degrees(1.0), "deg")
+            raise SceneError(
+                what,
+                got=f"{scale * out[0]:g} {unit}",
+                expected=f"from {scale * self.low:g} to {scale * self.high:g} {unit}",
+            )
 
     def motion(self, q: float) -> Floats:
         """Return the motion (4,4) of the link at the coordinate q, in its own frame."""

@@ -216,24 +216,8 @@ def _target(joint: ArmJoint, value: Yaml | Keys, what: str) -> tuple[Keys, float
         value = Keys.of(numbers, between, what, SceneError)
     elif not isinstance(value, Keys):
         value = Keys([(0.0, to_si(value, joint.unit, what))])
-    check_range(joint, np.array(value.values), what)
+    joint.check(np.array(value.values), what)
     return value, force
-
-
-def check_range(joint: ArmJoint, q: Floats, what: str) -> None:
-    """Check that coordinates q (k,) [rad or m] are within the range of a joint.
-
-    Raises:
-        SceneError: one is not.
-    """
-    out = (q < joint.low - 1e-9) | (q > joint.high + 1e-9)
-    if out.any():
-        scale, unit = (1.0, "m") if joint.slides else (np.degrees(1.0), "deg")
-        raise SceneError(
-            what,
-            got=f"{scale * q[out][0]:g} {unit}",
-            expected=f"from {scale * joint.low:g} to {scale * joint.high:g} {unit}",
-        )
 
 
 def _finger(link: ArmLink, mass: float, force: float | None, has_more: bool) -> Rigid:

@@ -59,9 +59,10 @@ class AffineBody:
         object.__setattr__(made, "rigid", rigid)
         return made
 
-    def with_first(self, first: int) -> "AffineBody":
-        """Return the body with other points, which begin at the index ``first``."""
+    def as_(self, body: Body, first: int) -> "AffineBody":
+        """Return the body with another link, and with points that begin at the index ``first``."""
         made = copy(self)
+        object.__setattr__(made, "body", body)
         object.__setattr__(made, "first", first)
         return made
 
