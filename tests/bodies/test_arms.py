@@ -78,7 +78,7 @@ def test_mimics_follow_and_ranges_bound(tmp_path):
         ({"elbow": 0.1}, "arm.joints", {"got": "elbow"}),
         ({"shoulder": "90 deg"}, "arm.joints.shoulder", {"got": "90 deg"}),
         ({"grip": "5 cm"}, "arm.joints.grip", {"expected": "0.04 m"}),
-        ({"follow": 0.0}, "arm.joints", {"got": "follow"}),  # it mimics
+        ({"follow": 0.0}, "arm.joints", {"got": "follow"}),  # it mimics another
         ({"shoulder": "2 cm"}, "", {}),
         ({"shoulder": {"keys": [["0 s", "0 deg"]], "force": "1 N"}}, "force", {"got": "hinge"}),
         ({"grip": {"force": "1 N"}}, "grip", {"expected": "keys"}),

@@ -17,7 +17,7 @@ from weft.base.errors import (
     WeftError,
     point_text,
 )
-from weft.bodies.body import Body
+from weft.bodies.body import Body, arms_of
 from weft.bodies.landmarks import Landmarks
 from weft.cloth.attachments.build import name_of
 from weft.cloth.cloth import Cloth
@@ -147,6 +147,9 @@ def _check_scene(path: Path, overrides: Sequence[str], found: Findings) -> Trian
     found.facts += colliders[:LISTED]
     if len(colliders) > LISTED:
         found.facts.append(f"... and {len(colliders) - LISTED} more meshes of bodies")
+    for arm in arms_of(scene.bodies):
+        joints = ", ".join(f"{joint.name} ({joint.range})" for joint in arm.leaders)
+        found.facts.append(f"{arm.name}: joints {joints}")
     found.facts += _rigid_facts(scene)
     if scene.resolved is not None:
         found.facts.append(str(scene.resolved))

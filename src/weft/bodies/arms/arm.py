@@ -55,6 +55,15 @@ class ArmJoint:
         """The SI unit of the coordinate."""
         return "m" if self.slides else "rad"
 
+    @property
+    def range(self) -> str:
+        """The range in words."""
+        return f"{self.text(self.low)} to {self.text(self.high)}"
+
+    def text(self, q: float) -> str:
+        """Return a coordinate in words."""
+        return f"{q:.4g} m" if self.slides else f"{np.degrees(q):.4g} deg"
+
     def check(self, q: Floats, what: str) -> None:
         """Check that coordinates q (k,) [rad or m] are within the range.
 
@@ -63,12 +72,7 @@ class ArmJoint:
         """
         out = q[(q < self.low - SLACK) | (q > self.high + SLACK)]
         if len(out):
-            scale, unit = (1.0, "m") if self.slides else (np.degrees(1.0), "deg")
-            raise SceneError(
-                what,
-                got=f"{scale * out[0]:g} {unit}",
-                expected=f"from {scale * self.low:g} to {scale * self.high:g} {unit}",
-            )
+            raise SceneError(what, got=self.text(out[0]), expected=self.range)
 
     def motion(self, q: float) -> Floats:
         """Return the motion (4,4) of the link at the coordinate q, in its own frame."""

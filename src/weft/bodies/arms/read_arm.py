@@ -7,14 +7,13 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from weft.base.arrays import Angles, Faces, Floats, Point, Positions
 from weft.base.errors import SceneError, check_known
 from weft.base.keyframes import Keys
 from weft.base.runtime_types import checked
 from weft.base.settings import Size
-from weft.base.trees import Yaml
+from weft.base.trees import Json, Yaml
 from weft.base.units import to_si
 from weft.bodies.arms.arm import Arm, ArmJoint, ArmLink
 from weft.bodies.body import Body
@@ -25,8 +24,7 @@ from weft.bodies.shapes.primitives import box, capsule, sphere
 from weft.bodies.shapes.revolved import cylinder
 from weft.io.extra import optional
 
-UPRIGHT = Rotation.from_euler("x", -90, degrees=True)  # z is up in the files, y in weft
-ALONG_Z = Rotation.from_euler("x", 90, degrees=True)  # capsules and cylinders of weft lie along y
+UPRIGHT = np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]])  # z is up in files, y in weft
 NO_MASS = 1e-9  # [kg, kg m^2] of links that have none
 YIELDS = 1e-4  # [m] way of a finger from its target at which its drive reaches the force limit
 
@@ -59,6 +57,8 @@ def load_arm(
         SceneError: a file that is damaged or lacks a mesh, a joint that is not a hinge or slide, a
             loop, an unknown joint, a target out of its range, or MuJoCo is not installed.
     """
+    from scipy.spatial.transform import Rotation
+
     path = Path(path)
     mujoco = optional("mujoco", "arms", f"{name}: arms from files", SceneError)
     m = _compile(mujoco, path, name)
@@ -68,12 +68,12 @@ def load_arm(
     for joint in given:
         check_known(joint, [j.name for j in leaders], f"{name}.joints", SceneError)
     read = {j.name: _target(j, given.get(j.name), f"{name}.joints.{j.name}") for j in leaders}
-    places = np.array([_frame(m.body_pos[k], m.body_quat[k]) for k in range(m.nbody)])
-    links = [m.body(k).name for k in range(m.nbody)]
+    places = np.array([_frame(mujoco, *p) for p in zip(m.body_pos, m.body_quat)])
+    links = [m.body(k).name or f"link {k}" for k in range(m.nbody)]
     parents = np.where(np.arange(m.nbody) > 0, m.body_parentid, -1)
     arm = Arm(name, links, parents, places, tree, {n: keys for n, (keys, _) in read.items()})
-    turn = Rotation.from_euler("xyz", rotation, degrees=True) * UPRIGHT
-    arm = arm.move(turn.as_matrix(), np.asarray(translation))
+    turn = Rotation.from_euler("xyz", rotation, degrees=True).as_matrix()
+    arm = arm.move(turn @ UPRIGHT, np.asarray(translation))
     limits = {j.link: read[tree[j.leader].name][1] for j in tree}
     bodies = []
     for k, title in enumerate(links):
@@ -141,8 +141,9 @@ def _urdf(root: ET.Element, path: Path, name: str) -> str:
                 where=path,
             )
         mesh.set("filename", str(there.resolve()))
-    compiler = ET.SubElement(ET.SubElement(root, "mujoco"), "compiler")
-    compiler.set("strippath", "false")
+    for extension in root.findall("mujoco"):
+        root.remove(extension)
+    ET.SubElement(ET.SubElement(root, "mujoco"), "compiler", strippath="false")
     return ET.tostring(root, encoding="unicode")
 
 
@@ -190,34 +191,29 @@ def _joints(mujoco: ModuleType, m: Any, name: str, path: Path) -> list[ArmJoint]
     return made
 
 
-def _target(joint: ArmJoint, value: Yaml | Keys, what: str) -> tuple[Keys, float | None]:
+def _target(joint: ArmJoint, value: Yaml, what: str) -> tuple[Keys, float | None]:
     """Return the keyframes of a joint, and the largest force [N] with which it closes.
 
     Raises:
         SceneError: a target out of the joint's range, or the force of a hinge.
     """
-    force = None
-    if value is None:
-        value = min(max(0.0, joint.low), joint.high)
-    if isinstance(value, Mapping):
-        value = dict(value)
-        if "force" in value:
-            force = to_si(value.pop("force"), "N", f"{what}.force")
-            if joint.slides is False or not force > 0:
-                raise SceneError(
-                    f"{what}.force",
-                    got=f"{force:g} N" if joint.slides else "of a hinge",
-                    expected="a force above 0 of a slide",
-                )
-        if "keys" not in value:
-            raise SceneError(what, got=sorted(value), expected="keys, between and force")
-        timed, between = Keys.read(value, what)
+    keys, force = value, None
+    if not isinstance(keys, Keys):
+        plain = min(max(0.0, joint.low), joint.high) if value is None else value
+        given: Json = dict(value) if isinstance(value, Mapping) else {"keys": [[0.0, plain]]}
+        force = given.pop("force", None)
+        if "keys" not in given:
+            raise SceneError(what, got=sorted(given), expected="keys, between and force")
+        timed, between = Keys.read(given, what)
         numbers = [(t, to_si(v, joint.unit, what)) for t, v in timed]
-        value = Keys.of(numbers, between, what, SceneError)
-    elif not isinstance(value, Keys):
-        value = Keys([(0.0, to_si(value, joint.unit, what))])
-    joint.check(np.array(value.values), what)
-    return value, force
+        keys = Keys.of(numbers, between, what, SceneError)
+    joint.check(np.array(keys.values), what)
+    if force is not None:
+        force = to_si(force, "N", f"{what}.force")
+        if not (joint.slides and force > 0):
+            got = f"{force:g} N" if joint.slides else "of a hinge"
+            raise SceneError(f"{what}.force", got=got, expected="a force above 0 of a slide")
+    return keys, force
 
 
 def _finger(link: ArmLink, mass: float, force: float | None, has_more: bool) -> Rigid:
@@ -239,11 +235,11 @@ def _finger(link: ArmLink, mass: float, force: float | None, has_more: bool) -> 
     return Rigid(mass=mass, joints=(Joint(kind="slider", axis=(x, y, z), drive=drive),))
 
 
-def _frame(place: Floats, quaternion: Floats) -> Floats:
-    """Return a frame (4,4), from a quaternion with its real part first."""
-    out = np.eye(4)
-    out[:3, :3] = Rotation.from_quat(quaternion, scalar_first=True).as_matrix()
-    out[:3, 3] = place
+def _frame(mujoco: ModuleType, place: Floats, quaternion: Floats) -> Floats:
+    """Return a frame (4,4)."""
+    out, turn = np.eye(4), np.zeros(9)
+    mujoco.mju_quat2Mat(turn, quaternion)
+    out[:3, :3], out[:3, 3] = turn.reshape(3, 3), place
     return out
 
 
@@ -260,30 +256,32 @@ def _shape(mujoco: ModuleType, m: Any, g: int, edge: float, name: str) -> tuple[
     Raises:
         SceneError: a geometry that is no mesh and no closed primitive.
     """
-    kind, size = mujoco.mjtGeom(m.geom_type[g]), m.geom_size[g]
-    r, half = float(size[0]), float(size[1])
-    kinds = mujoco.mjtGeom
-    if kind == kinds.mjGEOM_MESH:
+    kind = mujoco.mjtGeom(m.geom_type[g]).name.removeprefix("mjGEOM_")
+    a, b, c = map(float, m.geom_size[g])
+    if kind == "MESH":
         k = m.geom_dataid[g]
-        first, n = m.mesh_vertadr[k], m.mesh_vertnum[k]
-        x = np.array(m.mesh_vert[first : first + n], dtype=np.float64)
-        faces = m.mesh_face[m.mesh_faceadr[k] : m.mesh_faceadr[k] + m.mesh_facenum[k]]
-    elif kind in (kinds.mjGEOM_SPHERE, kinds.mjGEOM_ELLIPSOID):
-        made = sphere(1.0, edge / float(size.max()))
-        x, faces = made.vertices * (r if kind == kinds.mjGEOM_SPHERE else size), made.faces
-    elif kind == kinds.mjGEOM_BOX:
-        made = box((2 * r, 2 * half, 2 * float(size[2])), edge)
+        first, face = m.mesh_vertadr[k], m.mesh_faceadr[k]
+        x = np.array(m.mesh_vert[first : first + m.mesh_vertnum[k]], dtype=np.float64)
+        faces = m.mesh_face[face : face + m.mesh_facenum[k]]
+    elif kind in ("SPHERE", "ELLIPSOID", "BOX", "CAPSULE", "CYLINDER"):
+        made = {
+            "SPHERE": lambda: sphere(a, edge),
+            "ELLIPSOID": lambda: sphere(1.0, edge / max(a, b, c)),
+            "BOX": lambda: box((2 * a, 2 * b, 2 * c), edge),
+            "CAPSULE": lambda: capsule(a, 2 * b, edge),
+            "CYLINDER": lambda: cylinder(a, 2 * b, edge),
+        }[kind]()
         x, faces = made.vertices, made.faces
-    elif kind in (kinds.mjGEOM_CAPSULE, kinds.mjGEOM_CYLINDER):
-        round_ = capsule if kind == kinds.mjGEOM_CAPSULE else cylinder
-        made = round_(r, 2 * half, edge)
-        x, faces = ALONG_Z.apply(made.vertices), made.faces
+        if kind == "ELLIPSOID":
+            x = x * (a, b, c)
+        if kind in ("CAPSULE", "CYLINDER"):
+            x = x @ UPRIGHT  # of weft they lie along y
     else:
         raise SceneError(
             f"{name}: {m.geom(g).name or f'geometry {g}'}",
-            got=kind.name,
+            got=kind,
             expected="a mesh, box, sphere, ellipsoid, capsule or cylinder",
             hint="list a floor or ground among the scene's bodies",
         )
-    frame = _frame(m.geom_pos[g], m.geom_quat[g])
+    frame = _frame(mujoco, m.geom_pos[g], m.geom_quat[g])
     return np.asarray(x @ frame[:3, :3].T + frame[:3, 3]), np.asarray(faces)
