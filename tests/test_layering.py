@@ -31,8 +31,8 @@ STAGES = [
     ["scene"],
     ["fitting"],
     ["validate"],
-    ["robotics"],
     ["sweep"],
+    ["robotics"],
     ["live"],
     ["cli"],
 ]

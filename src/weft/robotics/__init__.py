@@ -1,17 +1,20 @@
-"""Gymnasium environments of cloth for learning robots: grasp, fold and flatten.
+"""Gymnasium environments of cloth for learning robots: tasks, grippers and cameras.
 
 They need ``pip install 'weft[gym]'``. ``env("fold")`` builds one environment, ``vector_env("fold",
-16)`` many in one batch. Read ``tasks`` first (start, reward and goal of each task), then
-``grippers`` and ``rig`` (tables with cloth and grippers as one ``weft.batch``). The environments
-themselves are ``cloth_env`` and ``cloth_vector_env``; ``spaces`` has their spaces, and
-``registration`` registers them with Gymnasium.
+16)`` many in one batch. Read ``tasks`` first (scene, start, observation, reward and success of each
+task) with ``metrics``, then ``grippers``, ``camera_settings`` and ``rig`` (worlds with cloth,
+grippers and cameras as one ``weft.batch``). The environments themselves are ``cloth_env`` and
+``cloth_vector_env``; ``registration`` registers tasks with Gymnasium. The folder ``scenes`` has the
+scene files of the tasks.
 """
 
 from typing import TYPE_CHECKING
 
 from weft.base.errors import WeftError
 from weft.base.runtime_types import checked
+from weft.base.trees import YamlMapping
 from weft.io.extra import optional
+from weft.show.picture.camera_sensor import CameraSensor
 
 if TYPE_CHECKING:
     from weft.robotics.cloth_env import ClothEnv
@@ -22,27 +25,40 @@ if TYPE_CHECKING:
 def env(
     task: str,
     *,
-    size: int = 17,
-    fabric: str = "cotton",
+    set: YamlMapping | None = None,
+    vary: YamlMapping | None = None,
+    seed: int = 0,
+    variant: int = 0,
     steps: int = 60,
+    camera: CameraSensor | None = None,
     render_mode: str | None = None,
 ) -> "ClothEnv":
     """Build a Gymnasium environment (``docs/robots.md``).
 
     Args:
-        task: ``grasp``, ``fold`` or ``flatten``.
-        size: vertices along a side of the cloth.
-        fabric: its name.
+        task: ``grasp``, ``fold``, ``flatten``, ``fold_tee``, ``fold_trousers``, ``drape``,
+            ``hang``, ``dress``, or one of your own.
+        set: fields of the task's scene by path (``{"cloth.fabric": "silk"}``); those that begin
+            with ``camera.`` are ``CameraSettings``, and give it a camera.
+        vary: distributions of such fields in the words of a sweep, ``{"contact.friction": {"from":
+            0.2, "to": 0.6}}``, in addition to the task's own.
+        seed: of the values that are drawn from the distributions.
+        variant: number of the draw; environment k of ``vector_env`` has the draw of variant k.
         steps: after which an episode is truncated.
+        camera: a calibrated camera, in place of one by fields; None: no pictures.
         render_mode: ``rgb_array``, or None.
 
     Raises:
-        WeftError: no such task, or Gymnasium is not installed.
+        WeftError: no such task, field or value, or Gymnasium is not installed.
     """
     optional("gymnasium", "gym", "environments", WeftError)
     from weft.robotics.cloth_env import ClothEnv
+    from weft.robotics.rig import EnvSettings
 
-    return ClothEnv(task, size=size, fabric=fabric, steps=steps, render_mode=render_mode)
+    settings = EnvSettings(
+        task=task, set=set or {}, vary=vary or {}, seed=seed, steps=steps, camera=camera
+    )
+    return ClothEnv(settings, variant, render_mode)
 
 
 @checked(WeftError)
@@ -50,27 +66,28 @@ def vector_env(
     task: str,
     num_envs: int,
     *,
-    size: int = 17,
-    fabric: str = "cotton",
+    set: YamlMapping | None = None,
+    vary: YamlMapping | None = None,
+    seed: int = 0,
     steps: int = 60,
+    camera: CameraSensor | None = None,
     processes: int | None = None,
 ) -> "ClothVectorEnv":
     """Build many environments that are stepped together as one ``weft.batch``.
 
     Args:
-        task: ``grasp``, ``fold`` or ``flatten``.
-        num_envs: number of environments.
-        size: vertices along a side of the cloth.
-        fabric: its name.
-        steps: after which an episode is truncated.
+        task, set, vary, seed, steps, camera: as those of ``env``.
+        num_envs: number of environments. Their scenes differ as ``vary`` says.
         processes: among which the environments are divided; None: one for each core.
 
     Raises:
-        WeftError: no such task, fewer than one environment, or Gymnasium is not installed.
+        WeftError: as ``env``, or fewer than one environment.
     """
     optional("gymnasium", "gym", "environments", WeftError)
     from weft.robotics.cloth_vector_env import ClothVectorEnv
+    from weft.robotics.rig import EnvSettings
 
-    return ClothVectorEnv(
-        task, num_envs, size=size, fabric=fabric, steps=steps, processes=processes
+    settings = EnvSettings(
+        task=task, set=set or {}, vary=vary or {}, seed=seed, steps=steps, camera=camera
     )
+    return ClothVectorEnv(settings, num_envs, processes)

@@ -1,4 +1,4 @@
-"""A Gymnasium environment: one cloth on a table."""
+"""A Gymnasium environment: one task of a robot in one world."""
 
 from typing import Any
 
@@ -9,75 +9,63 @@ from numpy.typing import ArrayLike
 from weft.base.arrays import AnyArray
 from weft.base.errors import WeftError
 from weft.base.trees import Json
-from weft.robotics.rig import RATE, Rig
-from weft.robotics.spaces import action_space, observation_space
+from weft.robotics.rig import RATE, EnvSettings, Observation, Rig
+from weft.show.picture.camera import look_at
+from weft.show.picture.camera_sensor import CameraSensor, CameraView
+from weft.show.picture.renderer import draw_dots
+
+SHOWN = look_at((0.4, 0.75, 1.0), (0.0, 0.1, 0.0), field_of_view=36)  # the camera of ``render``
 
 
 class ClothEnv(gymnasium.Env[Any, Any]):
-    """An environment to grasp, fold or flatten cloth.
+    """An environment of one task; ``weft.robotics.env`` makes it.
 
-    ``docs/robots.md`` describes observations, actions and rewards. The reward of a step is the
-    change of the task's measure, and 1 more when the task is solved, which ends the episode.
+    ``docs/robots.md`` describes observations, actions and rewards.
+
+    Args:
+        settings: task, fields of its scene, camera and length of episodes.
+        variant: number of the world whose scene is drawn.
+        render_mode: ``rgb_array``, or None.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": int(RATE)}  # noqa: RUF012 (Gymnasium's)
 
     def __init__(
-        self,
-        task: str = "fold",
-        *,
-        size: int = 17,
-        fabric: str = "cotton",
-        steps: int = 60,
-        render_mode: str | None = None,
+        self, settings: EnvSettings, variant: int = 0, render_mode: str | None = None
     ) -> None:
         if render_mode not in (None, "rgb_array"):
             raise WeftError("render_mode", got=repr(render_mode), expected="rgb_array, or None")
-        self.rig, self.steps, self.render_mode = Rig(task, 1, size, fabric), steps, render_mode
-        self.observation_space = observation_space(self.rig)
-        self.action_space = action_space(self.rig)
-        self._count, self._measure, self._renderer = 0, 0.0, None
+        self.rig, self.render_mode = Rig(settings, 1, variant), render_mode
+        self.observation_space = self.rig.observation_space
+        self.action_space = self.rig.action_space
+        self._view: CameraView | None = None
 
     def reset(
         self, *, seed: int | None = None, options: Json | None = None
-    ) -> tuple[AnyArray, Json]:
+    ) -> tuple[Observation, Json]:
         """Start a new episode, with the cloth at another place."""
         super().reset(seed=seed)
         self.rig.reset(0, self.np_random)
-        self._count, self._measure = 0, float(self.rig.measures()[0])
-        return self.rig.observations()[0], {"measure": self._measure}
+        return self.rig.observe(0), self.rig.details(0)
 
-    def step(self, action: ArrayLike) -> tuple[AnyArray, float, bool, bool, Json]:
+    def step(self, action: ArrayLike) -> tuple[Observation, float, bool, bool, Json]:
         """Advance by a twentieth of a second.
 
         Raises:
             WeftError: an action of another shape, or with numbers that are not finite.
         """
-        rig = self.rig
-        rig.step(np.asarray(action)[None])
-        self._count += 1
-        before, self._measure = self._measure, float(rig.measures()[0])
-        solved, failed = self._measure >= rig.task.done, rig.failed(0)
-        reward = self._measure - before + float(solved)
-        info: Json = {"measure": self._measure, "solved": solved}
-        if failed:
-            info["failed"] = failed
-        over = self._count >= self.steps or bool(failed)
-        return rig.observations()[0], reward, solved, over and not solved, info
+        self.rig.step(np.asarray(action)[None])
+        judged = self.rig.judge(0)
+        return self.rig.observe(0), *judged
 
-    def render(self) -> Any:
+    def render(self) -> AnyArray | None:
         """Return a picture (h,w,3) uint8 with ``render_mode="rgb_array"``; else None."""
         if self.render_mode is None:
             return None
-        from weft.show.picture.renderer import Renderer, Style
-
-        table = self.rig.table
-        x = np.concatenate([self.rig.batch.positions()[0], table.vertices])
-        if self._renderer is None:
-            mesh = self.rig.scene.cloth.mesh
-            room = np.array([[-0.3, 0.0, -0.3], [0.3, 0.3, 0.3]])
-            frame = np.concatenate([np.resize(room, (mesh.n_vertices, 3)), table.vertices])
-            style = Style(width=640, height=480, elevation=30.0)
-            self._renderer = Renderer(mesh, [x, frame], style, body_faces=table.faces)  # type: ignore[assignment]
-        shown: Any = self._renderer
-        return shown.image(x, dots=self.rig.grippers[0].x)
+        scene = self.rig.tasks[0].scene
+        if self._view is None:
+            sensor = CameraSensor(SHOWN, 640, 480, ("rgb",))
+            self._view = CameraView(sensor, scene.cloth.mesh, scene.bodies)
+        image = self._view.observe(self.rig.everything(0))["rgb"]
+        draw_dots(image, SHOWN.project(self.rig.grippers[0].x, 640, 480))
+        return image

@@ -1,6 +1,7 @@
 """Grippers that move as commanded, and hold the nearby cloth while they are closed."""
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 
@@ -11,22 +12,21 @@ REACH = 0.03  # [m] distance from a gripper within which cloth is gripped
 FASTEST = 0.02  # [m] largest displacement along each axis in a step
 LOW, HIGH, WIDE = 2e-3, 0.6, 0.5  # [m] least and largest height, and largest |x| and |z|
 CARRIED = 8e-3  # [m] least height of gripped cloth, so that it passes over a layer on the table
-TAUT = 1.02  # largest distance of two grippers, over their distance in the flat cloth
+TAUT = 1.02  # largest distance of two grippers, over their distance in the cloth at rest
 
 
 class Grippers:
-    """The grippers of one world, all open, side by side over the table's middle.
+    """The grippers of one world, all open.
 
     Args:
-        count: how many.
-        uv: (n,2) [m] material coordinates of the cloth's vertices.
+        places: (g,3) [m] where they start.
+        rest: (n,3) [m] positions of the cloth without stretch.
     """
 
-    def __init__(self, count: int, uv: Floats) -> None:
-        self.uv = uv
-        side = 0.1 * (np.arange(count) - (count - 1) / 2)
-        self.x = np.column_stack([np.zeros(count), np.full(count, 0.1), side])
-        self.gripped: list[Ints] = [np.zeros(0, dtype=np.int32) for _ in range(count)]
+    def __init__(self, places: Sequence[Sequence[float]], rest: Positions) -> None:
+        self.rest = rest
+        self.x = np.array(places, dtype=np.float64)
+        self.gripped: list[Ints] = [np.zeros(0, dtype=np.int32) for _ in places]
 
     @property
     def closed(self) -> Floats:
@@ -48,7 +48,7 @@ class Grippers:
             self._grip(k, bool(action[k, 3] > 0), cloth)
             if len(self.gripped[k]):
                 way[1] = max(way[1], CARRIED - cloth[self.gripped[k], 1].min())
-        if self._pulls(before + ways, before):
+        if self._pulls(ways, cloth):
             ways[:] = 0.0
         self.x = before + ways
         return [Hold(ids, way) for ids, way in zip(self.gripped, ways) if len(ids)]
@@ -62,14 +62,14 @@ class Grippers:
                 near[other] = False
             self.gripped[k] = np.flatnonzero(near).astype(np.int32)
 
-    def _pulls(self, after: Positions, before: Positions) -> bool:
+    def _pulls(self, ways: Floats, cloth: Positions) -> bool:
         """Return whether two grippers would pull the cloth between them beyond its length."""
-        for a in range(len(after)):
-            for b in range(a):
-                if len(self.gripped[a]) and len(self.gripped[b]):
-                    middles = [self.uv[self.gripped[k]].mean(0) for k in (a, b)]
-                    most = TAUT * float(np.linalg.norm(middles[0] - middles[1]))
-                    apart, now = (np.linalg.norm(x[a] - x[b]) for x in (after, before))
-                    if apart > max(most, float(now)):
-                        return True
+        holding = [k for k, ids in enumerate(self.gripped) if len(ids)]
+        middles = [cloth[self.gripped[k]].mean(0) for k in holding]
+        rest = [self.rest[self.gripped[k]].mean(0) for k in holding]
+        for (i, a), (j, b) in combinations(enumerate(holding), 2):
+            now = middles[i] - middles[j]
+            most = max(TAUT * np.linalg.norm(rest[i] - rest[j]), np.linalg.norm(now))
+            if np.linalg.norm(now + ways[a] - ways[b]) > most:
+                return True
         return False

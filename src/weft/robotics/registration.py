@@ -1,16 +1,28 @@
-"""Registration of the environments with Gymnasium, when this module is imported.
+"""Registration of tasks with Gymnasium, when this module is imported.
 
 Gymnasium imports the module itself: ``gymnasium.make("weft.robotics.registration:weft/Fold-v0")``.
 """
 
 import gymnasium
 
-from weft.robotics.tasks import TASKS
+from weft.robotics.tasks import TASKS, Task
+
+
+def register(name: str, task: type[Task]) -> None:
+    """Register a task, for ``weft.robotics.env(name)`` and ``gymnasium.make("weft/Name-v0")``.
+
+    Args:
+        name: such as ``fold_tee``, which Gymnasium knows as ``weft/FoldTee-v0``.
+        task: its class.
+    """
+    TASKS[name] = task
+    gymnasium.register(
+        f"weft/{name.title().replace('_', '')}-v0",
+        entry_point="weft.robotics:env",
+        vector_entry_point="weft.robotics:vector_env",
+        kwargs={"task": name},
+    )
+
 
 for _name in TASKS:
-    gymnasium.register(
-        f"weft/{_name.capitalize()}-v0",
-        entry_point="weft.robotics.cloth_env:ClothEnv",
-        vector_entry_point="weft.robotics.cloth_vector_env:ClothVectorEnv",
-        kwargs={"task": _name},
-    )
+    register(_name, TASKS[_name])

@@ -1,137 +1,236 @@
-"""Tasks of a robot: the start of the cloth, the measure of progress, and the goal.
+"""Tasks of a robot: scene, starts, observations, rewards and success of each one.
 
-Lengths are in meters, up is y, and the table's top is y = 0. Rewards are given in every step; they
-follow from a measure that grows all the way to the goal, so that a learner sees which way leads
-there.
+Lengths are in meters, up is y, and the table's top is y = 0. The reward of a step follows from a
+measure that grows all the way to the goal, so that a learner sees which way leads there.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
 from weft.base.arrays import Floats, Positions
-from weft.base.errors import WeftError, check_known
+from weft.base.trees import YamlMapping
+from weft.robotics.grippers import Grippers
+from weft.robotics.metrics import (
+    TopView,
+    coverage,
+    dressed_share,
+    intersection_over_union,
+    particle_distance,
+)
+from weft.scene.build import load_scene
+from weft.scene.scene import Scene
 
-SIDE = 0.4  # [m] of the square cloth
-LIES = 3.5e-3  # [m] initial height over the table
-CELLS = 80  # cells along a side, for the covered area
+SCENES = Path(__file__).parent / "scenes"
 LIFT = 0.25  # [m] height at which a grasped cloth counts as lifted
-FOLDED = 0.1  # mean distance of folded halves over the side, below which cloth counts as folded
-FLAT = 0.95  # part of the area from which on cloth counts as flattened
 BEND = 0.03  # [m] radius of the fold with which flattening begins
+STILL = 0.05  # [m/s] mean speed below which released cloth counts as hung
 
 
-@dataclass(frozen=True)
-class Task:
-    """A task.
+class Task(ABC):
+    """A task: a subclass says its scene, starts, observations, rewards and success.
+
+    An object is the task in one world. It has the world's ``scene``, and the positions ``rest``
+    (n,3) [m] of its cloth as the scene has them.
 
     Args:
-        name: of the task.
-        grippers: number of grippers.
-        start: returns positions (n,3) [m] for material coordinates (n,2) [m] of the flat cloth and
-            a random generator.
-        measure: progress, 0 at none and 1 at the goal, of positions (n,3) [m] and material
-            coordinates (n,2) [m].
-        done: measure from which on the task is solved.
-    """
-
-    name: str
-    grippers: int
-    start: Callable[[Floats, np.random.Generator], Positions]
-    measure: Callable[[Positions, Floats], float]
-    done: float
-
-
-def task(name: str) -> Task:
-    """Return the task of a name.
+        overrides: fields of the scene, as ``path=value`` texts.
 
     Raises:
-        WeftError: an unknown name.
+        SceneError: a field that the scene does not have, or a value that it does not take.
     """
-    check_known(name, TASKS, "task", WeftError)
-    return TASKS[name]
+
+    scene_file: ClassVar[str | Path] = SCENES / "towel.yaml"
+    vary: ClassVar[YamlMapping] = {}  # distributions of fields, in the words of a sweep's ``vary``
+    places: ClassVar[Sequence[Sequence[float]]] = ((0, 0.1, 0),)  # [m] where its grippers start
+    done: ClassVar[float] = 1.0  # measure from which on the task is solved
+    released: ClassVar[bool] = False  # whether it is solved only once cloth is let go and rests
+
+    def __init__(self, overrides: Sequence[str] = ()) -> None:
+        self.scene = self.build(overrides)
+        self.rest = self.scene.cloth.mesh.vertices
+
+    def build(self, overrides: Sequence[str]) -> Scene:
+        """Return the scene, with some of its fields replaced."""
+        return load_scene(self.scene_file, overrides).scene
+
+    def start(self, random: np.random.Generator) -> Positions:
+        """Return where the cloth (n,3) [m] is when an episode begins, at rest."""
+        return place_randomly(self.rest, random)
+
+    @abstractmethod
+    def measure(self, x: Positions) -> Mapping[str, float]:
+        """Return measures of cloth at positions x (n,3) [m] by name.
+
+        The first one is the measure of progress: 0 at none and 1 at the goal.
+        """
+
+    def observe(self, x: Positions, grippers: Grippers) -> Floats:
+        """Return what a policy sees of cloth at x (n,3) [m] and of the grippers, (k,).
+
+        Positions of all vertices and of the grippers [m], and 1 for each gripper that holds cloth.
+        """
+        return np.concatenate([x.reshape(-1), grippers.x.reshape(-1), grippers.closed])
+
+    def reward(self, before: float, after: float, solved: bool) -> float:
+        """Return the reward of a step from the measures before and after it."""
+        return after - before + float(solved)
+
+    def is_solved(self, measure: float, speed: float, grippers: Grippers) -> bool:
+        """Return whether the task is solved, for a measure and the cloth's mean speed [m/s]."""
+        free = speed < STILL and not grippers.closed.any()
+        return measure >= self.done and (free or not self.released)
 
 
-def lay_flat(uv: Floats, random: np.random.Generator) -> Positions:
-    """Return cloth that lies flat, up to 2 cm from the table's middle and turned by up to 15
-    degrees.
+class Grasp(Task):
+    """Lift a towel: the mean height of the cloth over ``LIFT``, at most 1."""
+
+    done = 0.5
+
+    def measure(self, x: Positions) -> Mapping[str, float]:
+        """Return the lift."""
+        return {"lift": float(np.clip(x[:, 1].mean() / LIFT, 0, 1))}
+
+
+class Flatten(Task):
+    """Spread a towel of which 30 to 45 % are folded over: its normalized coverage."""
+
+    done = 0.95
+
+    def __init__(self, overrides: Sequence[str] = ()) -> None:
+        super().__init__(overrides)
+        self._view = TopView(self.scene.cloth.mesh.faces)
+        self._flat = self._view.cells(self.rest)
+
+    def start(self, random: np.random.Generator) -> Positions:
+        """Return cloth that is folded over on top, without stretch, round a bend."""
+        x = self.rest
+        side = float(np.ptp(x[:, 0]))
+        crease = x[:, 0].max() - random.uniform(0.3, 0.45) * side
+        s = x[:, 0] - crease
+        turn = np.clip(s / BEND, 0, np.pi)
+        over = np.where(s < 0, s, BEND * np.sin(turn)) - np.maximum(s - np.pi * BEND, 0)
+        up = x[:, 1] + BEND * (1 - np.cos(turn))
+        return place_randomly(np.column_stack([crease + over, up, x[:, 2]]), random)
+
+    def measure(self, x: Positions) -> Mapping[str, float]:
+        """Return the coverage, and the intersection over union with the cloth as the scene has
+        it.
+        """
+        now = self._view.cells(x)
+        return {
+            "coverage": coverage(now, self._flat),
+            "iou": intersection_over_union(now, self._flat),
+        }
+
+
+class Fold(Task):
+    """Fold cloth along its middle: 1 - d/d0, d the mean distance of what the fold brings together.
+
+    d0 is this distance in the flat cloth.
     """
-    return _place_randomly(np.column_stack([uv[:, 0], np.full(len(uv), LIES), -uv[:, 1]]), random)
+
+    places = ((0, 0.1, -0.05), (0, 0.1, 0.05))
+    done = 0.8
+
+    def __init__(self, overrides: Sequence[str] = ()) -> None:
+        from scipy.spatial import KDTree
+
+        super().__init__(overrides)
+        middle = 0.5 * (self.rest[:, 0].min() + self.rest[:, 0].max())
+        mirrored = self.rest * [-1, 1, 1] + [2 * middle, 0, 0]
+        self._pairs = KDTree(self.rest).query(mirrored)[1]
+        self._flat = particle_distance(self.rest, self._pairs)
+
+    def measure(self, x: Positions) -> Mapping[str, float]:
+        """Return the progress, and the distance [m]."""
+        distance = particle_distance(x, self._pairs)
+        return {"fold": 1 - distance / self._flat, "distance": distance}
 
 
-def fold_over(uv: Floats, random: np.random.Generator) -> Positions:
-    """Return cloth with 30 to 45 % of its side folded over on top, without stretch, round a
-    bend.
-    """
-    along = uv[:, 0]
-    crease = SIDE / 2 - random.uniform(0.3, 0.45) * SIDE
-    s = along - crease
-    turn = np.clip(s / BEND, 0, np.pi)
-    x = crease + np.where(s < 0, s, BEND * np.sin(turn)) - np.maximum(s - np.pi * BEND, 0)
-    y = LIES + BEND * (1 - np.cos(turn))
-    return _place_randomly(np.column_stack([x, y, -uv[:, 1]]), random)
+class FoldTee(Fold):
+    """Fold a T-shirt along its middle, sleeve onto sleeve."""
+
+    scene_file = SCENES / "tee.yaml"
 
 
-def _place_randomly(x: Positions, random: np.random.Generator) -> Positions:
+class FoldTrousers(Fold):
+    """Fold trousers along their middle, leg onto leg."""
+
+    scene_file = SCENES / "trousers.yaml"
+
+
+class Hang(Task):
+    """Hang a towel on a hook: its mean height over that of a towel which hangs from its middle."""
+
+    scene_file = SCENES / "hook.yaml"
+    places = ((-0.22, 0.1, -0.05), (-0.22, 0.1, 0.05))
+    done = 0.8
+    released = True
+    holder: ClassVar[str] = "hook"  # the body that holds the cloth
+
+    def __init__(self, overrides: Sequence[str] = ()) -> None:
+        super().__init__(overrides)
+        (body,) = (b for b in self.scene.bodies if b.name == self.holder)
+        self.holder_vertices = body.at(0.0)
+        self._hung = self.holder_vertices[:, 1].max() - float(np.ptp(self.rest[:, 2])) / 4
+
+    def measure(self, x: Positions) -> Mapping[str, float]:
+        """Return the height."""
+        return {"height": float(np.clip(x[:, 1].mean() / self._hung, 0, 1))}
+
+
+class Drape(Hang):
+    """Drape a towel over the bar of a rack: half for its height, half for equal sides."""
+
+    scene_file = SCENES / "rack.yaml"
+    holder = "bar"
+    done = 0.75
+
+    def measure(self, x: Positions) -> Mapping[str, float]:
+        """Return the progress, the height, and the balance: 1 if both sides are equally long."""
+        height = super().measure(x)["height"]
+        right = float((x[:, 0] > self.holder_vertices[:, 0].mean()).mean())
+        balance = 2 * min(right, 1 - right)
+        return {"drape": 0.5 * height * (1 + balance), "height": height, "balance": balance}
+
+
+class Dress(Task):
+    """Pull a sleeve onto a mannequin's arm: the share of the arm that it surrounds."""
+
+    scene_file = SCENES / "arm.yaml"
+    places = ((-0.2, 0.38, 0), (-0.2, 0.22, 0))
+    done = 0.4
+
+    def start(self, random: np.random.Generator) -> Positions:
+        """Return the sleeve in the air before the hand, open, up to 1 cm off."""
+        return self.rest + random.uniform(-0.01, 0.01, 3)
+
+    def measure(self, x: Positions) -> Mapping[str, float]:
+        """Return the dressed share."""
+        (arm,) = (b for b in self.scene.bodies if b.name == "arm")
+        return {"dressed": dressed_share(x, arm.vertices)}
+
+
+def place_randomly(x: Positions, random: np.random.Generator) -> Positions:
+    """Return cloth turned by up to 15 degrees about its middle, and moved by up to 2 cm."""
     a = np.radians(random.uniform(-15, 15))
     turn = np.array([[np.cos(a), 0, np.sin(a)], [0, 1, 0], [-np.sin(a), 0, np.cos(a)]])
     shift = np.array([random.uniform(-0.02, 0.02), 0, random.uniform(-0.02, 0.02)])
-    return np.asarray(x @ turn.T + shift)
+    middle = 0.5 * (x.min(0) + x.max(0)) * [1, 0, 1]
+    return np.asarray((x - middle) @ turn.T + middle + shift)
 
 
-def mean_lift(x: Positions, uv: Floats) -> float:
-    """Return the mean height of the cloth over ``LIFT``, at most 1."""
-    return float(np.clip(x[:, 1].mean() / LIFT, 0, 1))
-
-
-def fold_progress(x: Positions, uv: Floats) -> float:
-    """Return 1 - d/d_flat, d the mean distance of vertices that a fold in the middle brings
-    together.
-
-    d_flat is this distance in flat cloth, half a side.
-    """
-    mirrored = _mirror(uv)
-    apart = np.linalg.norm(x - x[mirrored], axis=1).mean()
-    flat = np.linalg.norm(uv - uv[mirrored], axis=1).mean()
-    return float(1 - apart / flat)
-
-
-def covered_share(x: Positions, uv: Floats) -> float:
-    """Return the part of the cloth's area that it covers on the table.
-
-    The result is the number of cells, of an eightieth of the side, with a point of the cloth above
-    them, over the number of cells of the flat cloth (2 to 4 % too much, because cells at the border
-    count whole).
-    """
-    count = round(len(x) ** 0.5)
-    dense = _refine_grid(x[:, [0, 2]].reshape(count, count, 2), -(-2 * CELLS // (count - 1)))
-    ids = np.floor(dense * (CELLS / SIDE)).astype(np.int64)
-    cells = len(np.unique(ids[:, 0] * 100_000 + ids[:, 1]))
-    return float(min(cells / CELLS**2, 1.0))
-
-
-def _refine_grid(grid: Floats, times: int) -> Floats:
-    """Return (m,2) points of a grid (r,c,2) with additional points in between, along both sides."""
-    for axis in (0, 1):
-        count = grid.shape[axis]
-        at = np.linspace(0, count - 1, (count - 1) * times + 1)
-        low = np.minimum(at.astype(int), count - 2)
-        part = (at - low).reshape((-1, 1, 1) if axis == 0 else (1, -1, 1))
-        first, second = np.take(grid, low, axis), np.take(grid, low + 1, axis)
-        grid = (1 - part) * first + part * second
-    return grid.reshape(-1, 2)
-
-
-def _mirror(uv: Floats) -> Floats:
-    """Return (n,) for each vertex, the vertex at the mirrored place."""
-    place = {tuple(p): k for k, p in enumerate(np.round(uv / SIDE, 6).tolist())}
-    there = np.round(np.column_stack([-uv[:, 0], uv[:, 1]]) / SIDE, 6) + 0.0
-    return np.array([place[tuple(p)] for p in there.tolist()])
-
-
-TASKS: Mapping[str, Task] = {
-    "grasp": Task("grasp", 1, lay_flat, mean_lift, 0.5),
-    "fold": Task("fold", 2, lay_flat, fold_progress, 1 - 2 * FOLDED),
-    "flatten": Task("flatten", 1, fold_over, covered_share, FLAT),
+TASKS: dict[str, type[Task]] = {
+    "grasp": Grasp,
+    "fold": Fold,
+    "flatten": Flatten,
+    "fold_tee": FoldTee,
+    "fold_trousers": FoldTrousers,
+    "drape": Drape,
+    "hang": Hang,
+    "dress": Dress,
 }

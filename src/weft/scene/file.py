@@ -101,7 +101,7 @@ def scene_digest(path: str | Path, overrides: Sequence[str] = ()) -> str:
 def _apply(source: Source, overrides: Sequence[str]) -> Source:
     """Return the source with overrides applied to its tree."""
     tree = dict(source.tree)
-    changed = frozenset(_override(tree, text) for text in overrides)
+    changed = frozenset(override_field(tree, text) for text in overrides)
     return replace(source, tree=tree, overridden=source.overridden | changed)
 
 
@@ -128,7 +128,7 @@ def _integrator_of(tree: Json, otherwise: str = "backward_euler") -> str:
     return str(name)
 
 
-def _override(tree: Json, text: str) -> Loc:
+def override_field(tree: Json, text: str) -> Loc:
     """Set a value by its path, in place; blocks on the path are created. Return the path."""
     name, equals, value = text.partition("=")
     parts: Loc = tuple(

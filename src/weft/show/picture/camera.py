@@ -138,7 +138,7 @@ def look_at(
     Raises:
         WeftError: the camera looks along ``up``, or nowhere.
     """
-    back = np.subtract(eye, target)
+    back = np.subtract(eye, target, dtype=np.float64)
     right = np.cross(up, back)
     if np.linalg.norm(right) < 1e-9:
         raise WeftError("camera", got=f"a view along {up}", expected="another direction as up")

@@ -36,7 +36,7 @@ CHANNELS: Mapping[str, Channel] = {
     "depth": Channel((), np.float32, 0.0, 2 * FARTHEST),
     "mask": Channel((), np.uint8, 0, 255),
     "normal": Channel((3,), np.float32, -1.0, 1.0),
-    "point": Channel((3,), np.float32, -np.inf, np.inf),
+    "point": Channel((3,), np.float32, -10 * FARTHEST, 10 * FARTHEST),
 }
 STEEPEST = np.radians(80.0)  # the steepest surface that Nguyen et al. measured
 STEEP = np.radians(60.0)  # angle from which on the steepness matters
