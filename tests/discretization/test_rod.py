@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_bvp
 
 import weft
 from tests.refusals import refused
@@ -11,7 +10,8 @@ from weft.contact.exact.intersections import intersections
 from weft.discretization.rod import RIGID, SIDES
 from weft.scene.build import load_scene
 from weft.scene.elastic import elastic_energies
-from weft.solve.newton.psd import Psd
+from weft.validate.elastica import DROPS
+from weft.validate.rods import TORQUE, buckling_torque, drop, turn_evenly
 
 NUMBERS = {"diameter": "8 mm", "mass": "40 g/m", "stretch": "2 kN", "bending": 0.05}
 LINE = [[0, 0, 0], [1, 0, 0]]
@@ -26,36 +26,10 @@ def total(cloth, x):
     return sum(float(e.value(x).sum()) for e in energies_of(cloth))
 
 
-def turned(cloth, angle):
-    """Points of a straight rod along x whose sections turn evenly, by an angle in all."""
-    x = np.array(cloth.points).reshape(-1, 4, 3)
-    c = x.mean(1, keepdims=True)
-    a = angle * c[..., 0]
-    y, z = (x - c)[..., 1], (x - c)[..., 2]
-    turned = np.stack(
-        [(x - c)[..., 0], np.cos(a) * y - np.sin(a) * z, np.sin(a) * y + np.cos(a) * z], -1
-    )
-    return (c + turned).reshape(-1, 3)
-
-
-def test_a_cantilever_is_the_heavy_elastica():
-    """EI theta'' = w (L - s) cos(theta), clamped and free; second order in the segments."""
-    w, EI = 0.04 * 9.81, 0.05
-
-    def slope(s, y):
-        return np.stack([y[1], w / EI * (1 - s) * np.cos(y[0])])
-
-    s = np.linspace(0, 1, 101)
-    exact = solve_bvp(slope, lambda a, b: np.array([a[0], b[1]]), s, np.zeros((2, 101)), tol=1e-10)
-    theta = exact.sol(np.linspace(0, 1, 20001))[0]
-    end = np.array([np.trapezoid(np.cos(theta)), -np.trapezoid(np.sin(theta)) * -1]) / 20000
-    errors = []
-    for size in (0.1, 0.05):
-        rope = weft.rod(LINE, size, **NUMBERS | {"stretch": 1e6})
-        scene = weft.Scene(rope, [weft.Pin(rope.group("start"))], integrator="quasi_static")
-        x = weft.simulate(scene, seconds=0.04, fps=25).positions(-1)
-        errors.append(np.linalg.norm(x[-SIDES:].mean(0)[:2] - [end[0], -abs(end[1])]))
-    assert errors[1] < 2e-3 and errors[0] / errors[1] == pytest.approx(4, rel=0.3)
+def test_a_cantilever_and_a_twisted_rod():
+    """The heavy elastica, and Greenhill's torque; all rows: `weft validate rods`."""
+    assert drop(50) == pytest.approx(DROPS[50], rel=1e-3)
+    assert buckling_torque() == pytest.approx(TORQUE, rel=2e-3)
 
 
 def test_stretch_twist_and_rigid_motion():
@@ -66,7 +40,7 @@ def test_stretch_twist_and_rigid_motion():
     turn = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
     turn *= np.sign(np.linalg.det(turn))
     assert total(rope, x @ turn.T + 1) == pytest.approx(0, abs=1e-18)
-    assert total(rope, turned(rope, 0.5)) == pytest.approx(0.03 * 0.5**2 / 2, rel=1e-4)
+    assert total(rope, turn_evenly(rope.points, 0.5)) == pytest.approx(0.03 * 0.5**2 / 2, rel=1e-4)
     # the third director takes 1 / RIGID of the stretch, in the least energy
     sections = x.reshape(-1, 4, 3)
     c = sections.mean(1, keepdims=True)
@@ -74,36 +48,6 @@ def test_stretch_twist_and_rigid_motion():
     along = np.array([1 + e / RIGID, 1, 1])
     pulled = (c * [1 + e, 1, 1] + (sections - c) * along).reshape(-1, 3)
     assert total(rope, pulled) == pytest.approx(2000 * e**2 / 2, rel=1e-4)
-
-
-def test_a_clamped_rod_buckles_at_greenhills_torque():
-    """A twisted straight rod with clamped ends is unstable above 8.987 EI/L (Greenhill 1883)."""
-    rope = weft.rod(LINE, 0.04, **NUMBERS | {"stretch": 1e5}, twist=0.05)
-
-    def least(angle):
-        """The least eigenvalue of the Hessian in the straight equilibrium."""
-        x = turned(rope, angle)
-        for _ in range(6):
-            g, K = derivatives(energies_of(rope), x)
-            free = np.s_[12:-12]
-            x.reshape(-1)[free] -= np.linalg.solve(K[free, free], g[free])
-        assert np.abs(g[free]).max() < 1e-6
-        return np.linalg.eigvalsh(K[free, free])[0]
-
-    critical = 8.987  # GJ = EI, so the angle of a meter is the torque over EI
-    assert least(0.97 * critical) > 0 > least(1.03 * critical)
-
-
-def derivatives(energies, x):
-    """Gradient (3 n,) and Hessian (3 n, 3 n) of energies."""
-    g, H = np.zeros_like(x), np.zeros((len(x), 3, len(x), 3))
-    for energy in energies:
-        for ids, force, block in zip(
-            energy.stencil, energy.gradient(x), energy.hessian(x, Psd.EXACT), strict=True
-        ):
-            g[ids] += force
-            H[np.ix_(ids, range(3), ids, range(3))] += block.transpose(0, 2, 1, 3)
-    return g.reshape(-1), H.reshape(x.size, x.size)
 
 
 CLOTHS = """

@@ -45,6 +45,7 @@ _EXPERIMENTS = {
     "creases": Experiment("creases"),
     "attachments": Experiment("attachments"),
     "rigid": Experiment("rigid"),
+    "rods": Experiment("rods", ALL),
     "jointed": Experiment("jointed", ALL),
     "laboratory": Experiment("laboratory"),
     "fitting": Experiment("fitting", ALL),
