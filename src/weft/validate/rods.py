@@ -41,7 +41,7 @@ def drop(gamma: float) -> float:
     """Return the drop of the free end over the length, with rho g L^3/EI = ``gamma``."""
     cloth = made_rod(MASS * GRAVITY / gamma, 0.025)
     model = Scene(cloth, pins=[Pin(cloth.group("start"))]).model()
-    x = rest(model, model.start, 1e-8).start
+    x = rest(model, np.asarray(model.start), 1e-8).start
     return float(-cloth.surfaces.shown.embedding.of(x)[cloth.group("end"), 1].mean())
 
 
