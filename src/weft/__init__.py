@@ -43,10 +43,10 @@ if TYPE_CHECKING:
     from weft.cloth.create import as_splines as as_splines
     from weft.cloth.create import join as join
     from weft.cloth.create import load as load
-    from weft.cloth.create import rod as rod
     from weft.cloth.create import sheet as sheet
     from weft.cloth.create import spline_sheet as spline_sheet
     from weft.cloth.create import triangulate as triangulate
+    from weft.cloth.rod import rod as rod
     from weft.contact.contact import SelfContact as SelfContact
     from weft.discretization.mesh import TriangleMesh as TriangleMesh
     from weft.energies.air.gusts import Gusts as Gusts
@@ -161,7 +161,7 @@ _HOME = {
     "load": "weft.cloth.create",
     "play": "weft.live.play_view",
     "scene_of": "weft.scene.recorded_scene",
-    "rod": "weft.cloth.create",
+    "rod": "weft.cloth.rod",
     "sheet": "weft.cloth.create",
     "simulate": "weft.scene.simulate",
     "spline_sheet": "weft.cloth.create",

@@ -103,7 +103,16 @@ def test_weak_rows_are_indicative():
 
 
 def test_the_fast_part_is_the_default():
-    rest = {"jointed", "fitting", "pillow", "adjoint", "capstan", "capstan-at-rest", "drape"}
+    rest = {
+        "rods",
+        "jointed",
+        "fitting",
+        "pillow",
+        "adjoint",
+        "capstan",
+        "capstan-at-rest",
+        "drape",
+    }
     assert rest | {"numerical-damping", "wrinkles"} == set(names()) - set(names(FAST))
 
 

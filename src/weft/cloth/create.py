@@ -1,5 +1,5 @@
 """Functions that create cloth: ``weft.sheet``, ``weft.spline_sheet``, ``weft.triangulate``,
-``weft.load``, ``weft.rod``, and ``weft.join``, which makes one cloth of several.
+``weft.load``, and ``weft.join``, which makes one cloth of several.
 """
 
 import dataclasses
@@ -14,19 +14,17 @@ from weft.base.arrays import ArrayArgument, ArrayOf, Floats, Positions, Vector
 from weft.base.errors import MeshError, check_known
 from weft.base.machine import memory
 from weft.base.runtime_types import checked
-from weft.base.settings import Force, Length, MassPerLength, RodStiffness, Seed, Size
+from weft.base.settings import Length, Seed, Size
 from weft.cloth.cloth import Cloth, ClothPart
 from weft.cloth.regions import ContactThickness, fabric_regions, own_thickness
 from weft.discretization.bspline import rectangle
 from weft.discretization.compound_surface import Surfaces, merge_pieces
 from weft.discretization.mesh import Pattern, TriangleMesh, grid
 from weft.discretization.quadrature import Rule
-from weft.discretization.rod import SIDES, Rod
 from weft.discretization.spline_surface import Bending, SplineSurface
 from weft.fabric.fabric import Fabric, FabricLike
 from weft.fabric.fabric import fabric as as_fabric
 
-ROD_PIECES = 100_000  # most segments of a rod
 PER_SPAN = 16_000  # [bytes] lower bound of the memory for one knot span
 Polygon = Annotated[ArrayArgument, ArrayOf("numbers", ((None, 2),), "m")]
 DISCRETIZATIONS = ("triangles", "bspline")
@@ -269,66 +267,6 @@ def sheet(
     """
     width, height = float(width), float(height)
     return Cloth(grid(nx, ny, width, height, pattern, seed), as_fabric(fabric))
-
-
-@checked(MeshError)
-def rod(
-    along: Annotated[ArrayArgument, ArrayOf("numbers", ((None, 3),), "m")],
-    size: Size = 0.02,
-    *,
-    diameter: Size,
-    mass: MassPerLength,
-    stretch: Force,
-    bending: RodStiffness,
-    twist: RodStiffness | None = None,
-) -> Cloth:
-    """Create a rope, cord or wire: a Cosserat rod (``discretization.rod``), straight at rest.
-
-    It is a cloth whose triangles are a tube; the vertices at its ends are the groups ``start`` and
-    ``end``. Its fabric has the numbers of the rod over the tube's perimeter: ``stretch_warp`` and
-    ``bending_warp`` those of stretch and bending, ``bending_weft`` that of twist.
-
-    Args:
-        along: (k,3) [m] line along which it starts, without stretch and without twist.
-        size: [m] length of a segment, at most.
-        diameter: [m].
-        mass: [kg/m].
-        stretch: EA [N], force over strain.
-        bending: EI [N m^2], moment over curvature.
-        twist: GJ [N m^2], torque over angle and length, at most 2 EI; None: EI, a round rod of
-            Poisson's ratio 0.
-
-    Raises:
-        MeshError: numbers out of range, or a line without length.
-    """
-    size, radius, bent = float(size), float(diameter) / 2, float(bending)
-    turned = bent if twist is None else float(twist)
-    if turned > 2 * bent:
-        raise MeshError(
-            "rod.twist", got=turned, expected=f"at most 2 x bending, {2 * bent:g} N m^2"
-        )
-    line = np.asarray(along, dtype=np.float64)
-    far = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))])
-    if len(line) < 2 or not (np.diff(far) > 0).all():
-        raise MeshError(
-            "rod.along", got=f"{len(line)} points", expected="two or more, all different"
-        )
-    count = max(math.ceil(far[-1] / size - 1e-9), 2)
-    if count > ROD_PIECES:
-        raise MeshError(
-            "rod.size", got=size, expected=f"at most {ROD_PIECES} segments, not {count}"
-        )
-    at = np.linspace(0.0, far[-1], count + 1)
-    centers = np.column_stack([np.interp(at, far, line[:, i]) for i in range(3)])
-    arc = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(centers, axis=0), axis=1))])
-    surface = Rod(arc, radius, 0, 4 * len(arc))
-    made_of, p = Surfaces(surface.start(centers), [surface]), surface.perimeter
-    stiff = float(stretch) / p
-    fabric = Fabric(float(mass) / p, stiff, stiff, stiff, bent / p, turned / p, name="rod")
-    mesh = made_of.shown.mesh(made_of.points, "rod")
-    ring = np.arange(SIDES, dtype=np.int32)
-    groups = {"start": ring, "end": ring + np.int32(SIDES * count)}
-    return Cloth(dataclasses.replace(mesh, groups=groups), fabric, (), made_of)
 
 
 @checked(MeshError)

@@ -26,8 +26,9 @@ from weft.base.yaml_lines import Loc
 from weft.bodies.motion.pins import Pin
 from weft.cloth.attachments import Attachment
 from weft.cloth.cloth import Cloth
-from weft.cloth.create import as_splines, rod, spline_sheet, with_regions
+from weft.cloth.create import as_splines, spline_sheet, with_regions
 from weft.cloth.regions import ContactThickness, own_thickness
+from weft.cloth.rod import rod
 from weft.contact import Body, load_animated, load_body, load_cached, load_frames
 from weft.discretization.mesh import TriangleMesh, grid, isolated_error
 from weft.energies.state import State

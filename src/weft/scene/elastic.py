@@ -14,10 +14,10 @@ import numpy as np
 from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import SceneError
 from weft.bodies.rigid.energies import ONE_SOLVE
-from weft.bodies.rigid.rigidity import Rigidity
+from weft.cloth.rod import rod_energies
 from weft.discretization.mesh import TriangleMesh
 from weft.discretization.quadrature import bending_points
-from weft.discretization.rod import RIGID, Rod
+from weft.discretization.rod import Rod
 from weft.discretization.samples import Samples
 from weft.discretization.spline_surface import SplineSurface
 from weft.discretization.surface import Surface
@@ -348,7 +348,7 @@ def _seams(fabric: Fabric, surface: SplineSurface) -> Made:
 
 
 def _rod(scene: "Scene", fabric: Fabric, surface: Rod) -> Made:
-    """Build stretch, bending and twist of a rod, and what keeps its sections rigid.
+    """Build the energies of a rod.
 
     Raises:
         SceneError: an integrator with one linear solve a step.
@@ -360,19 +360,7 @@ def _rod(scene: "Scene", fabric: Fabric, surface: Rod) -> Made:
             expected="backward_euler, bdf2 or quasi_static",
             hint="in one linear solve a step, what turns swells",
         )
-    p = surface.perimeter
-    stretch, bending, twist = (
-        p * fabric.stretch_warp,
-        p * fabric.bending_warp,
-        p * fabric.bending_weft,
-    )
-    at = surface.strains(stretch, bending, twist)
-    return (
-        QuadraticForm(at.stencil, at.coefficient, at.weight, "rod", of_rest=False),
-        Rigidity(
-            surface.points, surface.directors, RIGID * stretch * surface.share, "rod sections"
-        ),
-    )
+    return rod_energies(fabric, surface)
 
 
 # bending energies, and seams, of each kind of surface

@@ -9,10 +9,13 @@ from scipy.optimize import brentq
 
 from weft.base.arrays import Floats, Positions
 from weft.bodies.motion.pins import Pin
+from weft.bodies.rigid.rigidity import Rigidity
 from weft.cloth.cloth import Cloth
-from weft.cloth.create import rod
+from weft.cloth.rod import rod, rod_energies
+from weft.discretization.rod import Rod
+from weft.energies.elastic.quadratic_form import QuadraticForm
+from weft.energies.loads.gravity import Gravity
 from weft.integrators.model import Model
-from weft.scene.scene import Scene
 from weft.solve.newton.psd import Psd
 from weft.validate.check import Rows, measure
 from weft.validate.elastica import DROPS
@@ -40,23 +43,30 @@ def made_rod(bending: float, size: float) -> Cloth:
 def drop(gamma: float) -> float:
     """Return the drop of the free end over the length, with rho g L^3/EI = ``gamma``."""
     cloth = made_rod(MASS * GRAVITY / gamma, 0.025)
-    model = Scene(cloth, pins=[Pin(cloth.group("start"))]).model()
-    x = rest(model, np.asarray(model.start), 1e-8).start
+    weight = Gravity(cloth.mass, (0.0, -GRAVITY, 0.0))
+    clamp = Pin(cloth.surfaces.determined_by(cloth.group("start")))
+    model = Model(cloth.mass, (*_energies(cloth), weight), (clamp,), cloth.points)
+    x = rest(model, cloth.points, 1e-8).start
     return float(-cloth.surfaces.shown.embedding.of(x)[cloth.group("end"), 1].mean())
 
 
 def buckling_torque() -> float:
     """Return the torque over EI/L at which the straight equilibrium becomes unstable."""
     cloth = made_rod(BENDING, 0.025)
-    model = Scene(cloth, gravity=(0, 0, 0)).model()
-    return float(brentq(lambda angle: _least(cloth, model, angle), 8.0, 10.0, xtol=1e-3))
+    return float(brentq(lambda angle: _least(cloth, angle), 8.0, 10.0, xtol=1e-3))
 
 
-def _least(cloth: Cloth, model: Model, angle: float) -> float:
+def _energies(cloth: Cloth) -> tuple[QuadraticForm, Rigidity]:
+    (surface,) = cloth.surfaces.pieces
+    assert isinstance(surface, Rod)
+    return rod_energies(cloth.fabric, surface)
+
+
+def _least(cloth: Cloth, angle: float) -> float:
     """Return the least eigenvalue of the straight equilibrium, with the ends turned by an angle."""
     x, free = turn_evenly(cloth.points, angle), np.s_[12:-12]
     for _ in range(NEWTON):
-        g, H = derivatives(model, x)
+        g, H = derivatives(_energies(cloth), x)
         x.reshape(-1)[free] -= np.linalg.solve(H[free, free], g[free])
     return float(np.linalg.eigvalsh(H[free, free])[0])
 
@@ -71,12 +81,11 @@ def turn_evenly(points: Positions, angle: float) -> Positions:
     return np.asarray((center + np.stack([along, *across], -1)).reshape(-1, 3))
 
 
-def derivatives(model: Model, x: Positions) -> tuple[Floats, Floats]:
-    """Return gradient (3 n,) and Hessian (3 n, 3 n) of the energies of elements at x (n,3) [m]."""
+def derivatives(energies: tuple[QuadraticForm, Rigidity], x: Positions) -> tuple[Floats, Floats]:
+    """Return gradient (3 n,) and Hessian (3 n, 3 n) of energies at x (n,3) [m]."""
     g, H = np.zeros_like(x), np.zeros((len(x), 3, len(x), 3))
-    for e in model.energies:
-        if hasattr(e, "stencil"):
-            for ids, force, block in zip(e.stencil, e.gradient(x), e.hessian(x, Psd.EXACT)):
-                g[ids] += force
-                H[np.ix_(ids, range(3), ids, range(3))] += block.transpose(0, 2, 1, 3)
+    for e in energies:
+        for ids, force, block in zip(e.stencil, e.gradient(x), e.hessian(x, Psd.EXACT)):
+            g[ids] += force
+            H[np.ix_(ids, range(3), ids, range(3))] += block.transpose(0, 2, 1, 3)
     return g.reshape(-1), H.reshape(x.size, x.size)
