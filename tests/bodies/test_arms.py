@@ -160,7 +160,7 @@ def test_a_tray_carries_the_weight_of_a_cloth(tmp_path):
 
 
 def test_a_scene_file_with_an_arm(tmp_path):
-    """Bodies are counted as the file lists them, and keyframes of joints are those of the arm."""
+    """Blocks keep their numbers, and keyframes of joints are those of the arm."""
     write(tmp_path, GRIPPER, "hand.xml")
     (tmp_path / "scene.yaml").write_text("""
 cloth: {sheet: {nx: 4, ny: 4, width: 4 cm, height: 4 cm}, fabric: cotton, translation: [2, 0, 0]}
@@ -182,8 +182,8 @@ fps: 50
 """)
     loaded = load_scene(tmp_path / "scene.yaml")
     names = [b.name for b in loaded.scene.bodies]
-    assert names == ["robot.hand", "robot.left", "robot.right", "ball"]
-    assert list(loaded.scene.keyed) == ["bodies.3.rigid.joints.0.length"]
+    assert names == ["robot.hand", "ball", "robot.left", "robot.right"]
+    assert list(loaded.scene.keyed) == ["bodies.1.rigid.joints.0.length"]
     hand = loaded.scene.bodies[0]
     assert hand.at(1.0) - hand.at(0.0) == pytest.approx(
         np.tile([0, 0.1, 0], (len(hand.vertices), 1))

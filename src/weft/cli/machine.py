@@ -37,6 +37,7 @@ OPTIONAL: Mapping[str, str] = {  # module -> what it is for
     "zarr": "data sets in Zarr (weft[data])",
     "pyarrow": "data sets in Parquet (weft[data])",
     "gymnasium": "environments for learning (weft[gym])",
+    "mujoco": "robot arms from URDF and MJCF (weft[arms])",
     "torch": "gradients for PyTorch (weft[torch])",
     "jax": "gradients for JAX (weft[jax])",
     "bpy": "Alembic files, where there is no Blender",

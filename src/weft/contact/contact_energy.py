@@ -71,6 +71,10 @@ class ContactEnergy(Bound):
         self._slopes: ContactSlopes | None = None  # of the step and friction that are frozen
         self.blocked = None
         self._check = IntersectionCheck(contact.mesh)
+        bodies = (*contact.loose.bodies, *contact.bodies)
+        first = len(sides.names) - len(bodies)
+        links = [(k, b.name) for k, b in enumerate(bodies, first) if b.link is not None]
+        self._links = {name: np.flatnonzero(sides.part == k) for k, name in links}
 
     def update_constants(self, energy: SelfContact) -> None:
         """Use the friction of these settings from the next step on; other settings stay."""
@@ -451,19 +455,17 @@ class ContactEnergy(Bound):
         """Return the force [N] of contact and friction on each link of arms that touches something,
         and its torque [N m] about the origin of the scene.
         """
-        place, sides = kernel.numpy(y), self.contact.mesh.sides
+        place = kernel.numpy(y)
         force = np.zeros(place.shape)
         if len(contacts):
             np.subtract.at(force, contacts.stencil, kernel.numpy(contacts.gradients(y)))
         if self.friction:
             np.subtract.at(force, self.friction.stencil, kernel.numpy(self.friction.gradient(y)))
-        bodies = (*self.contact.loose.bodies, *self.contact.bodies)
         found: Json = {}
-        for k, body in enumerate(bodies, len(sides.names) - len(bodies)):
-            own = (sides.part == k) & force.any(axis=1)
-            if body.link is not None and own.any():
+        for name, own in self._links.items():
+            if force[own].any():
                 torque = np.cross(place[own], force[own]).sum(0)
-                found[body.name] = {"force": force[own].sum(0).tolist(), "torque": torque.tolist()}
+                found[name] = {"force": force[own].sum(0).tolist(), "torque": torque.tolist()}
         return found
 
     def report(self, x: WarpArray) -> Json:
@@ -479,7 +481,7 @@ class ContactEnergy(Bound):
             found["least_distance"] = contacts.least_distance(y)
         if self.friction:
             found["friction_work"] = self.friction.work(y)
-        if any(b.link is not None for b in (*self.contact.bodies, *self.contact.loose.bodies)):
+        if self._links:
             found["links"] = self._link_forces(y, contacts)
         if self.search.thickness_part < 1.0 and self.blocked is not None:
             place = [float(c) for c in self.blocked]

@@ -6,8 +6,6 @@ vertices, and a line of ``SHAPES``.
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
-from pathlib import Path as FilePath
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, create_model, model_validator
@@ -18,22 +16,9 @@ from weft.base.settings import ROOM, Setting
 from weft.base.trees import Yaml
 from weft.bodies.motion.pins import Path
 from weft.bodies.rigid.settings import Rigid
-from weft.contact import (
-    Body,
-    box,
-    capsule,
-    cone,
-    cylinder,
-    disk,
-    load_arm,
-    plane,
-    plate,
-    ring,
-    sphere,
-)
+from weft.contact import Body, box, capsule, cone, cylinder, disk, plane, plate, ring, sphere
 from weft.io import SUFFIXES
 from weft.io.surface import StageOptions
-from weft.scene.arm_schema import ArmBlock
 from weft.scene.field_schema import DistanceGridBlock, FieldBlock, HeightFieldBlock
 from weft.scene.mannequin_schema import MannequinBlock
 from weft.scene.selection import MOTION, PLACE
@@ -106,7 +91,7 @@ def _cone(block: Any) -> float:
 # Shapes of bodies: their block, what they are, and why they do not change in time.
 _ARM = "links stay as they are; `joints` have keyframes"
 _SHAPE = "a shape stays; it moves along bodies.path, or deforms as a mesh of frames"
-SHAPES: Mapping[str, tuple[type[Block], str, str]] = {
+SHAPES: Mapping[str, tuple[type[Block] | type[str], str, str]] = {
     "sphere": (
         shape_block(
             sphere,
@@ -171,8 +156,8 @@ SHAPES: Mapping[str, tuple[type[Block], str, str]] = {
         "a person of a model in SMPL's layout, from files",
         "a person stays who they are; they move as the motion says",
     ),
-    "urdf": (ArmBlock, "a robot arm", _ARM),
-    "mjcf": (ArmBlock, "a robot arm", _ARM),
+    "urdf": (str, "a robot arm: a URDF file, relative to the scene file; its z is up", _ARM),
+    "mjcf": (str, "a robot arm: an MJCF file, likewise", _ARM),
     "mesh": (BodyMeshBlock, "a mesh file, or frames of one", "a shape and the times of its frames"),
 }
 
@@ -223,6 +208,7 @@ class BodyBlock(create_model("_Shapes", __base__=_Body, **_FIELDS)):  # type: ig
         description="of an arm, by name: [rad or m] the target, or {keys, between, force} with "
         "keyframes, and of a slide the largest force [N] with which it closes",
     )
+    size: Size = Field(0.02, description="[m] of an arm: edges of primitive shapes, at most")
     rigid: FromBlock[Rigid] | None = Field(
         None, description="forces and contact move it (docs/bodies.md); none: nothing does"
     )
@@ -232,23 +218,18 @@ class BodyBlock(create_model("_Shapes", __base__=_Body, **_FIELDS)):  # type: ig
         if sum(getattr(self, name) is not None for name in SHAPES) != 1:
             *first, last = SHAPES
             raise ValueError(f"give one of {', '.join(first)} and {last}")
-        arm = isinstance(self.shape[1], ArmBlock)
-        if self.joints and not arm:
-            raise ValueError("joints are those of an arm: urdf or mjcf")
-        if arm and (self.path or self.rigid or self.landmarks):
-            raise ValueError("joints move an arm: give no path, rigid and landmarks")
+        others = ("path", "rigid", "landmarks") if self.is_arm else ("joints", "size")
+        if given := self.model_fields_set.intersection(others):
+            whose = "an arm, which joints move" if self.is_arm else "another body than an arm"
+            raise ValueError(f"{', '.join(given)} of {whose}")
         return self
 
-    def load_arm(self, folder: FilePath, name: str) -> list[Body]:
-        """Return the links of the arm that the block describes; none if it is another body."""
-        arm = self.shape[1]
-        if not isinstance(arm, ArmBlock):
-            return []
-        place = {"translation": self.translation, "rotation": self.rotation}
-        links = load_arm(folder / arm.file, self.joints, size=arm.size, name=name, **place)
-        return [replace(link, thickness=self.thickness) for link in links]
+    @property
+    def is_arm(self) -> bool:
+        """Whether the body is an arm, of which every link is a body of the scene."""
+        return isinstance(self.shape[1], str)
 
     @property
-    def shape(self) -> tuple[str, "ShapeBlock | FieldBlock | BodyMeshBlock"]:
+    def shape(self) -> tuple[str, "ShapeBlock | FieldBlock | BodyMeshBlock | str"]:
         """The name of the shape, and its block."""
         return next((n, getattr(self, n)) for n in SHAPES if getattr(self, n) is not None)

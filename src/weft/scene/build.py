@@ -29,7 +29,7 @@ from weft.cloth.cloth import Cloth
 from weft.cloth.create import as_splines, spline_sheet, with_regions
 from weft.cloth.regions import ContactThickness, own_thickness
 from weft.cloth.rod import rod
-from weft.contact import Body, load_animated, load_body, load_cached, load_frames
+from weft.contact import Body, load_animated, load_arm, load_body, load_cached, load_frames
 from weft.discretization.mesh import TriangleMesh, grid, isolated_error
 from weft.energies.state import State
 from weft.fabric.fabric import Fabric, fabric
@@ -48,7 +48,6 @@ from weft.io import (
 from weft.io.painted_weights import paint_mesh
 from weft.io.surface import StageOptions
 from weft.laws.base import Law
-from weft.scene.arm_schema import path_in_scene
 from weft.scene.attachment_schema import attachment_of
 from weft.scene.body_schema import BodyBlock, BodyMeshBlock
 from weft.scene.field_schema import FieldBlock
@@ -132,8 +131,8 @@ class Builder:
         blocks: list[tuple[Loc, ClothBlock]] = [(("cloth",), f.cloth)] if f.cloth else several
         self._made: dict[str, Fabric] = {}
         loaded = self._each("bodies", f.bodies, self._bodies)
-        bodies = [body for links in loaded for body in links]
-        keyed = {path_in_scene(path, loaded): keys for path, keys in keyed.items()}
+        # Bodies have the numbers of their blocks, with which keyframes name them.
+        bodies = [links[0] for links in loaded] + [b for links in loaded for b in links[1:]]
         self.wearer = Wearer(bodies)
         made = [self._source_of(loc, block) for loc, block in blocks]
         things = [thing for thing in made if thing is not None]
@@ -218,12 +217,17 @@ class Builder:
 
     def _bodies(self, number: int, block: BodyBlock) -> Sequence[Body]:
         """Return the body of a block, or the links of an arm."""
-        name = block.name or f"bodies.{number}"
-        links = block.load_arm(self.source.path.parent, name)
-        return links or [self._make_body(name, block)]
+        name, (_, shape) = block.name or f"bodies.{number}", block.shape
+        if not isinstance(shape, str):
+            return [self._make_body(name, block)]
+        path, place = self.source.path.parent / shape, (block.translation, block.rotation)
+        links = load_arm(path, block.joints, *place, size=block.size, name=name)
+        return [dataclasses.replace(link, thickness=block.thickness) for link in links]
 
     def _make_body(self, name: str, block: BodyBlock) -> Body:
         _, shape = block.shape
+        if isinstance(shape, str):
+            raise SceneError(name, got="an arm", expected="one surface")
         if isinstance(shape, BodyMeshBlock):
             body = self._body_mesh(shape, name)
         elif isinstance(shape, FieldBlock):

@@ -33,10 +33,10 @@ YIELDS = 1e-4  # [m] way of a finger from its target at which its drive reaches 
 def load_arm(
     path: str | Path,
     joints: Mapping[str, Any] | None = None,
-    *,
-    size: Size = 0.02,
     translation: Point = (0.0, 0.0, 0.0),
     rotation: Angles = (0.0, 0.0, 0.0),
+    *,
+    size: Size = 0.02,
     name: str = "arm",
 ) -> list[Body]:
     """Load a robot arm from a URDF or MJCF file: a body for each link with collision geometry.
@@ -48,9 +48,9 @@ def load_arm(
         joints: targets by joint: a number [rad or m], text with a unit, ``weft.Keys``, or as in a
             scene file ``{"keys": [["0 s", "10 deg"]], "force": "5 N"}``. Others stay at 0, or at
             the end of their range next to it.
-        size: [m] edges of primitive shapes.
         translation: (3,) [m] of the base, after its rotation.
         rotation: of the base about x, y and z in turn [degrees].
+        size: [m] edges of primitive shapes.
         name: of the arm.
 
     Raises:
