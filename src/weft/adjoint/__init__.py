@@ -7,8 +7,9 @@ order of reading:
 - ``reverse_step``: the implicit function theorem for one step, which is the idea; then ``hessian``,
   its linear solve. How a term depends on the start of a step, the term says itself
   (``energies.base.Bound.pull_back``).
-- ``recorded_run`` keeps the forward run in memory; ``adjoint`` is the loop backwards and the public
-  class; ``tangent`` goes forwards; ``run_check`` compares a gradient with another run.
+- ``recorded_run`` keeps the forward run in memory; ``rollout`` has its frames and the loop
+  backwards; ``adjoint`` adds a loss, and is the public class; ``tangent`` goes forwards;
+  ``run_check`` compares a gradient with another run.
 - ``parameters``: a place in a scene, and its values; ``scene_parameters`` names those of a scene.
   ``parameter_directions``: the derivative by one number; ``array_derivatives`` and ``rest`` (with
   ``rest_triangles`` and ``rest_splines``): by whole arrays, in closed form.
@@ -21,6 +22,7 @@ from weft.adjoint.frameworks import Flat, batched, jax_function, torch_function
 from weft.adjoint.losses import EnergyLoss, Mean, Strain, Sum, Target
 from weft.adjoint.material import Outline, cut, material_points, recut
 from weft.adjoint.parameters import Parameter
+from weft.adjoint.rollout import Rollout
 from weft.energies.by_constants import along_constants, by_constants
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "Mean",
     "Outline",
     "Parameter",
+    "Rollout",
     "Strain",
     "Sum",
     "Target",

@@ -8,6 +8,7 @@ import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,9 @@ from weft.base.errors import SceneError, SimulationError
 from weft.base.settings import settings_by_field
 from weft.energies.state import State
 from weft.integrators.adaptive import innermost
-from weft.integrators.base import Memory, Reversible, StepPart
+from weft.integrators.base import Memory, Reversible, StepPart, Stepper
 from weft.integrators.halving import StepFailed, advance
+from weft.integrators.model import Model
 from weft.run.scene_interface import Simulated, check_unchanged
 from weft.solve.linear.solver import Outcome
 
@@ -53,20 +55,41 @@ class RecordedRun:
         self.scene, self.frames, self.fps = scene, frames, fps
         # steps per frame; 1e-9: round-off in the quotient must not add a step
         self.steps = max(1, math.ceil(1 / (fps * scene.step) - 1e-9))
-        self.model, self.stepper = scene.model(), scene.stepper()
-        inner = innermost(self.stepper)
-        if not isinstance(inner, Reversible):
-            raise SceneError(
-                "integrator",
-                got=type(inner).__name__,
-                expected="one with the reverse of its step: backward_euler, bdf2, quasi_static",
-                hint="steps of one linear solve minimize no potential: nothing to differentiate",
-            )
-        self.inner = inner
         self._check()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled; another process builds the model anew."""
+        return {k: v for k, v in vars(self).items() if k not in ("model", "stepper")}
+
+    @cached_property
+    def model(self) -> Model:
+        """The model of the scene."""
+        return self.scene.model()
+
+    @cached_property
+    def stepper(self) -> Stepper:
+        """The integrator, with what surrounds it."""
+        return self.scene.stepper()
+
+    @property
+    def inner(self) -> Reversible:
+        """The integrator itself.
+
+        Raises:
+            SceneError: one that has no reverse of its step.
+        """
+        inner = innermost(self.stepper)
+        if isinstance(inner, Reversible):
+            return inner
+        raise SceneError(
+            "integrator",
+            got=type(inner).__name__,
+            expected="one with the reverse of its step: backward_euler, bdf2, quasi_static",
+            hint="steps of one linear solve minimize no potential: nothing to differentiate",
+        )
+
     def _check(self) -> None:
-        model, times = self.model, self.model.times
+        _, model, times = self.inner, self.model, self.model.times
         in_time = zip(*(model.parts_at(t) for t in times)) if len(times) > 1 else ()
         every: list[Sequence[Any]] = list(in_time) or [()] * len(model.assembly.terms)
         for term, parts in zip(model.assembly.terms, every, strict=True):

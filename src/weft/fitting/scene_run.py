@@ -1,7 +1,7 @@
 """Simulations of a scene file for a sequence of fabrics, and their derivatives by fabric numbers.
 
-Derivatives are computed in forward mode, by the tangents of converged steps (``weft.Adjoint``): one
-more simulation for each number.
+Derivatives are computed in forward mode, by the tangents of converged steps
+(``weft.adjoint.Rollout``): one more simulation for each number.
 """
 
 import dataclasses
@@ -12,8 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from weft.adjoint.adjoint import Adjoint
-from weft.adjoint.recorded_run import RecordedRun, RunCheckpoints
+from weft.adjoint.rollout import Rollout
 from weft.base.arrays import Faces, Floats
 from weft.base.errors import FabricError
 from weft.base.settings import REQUIRED, setting
@@ -91,14 +90,7 @@ class SceneRun:
         for known, x in self._kept:
             if known == fabric:
                 return x
-        forward = RecordedRun(self.of(fabric), self.frames, self.fps)
-        x = np.array(
-            [
-                forward.model.vertices(place.state.x)
-                for place in RunCheckpoints(forward, 0.0).run()
-                if place.count % forward.steps == 0
-            ]
-        )
+        x = Rollout(self.of(fabric), frames=self.frames, fps=self.fps).run(keep=False).x
         self._kept = [*self._kept[-(MOST_KEPT - 1) :], (fabric, x)]
         return x
 
@@ -113,9 +105,9 @@ class SceneRun:
         asked = [f for f in fields if f in self.depends_on and getattr(fabric, f) > 0]
         if asked:
             names = [f"fabric.{f}" for f in asked]
-            tangents = Adjoint(self.of(fabric), _zero_loss, names, frames=self.frames, fps=self.fps)
+            rollout = Rollout(self.of(fabric), names, frames=self.frames, fps=self.fps)
             for name in asked:
-                rate, _ = tangents.tangent(f"fabric.{name}")
+                rate, _ = rollout.tangent(f"fabric.{name}")
                 found[list(fields).index(name)] = getattr(fabric, name) * rate
         return found
 
@@ -177,8 +169,3 @@ def build_scene_run(block: MeasurementBlock, until: float | None) -> SceneRun:
     seconds = loaded.seconds if until is None else until
     frames = max(1, int(np.ceil(seconds * loaded.fps - 1e-9)))
     return SceneRun(loaded.scene, frames, loaded.fps)
-
-
-def _zero_loss(x: Floats, v: Floats, t: Floats) -> tuple[float, Floats]:
-    """Return a loss of zero: tangents need no loss, but ``Adjoint`` takes one."""
-    return 0.0, np.zeros_like(x)

@@ -471,6 +471,10 @@ class Scene:
         changed = {"energies": energies, "description": description}
         return None if energies is None else self.with_(**changed)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields alone: another process builds what follows from them anew."""
+        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+
     def with_(self, **changes: Any) -> "Scene":
         """Return a copy with some fields changed; the model is shared if it does not depend on
         them."""
