@@ -26,6 +26,7 @@ STAGES = [
     ["run"],
     ["show"],
     ["adjoint"],
+    ["torch", "jax"],
     ["laboratory"],
     ["worlds"],
     ["scene"],

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from weft import adjoint as adjoint
     from weft import contact as contact
     from weft import integrators as integrators
+    from weft import jax as jax
     from weft import laws as laws
     from weft import robotics as robotics
+    from weft import torch as torch
     from weft.adjoint.adjoint import Adjoint as Adjoint
     from weft.adjoint.parameters import Parameter as Parameter
     from weft.base import errors as errors
@@ -175,8 +177,10 @@ _MODULES = {
     "contact": "weft.contact",
     "errors": "weft.base.errors",
     "integrators": "weft.integrators",
+    "jax": "weft.jax",
     "laws": "weft.laws",
     "robotics": "weft.robotics",
+    "torch": "weft.torch",
 }
 __all__ = [*_MODULES, *_HOME]
 

@@ -5,13 +5,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 import weft
 from tests.adjoint.cases import hung, landing, noise, quotient
 from tests.refusals import refused
 from weft.adjoint import EnergyLoss, Flat, Mean, Sum, Target, batched
+from weft.adjoint.adjoint import AdjointReport, Derivative
 from weft.adjoint.recorded_run import RecordedRun, RunCheckpoints
-from weft.base.errors import SceneError
+from weft.base.errors import SceneError, SimulationError
 
 SHEAR = ["fabric.shear"]
 
@@ -128,6 +130,46 @@ def test_a_vector_with_whole_arrays():
     targets = Flat(weft.Adjoint(scene, noise(16), ["pins.pin.targets"], frames=1, fps=100))
     with refused(SceneError, "targets of pins"):
         targets.value(targets.start)
+
+
+class Steep(weft.Adjoint):
+    """An Adjoint whose runs do not end beyond x = 1: (x - 3)^2."""
+
+    parameters = ("x",)
+
+    def __init__(self, x=0.0):
+        self.x = x
+
+    def parameter(self, name):
+        return weft.Parameter(name, np.array([self.x]), lambda scene, value: scene, scale=1.0)
+
+    def with_values(self, values):
+        return Steep(float(values["x"][0]))
+
+    def value(self):
+        if self.x > 1:
+            raise SimulationError("step 3 at t = 0.1 s", got="BLOCKED")
+        return (self.x - 3) ** 2
+
+    def __call__(self):
+        return Derivative(self.value(), {"x": np.array([2 * (self.x - 3)])}, AdjointReport())
+
+
+def test_an_optimizer_goes_on_after_a_run_that_is_blocked():
+    """Where a penalty is asked for: it turns back and ends at the border, with a note of each."""
+    bold = {"jac": True, "method": "L-BFGS-B"}
+    with refused(SimulationError, "step 3", got="BLOCKED"):
+        minimize(Flat(Steep()), np.zeros(1), **bold)
+    flat = Flat(Steep(), penalty=100.0)
+    found = minimize(flat, np.zeros(1), **bold)
+    assert 0.5 < found.x[0] <= 1 and found.fun < 6.5 and flat.notes
+    assert "BLOCKED" in flat.notes[0] and "100" in flat.notes[0]
+    value, slope = flat(np.array([2.0]))
+    assert value == flat.value(np.array([2.0])) == 100 and slope[0] > 0
+    with pytest.raises(SimulationError):  # nothing to turn back to
+        Flat(Steep(), penalty=100.0)(np.array([2.0]))
+    with refused(SceneError, "penalty"):
+        Flat(Steep(), penalty=float("nan"))
 
 
 def test_several_losses_at_once():

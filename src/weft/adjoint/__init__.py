@@ -13,12 +13,12 @@ order of reading:
 - ``parameters``: a place in a scene, and its values; ``scene_parameters`` names those of a scene.
   ``parameter_directions``: the derivative by one number; ``array_derivatives`` and ``rest`` (with
   ``rest_triangles`` and ``rest_splines``): by whole arrays, in closed form.
-- ``losses``; ``frameworks`` with the adapters to SciPy, PyTorch and JAX; ``material`` for pattern
-  shapes and their outlines.
+- ``losses``; ``flat`` with losses of one vector, for SciPy; ``host_function``, which ``weft.torch``
+  and ``weft.jax`` call; ``material`` for pattern shapes and their outlines.
 """
 
 from weft.adjoint.adjoint import Adjoint, AdjointReport, Derivative
-from weft.adjoint.frameworks import Flat, batched, jax_function, torch_function
+from weft.adjoint.flat import Flat, batched
 from weft.adjoint.losses import EnergyLoss, Mean, Strain, Sum, Target
 from weft.adjoint.material import Outline, cut, material_points, recut
 from weft.adjoint.parameters import Parameter
@@ -42,8 +42,6 @@ __all__ = [
     "batched",
     "by_constants",
     "cut",
-    "jax_function",
     "material_points",
     "recut",
-    "torch_function",
 ]

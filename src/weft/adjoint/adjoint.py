@@ -11,7 +11,7 @@ import numpy as np
 
 from weft.adjoint.losses import Loss, check_answer
 from weft.adjoint.parameters import Parameter
-from weft.adjoint.rollout import MOST, Rollout
+from weft.adjoint.rollout import MOST, Rollout, Shapes, Trajectory
 from weft.adjoint.run_check import ROUND_OFF, RunCheck, check_run
 from weft.adjoint.scene_parameters import TARGETS
 from weft.base.arrays import Floats
@@ -104,13 +104,27 @@ class Adjoint(Rollout):
 
     def value(self) -> float:
         """Run the simulation and return the loss, without derivatives."""
-        found = self.run(keep=False)
-        return check_answer(self._loss(found.x, found.v, found.t), found.x)[0]
+        return float(self.answer(self.run(keep=False))[0])
 
-    def _loss(self, x: Floats, v: Floats, t: Floats) -> Any:
-        """Return the answer of the loss; it is bound to the model if it has a method ``of``."""
+    def shapes(self) -> tuple[Shapes, Shapes]:
+        """Return the shapes of the parameters' values, and that of the loss."""
+        return super().shapes()[0], [()]
+
+    def answer(self, found: Trajectory) -> tuple[Any, ...]:
+        """Return what is differentiated: the loss."""
+        return (self._loss(found)[0],)
+
+    def multiply(self, found: Trajectory, by: Sequence[Floats]) -> dict[str, Floats]:
+        """Return a factor times the gradient of the loss."""
+        _, by_x, by_v = self._loss(found)
+        gradient, _ = found.pull_back(by_x, by_v, loss=self.loss)
+        return {name: by[0] * each for name, each in gradient.items()}
+
+    def _loss(self, found: Trajectory) -> tuple[float, Floats, Floats]:
+        """Return the loss and its derivatives; one with a method ``of`` is bound to the model."""
         loss: Any = self.loss
-        return (loss.of(self.forward.model) if hasattr(loss, "of") else loss)(x, v, t)
+        bound = loss.of(self.forward.model) if hasattr(loss, "of") else loss
+        return check_answer(bound(found.x, found.v, found.t), found.x)
 
     def __call__(self, check: bool = False) -> Derivative:
         """Run the simulation, and return the loss with its derivatives by all parameters.
@@ -137,7 +151,7 @@ class Adjoint(Rollout):
         clock, f = time.perf_counter(), self.forward
         trajectory = self.run()
         kept, x = trajectory.kept, trajectory.x
-        value, by_x, by_v = check_answer(self._loss(x, trajectory.v, trajectory.t), x)
+        value, by_x, by_v = self._loss(trajectory)
         size, forward = kept.bytes, time.perf_counter() - clock
         clock = time.perf_counter()
         gradient, notes = trajectory.pull_back(by_x, by_v, derivatives, self.loss)

@@ -31,6 +31,7 @@ from weft.solve.linear.direct import direct_solver
 from weft.solve.linear.select import DIRECT_UP_TO, linear_solver
 from weft.solve.linear.solver import LinearSolver
 
+Shapes = list[tuple[int, ...]]
 MOST = 2.0**30  # [B] memory for states by default
 
 
@@ -138,6 +139,29 @@ class Rollout:
                 v.append(f.model.vertices(place.state.v))
                 t.append(place.state.t)
         return Trajectory(self, kept, np.array(x), np.array(v), np.array(t))
+
+    def by(self, parameters: Sequence[str | Parameter]) -> Self:
+        """Return this rollout, or adjoint, with other parameters."""
+        made = copy.copy(self)
+        made._set(self.scene, parameters, self.forward.frames, self.forward.fps)
+        return made
+
+    def shapes(self) -> tuple[Shapes, Shapes]:
+        """Return the shapes of the parameters' values, and those of ``answer``."""
+        f, frame = self.forward, self.forward.model.vertices(self.scene.state().x).shape
+        values = [self._named[n].value.shape for n in self.parameters]
+        return values, [(f.frames + 1, *frame)] * 2
+
+    def answer(self, found: "Trajectory") -> tuple[Any, ...]:
+        """Return what is differentiated: positions and velocities of all frames."""
+        return found.x, found.v
+
+    def multiply(self, found: "Trajectory", by: Sequence[Floats]) -> dict[str, Floats]:
+        """Return the vector-Jacobian product: derivatives by the parameters, from those by
+        ``answer``.
+        """
+        by_x, by_v = by
+        return found.pull_back(by_x, by_v)[0]
 
     def derivatives(self) -> dict[str, ParameterDerivative]:
         """Return the derivatives by all parameters before a pass backwards, by name.

@@ -1,23 +1,15 @@
-"""Adapters to optimizers: a loss of one vector, for SciPy, PyTorch and JAX.
+"""Losses of one vector, as the optimizers of SciPy take them, and several losses at once."""
 
-``Flat`` is a loss of all numbers of some parameters as one vector in units of their sizes, as
-optimizers take it. The adapters import PyTorch and JAX when they are called.
-"""
-
-import pickle
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from multiprocessing import get_context
-from typing import Any
 
 import numpy as np
 
 from weft.adjoint.adjoint import Adjoint, Derivative
+from weft.adjoint.processes import call_side_by_side
 from weft.base.arrays import Floats
 from weft.base.errors import SceneError, SimulationError
 from weft.base.runtime_types import checked
-from weft.io.extra import optional
 
 
 @checked(SceneError, "flat")
@@ -138,132 +130,8 @@ def batched(losses: Sequence[Adjoint], processes: int = 1) -> list[Derivative]:
     Raises:
         SceneError: an object that cannot be sent to another process.
     """
-    if processes == 1:
-        return [a() for a in losses]
-    packed = [_pickle_adjoint(a) for a in losses]
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        return list(pool.map(_run, packed))
+    return call_side_by_side(_differentiate, [(a,) for a in losses], processes)
 
 
-def _pickle_adjoint(adjoint: Adjoint) -> bytes:
-    """Return a pickled adjoint.
-
-    Raises:
-        SceneError: it cannot be pickled.
-    """
-    try:
-        return pickle.dumps(adjoint)
-    except (pickle.PicklingError, AttributeError, TypeError) as error:  # as pickle says it
-        raise SceneError(
-            "batched",
-            got=f"what cannot be sent to another process: {error}",
-            expected="losses and parameters that are named functions of modules",
-            hint="processes=1 takes any",
-        ) from None
-
-
-def _run(packed: bytes) -> Derivative:
-    adjoint: Adjoint = pickle.loads(packed)
+def _differentiate(adjoint: Adjoint) -> Derivative:
     return adjoint()
-
-
-@checked(SceneError)
-def torch_function(flat: Flat) -> Any:
-    """Return a function of a PyTorch vector with a gradient for autograd and ``torch.func``.
-
-    A second derivative raises a SceneError, because weft knows first derivatives only. If gradients
-    are off (``torch.no_grad``), there is no pass backwards in time.
-
-    Raises:
-        SceneError: PyTorch is not installed.
-    """
-    torch: Any = optional("torch", "torch", "adapter for torch", SceneError)
-    first_derivative_only = _first_derivative_only(torch)
-
-    def as_tensor(value: Any, q: Any) -> Any:
-        return torch.as_tensor(value, dtype=q.dtype, device=q.device)
-
-    class Loss(torch.autograd.Function):  # type: ignore[misc]
-        """Value of the loss; if gradients are on, also its gradient, which is kept for backward."""
-
-        @staticmethod
-        def forward(q: Any, slopes: bool) -> Any:
-            x = q.detach().cpu().numpy()
-            value, gradient = flat(x) if slopes else (flat.value(x), np.zeros(0))
-            return as_tensor(value, q), as_tensor(gradient, q)
-
-        @staticmethod
-        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-            ctx.mark_non_differentiable(output[1])
-            ctx.save_for_backward(inputs[0], output[1])
-
-        @staticmethod
-        def backward(ctx: Any, by: Any, _: Any) -> Any:
-            return first_derivative_only.apply(*ctx.saved_tensors, by), None
-
-        @staticmethod
-        def vmap(info: Any, in_dims: Any, q: Any, slopes: bool) -> Any:
-            """Run the batch one after another."""
-            rows = [Loss.apply(row, slopes) for row in q.movedim(in_dims[0], 0)]
-            return tuple(torch.stack(each) for each in zip(*rows)), (0, 0)
-
-    return lambda q: Loss.apply(q, torch.is_grad_enabled())[0]
-
-
-def _first_derivative_only(torch: Any) -> Any:
-    """Return the autograd function of a gradient times a factor, which refuses a derivative."""
-
-    class FirstDerivativeOnly(torch.autograd.Function):  # type: ignore[misc]
-        """The gradient at q times a factor, as a function of q that refuses a derivative."""
-
-        generate_vmap_rule = True
-
-        @staticmethod
-        def forward(q: Any, gradient: Any, by: Any) -> Any:
-            return by * gradient
-
-        @staticmethod
-        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-            pass
-
-        @staticmethod
-        def backward(ctx: Any, by: Any) -> Any:
-            raise SceneError(
-                "second derivative of a run",
-                got="asked for by PyTorch",
-                expected="first derivatives: weft knows no others",
-                hint="leave out create_graph=True, or a term that has gradients in the loss",
-            )
-
-    return FirstDerivativeOnly
-
-
-@checked(SceneError)
-def jax_function(flat: Flat) -> Any:
-    """Return a function of a JAX vector with a custom derivative.
-
-    The run is a callback on the host; under ``vmap`` the runs follow one another. Without ``grad``
-    there is no pass backwards in time.
-
-    Raises:
-        SceneError: JAX is not installed.
-    """
-    jax = optional("jax", "jax", "adapter for jax", SceneError)
-    jnp = jax.numpy
-    size = len(flat.start)
-
-    def called(host: Any, shape: tuple[int, ...], q: Any) -> Any:
-        kind = jax.ShapeDtypeStruct(shape, jnp.result_type(float))
-        on_host = lambda q: np.asarray(host(np.asarray(q)), dtype=kind.dtype)  # noqa: E731
-        return jax.pure_callback(on_host, kind, q, vmap_method="sequential")
-
-    @jax.custom_vjp  # type: ignore[untyped-decorator]
-    def loss(q: Any) -> Any:
-        return called(flat.value, (), q)
-
-    def ahead(q: Any) -> Any:
-        both = called(lambda q: np.hstack(flat(q)), (size + 1,), q)
-        return both[0], both[1:]
-
-    loss.defvjp(ahead, lambda gradient, by: (by * gradient,))
-    return loss
