@@ -30,6 +30,7 @@ from weft.energies.seams.sewing import SeamPanels, SeamRows
 from weft.energies.springs.bonds import Bonds
 from weft.kernel import vec3
 from weft.laws import BaraffWitkin, Measured, Psd, StrainLimit
+from weft.laws.base import sampled_law
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 pytestmark = pytest.mark.quick
@@ -65,7 +66,7 @@ def drawn_out_by_samples(mesh):
     (records,) = (np.array(r) for r in energy.records())
     for name in ("stretch_warp", "rest_warp", "rest_weft"):
         records[name] *= spread
-    return dataclasses.replace(energy, parameters=records)
+    return dataclasses.replace(energy, law=sampled_law(energy.law, [records]))
 
 
 def quadratic(mesh):

@@ -11,6 +11,7 @@ from weft.discretization.mesh import TriangleMesh
 from weft.energies.elastic.membrane import Membrane
 from weft.kernel import vec3
 from weft.laws import BaraffWitkin
+from weft.laws.base import sampled_law
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
@@ -67,7 +68,7 @@ def test_two_fabrics_in_one_membrane():
     records[n // 2 :] = hard.parameter_array(n - n // 2)
     x = crumple(MESH.vertices, 1)
     samples = linear_triangle(MESH)
-    both = Membrane(samples, soft, records).value(x)
+    both = Membrane(samples, sampled_law(soft, [records])).value(x)
     np.testing.assert_array_equal(both[: n // 2], Membrane(samples, soft).value(x)[: n // 2])
     np.testing.assert_array_equal(both[n // 2 :], Membrane(samples, hard).value(x)[n // 2 :])
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.garment.angles import minimum_angles
 from tests.garment.patterns import cone, disc, edges, panel, pillow, rectangle, seam, tube
 from tests.refusals import refused
 from weft.base.errors import PatternError, PatternProblems
@@ -24,7 +25,6 @@ from weft.garment.pattern import (
 )
 from weft.garment.placement import wrap_points
 from weft.garment.topology import sewn_topology
-from weft.garment.triangulate import minimum_angles
 
 
 def euler(mesh):

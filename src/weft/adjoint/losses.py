@@ -22,11 +22,12 @@ from weft.energies.state import State
 from weft.integrators.assembly import sum_gradients
 from weft.integrators.model import Model
 
+UNCHECKED = ("of", "by_corner", "principal")  # methods of losses that runs call
 Answer = tuple[Any, ...]  # value, derivative by x, and possibly by v
 Loss = Callable[[Floats, Floats, Floats], Answer]
 
 
-@checked(SceneError, unchecked=("of", "by_corner", "principal"))
+@checked(SceneError, unchecked=UNCHECKED)
 @dataclass(frozen=True, eq=False)
 class Target:
     """Mean squared distance [m^2] of vertices to their targets in a frame.
@@ -63,7 +64,7 @@ class Target:
         return value, by_x, by_v
 
 
-@checked(SceneError, unchecked=("of", "by_corner", "principal"))
+@checked(SceneError, unchecked=UNCHECKED)
 @dataclass(frozen=True, eq=False)
 class Mean:
     """Mean coordinate [m] of vertices in a frame along an axis, for example their height.
@@ -86,7 +87,7 @@ class Mean:
         return float((x[self.frame, ids] @ axis).mean()), by
 
 
-@checked(SceneError, unchecked=("of", "by_corner", "principal"))
+@checked(SceneError, unchecked=UNCHECKED)
 @dataclass(frozen=True, eq=False)
 class EnergyLoss:
     """Energy [J] of a frame: of one energy by its name in the metrics, or of all energies.
@@ -132,7 +133,7 @@ class EnergyLoss:
         return value, by
 
 
-@checked(SceneError, unchecked=("of", "by_corner", "principal"))
+@checked(SceneError, unchecked=UNCHECKED)
 @dataclass(frozen=True, eq=False)
 class Strain:
     """Stretch of the cloth beyond a limit, as a mean over faces.
@@ -218,7 +219,7 @@ def _State(x: Positions, t: float) -> State:
     return State(np.array(x), np.zeros_like(x), float(t))
 
 
-@checked(SceneError, unchecked=("of", "by_corner", "principal"))
+@checked(SceneError, unchecked=UNCHECKED)
 @dataclass(frozen=True, eq=False)
 class Sum:
     """Weighted sum of losses.

@@ -66,13 +66,16 @@ class TriangleRest(RestShape):
     def add_masses(self, by: Floats) -> None:
         """Add derivatives by masses: a vertex has a third of the mass of its faces."""
         every = np.pad(by, (0, max(0, self.mesh.n_vertices - len(by))))
-        by_area = self.density / 3 * every[self.mesh.faces].sum(1)
-        self.by_corner += by_areas(self.mesh, by_area)
+        self._add_areas(self.density / 3, every)
 
     def add_relative_areas(self, ids: Ints, by: Floats) -> None:
         """Add derivatives by the relative change of the areas around vertices."""
-        by_vertex = np.bincount(ids, by, self.mesh.n_vertices) / self.mesh.vertex_area
-        self.by_corner += by_areas(self.mesh, by_vertex[self.mesh.faces].sum(1) / 3)
+        n, area = self.mesh.n_vertices, self.mesh.vertex_area
+        self._add_areas(1 / 3, np.bincount(ids, by, n) / area)
+
+    def _add_areas(self, part: Floats | float, by: Floats) -> None:
+        """Add derivatives (n,) by a number at vertices: a part of the area of each of its faces."""
+        self.by_corner += by_areas(self.mesh, part * by[self.mesh.faces].sum(1))
 
     def add_contact(self, by_total_mass: float, by_positions: Floats) -> None:
         """Add derivatives by the mass of all faces, and by flat positions of vertices."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from weft.base.arrays import Faces, Floats, Ints, Positions
 from weft.discretization.connectivity import component_labels
+from weft.discretization.mesh import half_edges
 
 
 def cut_loop(x: Positions, faces: Faces, point: Floats, normal: Floats) -> Floats:
@@ -37,7 +38,7 @@ def cut_edges(x: Positions, faces: Faces, point: Floats, normal: Floats) -> tupl
     side = np.where(side == 0, 1e-12, side)  # no vertex lies in the plane: cuts are closed loops
     above = (side > 0)[faces]
     cut = faces[above.any(axis=1) & ~above.all(axis=1)]
-    edges = np.sort(np.stack([cut, np.roll(cut, -1, axis=1)], -1), axis=-1)  # (c,3,2)
+    edges = np.sort(half_edges(cut).reshape(-1, 3, 2), axis=-1)  # (c,3,2)
     crossed = (side[edges[..., 0]] > 0) != (side[edges[..., 1]] > 0)
     pairs = edges[crossed].reshape(-1, 2, 2)  # two crossed edges of every face
     code = pairs[..., 0].astype(np.int64) * len(x) + pairs[..., 1]

@@ -18,15 +18,6 @@ if TYPE_CHECKING:
     from weft.fabric.fabric import Fabric
 
 MARKS = {"measured": "", "estimated": "~", "published": "°"}
-COUNTED = (
-    "density",
-    "stretch_warp",
-    "stretch_weft",
-    "shear",
-    "bending_warp",
-    "bending_weft",
-    "thickness",
-)
 WIDE = 110  # columns of a terminal that has room for titles
 
 
@@ -77,20 +68,21 @@ def _one(f: "Fabric") -> None:
 
     heads = ("field", "value", "unit", "origin", "source")
     table = new_table(*heads, title=f"{f.name}: {f.title}", right=["value"])
-    for field, unit in UNITS.items():
-        source = f.sources.get(field, "").removeprefix(f"{f.origin(field)}: ")
-        table.add_row(field, f"{getattr(f, field):.4g}", unit, f.origin(field), source)
-    for field in (*LIMITS, *CURVES):
+    units = {**UNITS, **LIMITS, **dict.fromkeys(CURVES, "1, N/m")}
+    for field, unit in units.items():
         value = getattr(f, field)
         if value is not None:
             shown = f"{len(value.points)} points" if field in CURVES else f"{value:.4g}"
             source = f.sources.get(field, "").removeprefix(f"{f.origin(field)}: ")
-            table.add_row(field, shown, LIMITS.get(field, "1, N/m"), f.origin(field), source)
+            table.add_row(field, shown, unit, f.origin(field), source)
     new_console().print(table)
 
 
 def _all(chosen: "list[Fabric]") -> None:
     """Print a line for every fabric."""
+    from weft.fabric.fabric import UNITS
+
+    counted = [field for field in UNITS if not field.startswith(("damping", "rest"))]
     console = new_console()
     wide = console.width >= WIDE
     numbers = (
@@ -104,7 +96,7 @@ def _all(chosen: "list[Fabric]") -> None:
     table = new_table("name", *([""] if wide else []), *numbers, right=numbers)
     for f in chosen:
         shown = partial(_marked_number, f)
-        measured = sum(f.origin(field) == "measured" for field in COUNTED)
+        measured = sum(f.origin(field) == "measured" for field in counted)
         table.add_row(
             f.name,
             *([f.title] if wide else []),

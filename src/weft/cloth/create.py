@@ -187,9 +187,15 @@ def as_splines(
     found = fit_pieces(mesh, both, size, given, smooth=smooth, rule=quadrature)
     surface = dataclasses.replace(found.surface, bending=form)
     made = of_splines(surface, found.points, density=density, source=mesh.source)
-    shown, (own,), (old,) = made.surfaces.shown, made.parts, cloth.parts
-    weights = found.weights(mesh, shown)
-    named = dataclasses.replace(made.mesh, groups=found.groups(mesh, shown), weights=weights)
+    (own,), (old,) = made.parts, cloth.parts
+    # Groups and weights of a vertex are those of the nearest vertex of the mesh.
+    near = found.nearest_vertices(made.surfaces.shown)
+    groups = {
+        name: np.flatnonzero(np.isin(near, ids)).astype(np.int32)
+        for name, ids in mesh.groups.items()
+    }
+    weights = {name: w[near] for name, w in mesh.weights.items()}
+    named = dataclasses.replace(made.mesh, groups=groups, weights=weights)
     part = dataclasses.replace(own, name=old.name, thickness=old.thickness, fabric=cloth.fabric)
     return dataclasses.replace(made, mesh=named, fabric=cloth.fabric, given=(part,))
 

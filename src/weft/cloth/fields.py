@@ -34,7 +34,7 @@ from weft.base.arrays import Bools, Floats, Gradients, Ints, Positions, Vector, 
 from weft.base.errors import SceneError, check_known
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh
-from weft.discretization.polygon import triangle_sides
+from weft.discretization.polygon import normalize, triangle_sides
 from weft.discretization.samples import principal_stretches
 from weft.energies.air.wind import Wind
 from weft.energies.elastic.hinge_bending import dihedral_angles
@@ -215,9 +215,8 @@ def curvatures(mesh: TriangleMesh, x: Positions) -> Floats:
     theta, edge = dihedral_angles(x, h), x[h[:, 1]] - x[h[:, 0]]
     length = np.linalg.norm(edge, axis=1)
     ends = [np.cross(edge, x[h[:, 2]] - x[h[:, 0]]), np.cross(edge, x[h[:, 3]] - x[h[:, 1]])]
-    one, other = (n / np.maximum(np.linalg.norm(n, axis=1, keepdims=True), 1e-300) for n in ends)
-    across = np.cross(one - other, edge)
-    across /= np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-300)
+    one, other = (normalize(n) for n in ends)
+    across = normalize(np.cross(one - other, edge))
     tensor = 0.5 * (length * theta)[:, None, None] * across[:, :, None] * across[:, None, :]
     of_face = np.zeros((len(mesh.faces), 3, 3))
     for side in (0, 1):

@@ -8,7 +8,7 @@ import numpy as np
 
 from weft.base.arrays import Arrays, Floats, Ints
 from weft.base.errors import MeshError, abbreviate, did_you_mean
-from weft.discretization.connectivity import component_labels
+from weft.discretization.connectivity import face_islands
 from weft.discretization.mesh import TriangleMesh
 from weft.fabric.fabric import Fabric
 
@@ -148,8 +148,4 @@ def material_pieces(mesh: TriangleMesh) -> Ints:
     """Return (m,) the number of each face's piece; faces that share a material edge belong
     together.
     """
-    corners = np.concatenate([mesh.faces[..., None], np.round(mesh.corner_uv * 1e7)], axis=2)
-    _, ids = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
-    f = ids.reshape(-1, 3)
-    label = component_labels(np.concatenate([f[:, [0, 1]], f[:, [1, 2]]]), int(f.max()) + 1)
-    return label[f[:, 0]]
+    return face_islands(mesh.faces, np.round(mesh.corner_uv * 1e7))

@@ -13,6 +13,7 @@ import numpy as np
 from weft.base.arrays import Floats, Ints
 from weft.base.errors import MeshError
 from weft.discretization.basis import basis, coordinate, greville, parameter_of, slope, spans
+from weft.discretization.mesh import check_size
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,10 +231,7 @@ def rectangle(n1: int, n2: int, width: float, height: float, net: str = "grevill
     Raises:
         MeshError: fewer than three control points, a size that is not positive, another net.
     """
-    if not (width > 0 and height > 0 and np.isfinite([width, height]).all()):
-        raise MeshError(
-            "sheet width, height", got=(width, height), expected="must be > 0 and finite [m]"
-        )
+    check_size(width, height)
     nets: dict[str, Callable[[int], Floats]] = {
         "greville": lambda n: greville(n) / spans(n),
         "uniform": lambda n: np.linspace(0, 1, n),

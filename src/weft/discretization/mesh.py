@@ -10,7 +10,17 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from weft.base.arrays import ArrayOf, Bools, CornerUv, Faces, Floats, Ints, Positions, Shape
+from weft.base.arrays import (
+    AnyArray,
+    ArrayOf,
+    Bools,
+    CornerUv,
+    Faces,
+    Floats,
+    Ints,
+    Positions,
+    Shape,
+)
 from weft.base.errors import DegenerateFacesError, MeshError
 from weft.base.machine import gib, memory
 from weft.base.runtime_types import checked
@@ -291,6 +301,27 @@ def unique_edges(faces: Faces) -> tuple[Ints, Ints]:
     return np.stack(np.divmod(keys, n), axis=1).astype(np.int32), inverse.astype(np.int32)
 
 
+def divide_faces(faces: AnyArray, middle: AnyArray) -> AnyArray:
+    """Return (4m,3) faces: three at the corners, then the middle one, each a block of m.
+
+    Args:
+        faces: (m,3).
+        middle: (m,3) vertex in the middle of the edge from each corner to the next one.
+    """
+    a, b, c = faces.T
+    ab, bc, ca = middle.T
+    blocks = [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
+    return np.concatenate([np.stack(block, axis=1) for block in blocks])
+
+
+def cut_quads(quads: AnyArray, other: Bools) -> tuple[AnyArray, AnyArray]:
+    """Return the two triangles (q,3) of quads (q,4): cut from the first to the third corner, or
+    where ``other`` (q,) from the second to the fourth.
+    """
+    one = np.where(other[:, None], quads[:, [0, 1, 3]], quads[:, :3])
+    return one, np.where(other[:, None], quads[:, 1:], quads[:, [0, 2, 3]])
+
+
 def mean_at_vertices(ids: Ints, values: Floats, n: int) -> Floats:
     """Return the mean (n,...) of values (c,...) at corners that are the vertices ``ids`` (c,)."""
     total = np.zeros((n, *values.shape[1:]))
@@ -403,15 +434,20 @@ def grid(
         inner = ids[1:-1, 1:-1].ravel()
         spacing = np.array([width / (nx - 1), height / (ny - 1)])
         uv[inner] += 0.25 * spacing * rng.uniform(-1, 1, (len(inner), 2))
-    a, b = ids[:-1, :-1].ravel(), ids[:-1, 1:].ravel()
-    d, c = ids[1:, :-1].ravel(), ids[1:, 1:].ravel()
-    one = np.where(flip[:, None], np.stack([a, b, d], 1), np.stack([a, b, c], 1))
-    two = np.where(flip[:, None], np.stack([b, c, d], 1), np.stack([a, c, d], 1))
-    faces = np.stack([one, two], axis=1).reshape(-1, 3)
+    quads = np.stack([ids[:-1, :-1], ids[:-1, 1:], ids[1:, 1:], ids[1:, :-1]], -1).reshape(-1, 4)
+    faces = np.stack(cut_quads(quads, flip), axis=1).reshape(-1, 3)
     vertices = np.stack([uv[:, 0] - width / 2, np.zeros(len(uv)), height / 2 - uv[:, 1]], axis=1)
     borders = {"bottom": ids[0], "top": ids[-1], "left": ids[:, 0], "right": ids[:, -1]}
     groups = {name: np.asarray(v, dtype=np.int32) for name, v in borders.items()}
     return TriangleMesh(vertices, faces, uv[faces], groups, f"sheet {nx} x {ny}")
+
+
+def check_size(width: float, height: float) -> None:
+    """Raise a MeshError for sizes [m] that no sheet has."""
+    if not (width > 0 and height > 0 and np.isfinite([width, height]).all()):
+        raise MeshError(
+            "sheet width, height", got=(width, height), expected="must be > 0 and finite [m]"
+        )
 
 
 def _check_grid(nx: int, ny: int, width: float, height: float, pattern: str) -> None:
@@ -421,10 +457,7 @@ def _check_grid(nx: int, ny: int, width: float, height: float, pattern: str) -> 
     if nx * ny * PER_GRID_VERTEX > memory():
         expected = f"at most {memory() // PER_GRID_VERTEX} vertices in {gib(memory())}"
         raise MeshError("sheet nx, ny", got=(nx, ny), expected=expected)
-    if not (width > 0 and height > 0 and np.isfinite([width, height]).all()):
-        raise MeshError(
-            "sheet width, height", got=(width, height), expected="must be > 0 and finite [m]"
-        )
+    check_size(width, height)
     if pattern not in ("regular", "alternating", "random"):
         raise MeshError(
             "sheet pattern", got=repr(pattern), expected="regular, alternating or random"

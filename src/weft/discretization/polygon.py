@@ -75,6 +75,11 @@ def unit_vectors(angle: Floats) -> Floats:
     return np.stack([np.cos(angle), np.sin(angle)], axis=1)
 
 
+def normalize(v: Floats) -> Floats:
+    """Return vectors (...,k) divided by their lengths; those of length zero stay zero."""
+    return np.asarray(v / np.maximum(np.linalg.norm(v, axis=-1, keepdims=True), 1e-300))
+
+
 def rotation_matrix(angle: float) -> Floats:
     """Return the matrix R (2,2) by which R p is a point p of a plane rotated by an angle [rad]."""
     c, s = np.cos(angle), np.sin(angle)

@@ -302,9 +302,8 @@ class SplineSurface(Surface):
 def grid_faces(n1: int, n2: int) -> Faces:
     """Return the triangles (m,3) of a grid of n1 x n2 points, numbered row by row."""
     grid = np.arange(n1 * n2, dtype=np.int32).reshape(n1, n2)
-    a, b, c, d = grid[:-1, :-1], grid[1:, :-1], grid[1:, 1:], grid[:-1, 1:]
-    pairs = np.stack([np.stack([a, b, c], axis=2), np.stack([a, c, d], axis=2)], axis=2)
-    return pairs.reshape(-1, 3)
+    quads = np.stack([grid[:-1, :-1], grid[1:, :-1], grid[1:, 1:], grid[:-1, 1:]], axis=2)
+    return quads[..., [[0, 1, 2], [0, 2, 3]]].reshape(-1, 3)
 
 
 def side_of(ids: Ints, side: str) -> Ints:

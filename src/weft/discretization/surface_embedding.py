@@ -13,7 +13,7 @@ import numpy as np
 
 from weft.base.arrays import Faces, Floats, Ints, Positions, Velocities
 from weft.discretization.embedding import Embedding
-from weft.discretization.polygon import triangle_sides
+from weft.discretization.polygon import normalize, triangle_sides
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -101,14 +101,11 @@ class SurfaceEmbedding:
         F = (mean @ (_frames(x, self.faces) @ self.inverse).reshape(-1, 9)).reshape(-1, 3, 3)
         # Normals turn by the cofactors of F.
         columns = [np.cross(F[..., (i + 1) % 3], F[..., (i + 2) % 3]) for i in range(3)]
-        turned = np.einsum("inj,ni->nj", columns, directions)
-        length = np.maximum(np.linalg.norm(turned, axis=1, keepdims=True), 1e-300)
-        return np.asarray(turned / length * np.linalg.norm(directions, axis=1, keepdims=True))
+        turned = normalize(np.einsum("inj,ni->nj", columns, directions))
+        return np.asarray(turned * np.linalg.norm(directions, axis=1, keepdims=True))
 
 
 def _frames(x: Positions, faces: Faces) -> Floats:
     """Return two edges and the unit normal of every triangle, as columns (m,3,3)."""
     u, w = triangle_sides(x[faces])
-    normal = np.cross(u, w)
-    length = np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
-    return np.stack([u, w, normal / length], axis=-1)
+    return np.stack([u, w, normalize(np.cross(u, w))], axis=-1)

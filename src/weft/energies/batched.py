@@ -15,6 +15,7 @@ from weft.energies.base import Energy
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.energies.elastic.membrane import Membrane
 from weft.energies.loads.gravity import Gravity
+from weft.laws.base import sampled_law
 
 
 def join_energies(energies: Sequence[Energy], n: int) -> Energy | None:
@@ -51,9 +52,8 @@ def _membranes(given: Sequence[Membrane], n: int) -> Membrane | None:
         n * len(given),
     )
     records = zip(*(e.records() for e in given))
-    return Membrane(
-        samples, first.law, tuple(np.concatenate(r) for r in records), first.name, first.damping
-    )
+    law = sampled_law(first.law, [np.concatenate(r) for r in records])
+    return Membrane(samples, law, first.name, first.damping)
 
 
 def _hinges(given: Sequence[HingeBending], n: int) -> HingeBending | None:

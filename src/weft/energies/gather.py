@@ -122,7 +122,7 @@ def gather_gradient(
 ):
     """Add the local gradients (m,k) of the elements around v to g[v]."""
     v = o + wp.tid()
-    sum = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
+    sum = vec3(Scalar(0.0))
     for m in range(start[v], start[v + 1]):
         sum += local[element[m], place[m]]
     g[v] += sum

@@ -1,7 +1,6 @@
 """Panels of sleeves and legs where they start: around the arms and legs of a standing body."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -45,7 +44,7 @@ def fit_limbs(
     """Return the pattern with its sleeves around the arms and its legs around those of the body:
     each panel as half of a cone, or as a whole one if it is a sleeve's only one.
     """
-    panels = {p.name: p for p in pattern.panels}
+    panels = pattern.by_name
     marks = figure.landmarks.points
     legs = leg_panels(ways, tubes, figure.crotch)
     for sign in (1.0, -1.0):
@@ -70,7 +69,7 @@ def fit_limbs(
             moved = move_panel(panels[name], turn, shift)
             whole = name in closed_panels(lengthwise)
             panels[name] = _bend_limb(moved, elbow, wrist - elbow, lengthwise, whole=whole)
-    return replace(pattern, panels=list(panels.values()))
+    return pattern.with_panels(panels)
 
 
 def _fit_leg(panels: Sequence[Panel], ways: Iterable[SeamWays], figure: Figure) -> list[Panel]:

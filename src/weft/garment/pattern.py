@@ -8,7 +8,7 @@ space: x to the right, y up, and the right side looks along +z before it is rota
 
 import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -320,6 +320,10 @@ class Pattern:
     def by_name(self) -> dict[str, Panel]:
         """Return the panels by name."""
         return {p.name: p for p in self.panels}
+
+    def with_panels(self, panels: Mapping[str, Panel]) -> "Pattern":
+        """Return the pattern with other panels, by name in their order."""
+        return replace(self, panels=list(panels.values()))
 
     def panel(self, name: str) -> Panel:
         """Return the panel of this name; raise ``KeyError`` if there is none."""

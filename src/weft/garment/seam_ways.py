@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from weft.base.arrays import Floats, Positions
+from weft.discretization.polygon import normalize
 from weft.garment.edge_chains import EdgeChain, Match
 from weft.garment.pattern import Panel
 from weft.garment.placement import place_points, plane_axes
@@ -171,8 +172,8 @@ def _place_chain(chain: EdgeChain, at: Floats) -> tuple[Positions, Positions]:
         curve, panel = chain.curves[i], chain.panels[chain.sides[i].panel]
         before, after = (curve.points(np.clip(f + d, 0, 1)) for d in (-1e-3, 1e-3))
         along = after - before
-        out = np.column_stack([along[:, 1], -along[:, 0]])  # outlines run counter-clockwise
-        out /= np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-300)
+        # outlines run counter-clockwise
+        out = normalize(np.column_stack([along[:, 1], -along[:, 0]]))
         points[own] = place_points(panel, curve.points(f))
         directions[own] = out @ plane_axes(panel.placement)[:, :2].T
     return points, directions

@@ -36,7 +36,7 @@ def rank_seams(ways: Sequence[SeamWays], pattern: Pattern, crotch: float) -> lis
         pattern: the pattern.
         crotch: [m] height of the crotch.
     """
-    tubes = find_tubes(ways, {p.name: p for p in pattern.panels})
+    tubes = find_tubes(ways, pattern.by_name)
     legs = {tubes[w.panels[0]] for w in ways if w.is_inseam(crotch)}
     hung = any(w.is_over for w in ways)
     ranks = []

@@ -61,7 +61,7 @@ def fit_start(pattern: Pattern, figure: Figure) -> tuple[Pattern, list[SeamWays]
     body = figure.kept_clear
     report = check_pattern(pattern)
     ways = [SeamWays.of(match) for match in report.seams]
-    tubes = find_tubes(ways, {p.name: p for p in pattern.panels})
+    tubes = find_tubes(ways, pattern.by_name)
     fitted = _fit_height(report.pattern, ways, tubes, figure, body)
     fitted = _clear_bent_panels(fitted, figure.depth)
     ways = _move_ways(ways, fitted)
@@ -106,7 +106,7 @@ def find_ways(pattern: Pattern) -> list[SeamWays]:
 
 def _move_ways(ways: Iterable[SeamWays], pattern: Pattern) -> list[SeamWays]:
     """Return the ways of the same seams, from where the panels of a pattern start."""
-    panels = {p.name: p for p in pattern.panels}
+    panels = pattern.by_name
     return [w.move(panels) for w in ways]
 
 
@@ -146,7 +146,7 @@ def _fit_height(
     body: BodyDepth,
 ) -> Pattern:
     """Return the pattern moved up or down such that its seams miss the body."""
-    panels = {p.name: p for p in pattern.panels}
+    panels = pattern.by_name
     points = {name: place_points(p, outline_polygon(p)[0]) for name, p in panels.items()}
     heights = np.concatenate([x[:, 1] for x in points.values()])
     low, top = float(heights.min()), float(heights.max())
@@ -247,7 +247,7 @@ def _bend_wide_panels(pattern: Pattern, ways: Iterable[SeamWays], figure: Figure
     Seams at the sides of a wide skirt would close around the wrists. On a cylinder that fits
     between the arms, they close between arms and trunk.
     """
-    panels = {p.name: p for p in pattern.panels}
+    panels = pattern.by_name
     room: dict[str, float] = {}
     for w in ways:
         if w.encloses and not w.is_aside:
@@ -261,7 +261,7 @@ def _bend_wide_panels(pattern: Pattern, ways: Iterable[SeamWays], figure: Figure
         if np.abs(x[:, 0]).max() < MOST_TURN * radius and np.ptp(x[:, 2]) < FLAT * np.ptp(x[:, 0]):
             middle = x.mean(0) * [0.0, 1.0, 1.0]
             panels[name] = bend_away(panels[name], middle, radius)
-    return replace(pattern, panels=list(panels.values()))
+    return pattern.with_panels(panels)
 
 
 def _room(figure: Figure, points: Positions) -> Floats:
@@ -293,7 +293,7 @@ def _clear_side_panels(pattern: Pattern, body: BodyDepth, loose: Collection[str]
     grid = np.arange(0.0, body.farthest, body.cell)
     moves = np.stack(np.meshgrid(grid, grid, [0.0]), axis=-1).reshape(-1, 3)
     moves = moves[np.argsort((moves**2).sum(axis=1))]
-    panels = {p.name: p for p in pattern.panels}
+    panels = pattern.by_name
     for name in loose:
         x = panel_points(panels[name], body.cell)
         size = np.ptp(x, axis=0)
@@ -301,7 +301,7 @@ def _clear_side_panels(pattern: Pattern, body: BodyDepth, loose: Collection[str]
             outward = np.array([np.sign(x[:, 0].mean()), 1.0, 1.0])
             free = ~body.contains(x + (moves * outward)[:, None]).any(axis=1)
             panels[name] = move_panel(panels[name], np.eye(3), moves[np.argmax(free)] * outward)
-    return replace(pattern, panels=list(panels.values()))
+    return pattern.with_panels(panels)
 
 
 def _stack_panels(
@@ -315,7 +315,7 @@ def _stack_panels(
         loose: names of the panels that may move; others stay where they are.
         legs: names of the panels that may lean although they are bent.
     """
-    panels = {p.name: p for p in pattern.panels}
+    panels = pattern.by_name
     front, back = body.front.copy(), body.back.copy()
     full = np.isfinite(front)
     middle = float(np.median(front[full] + back[full])) / 2
@@ -343,7 +343,7 @@ def _stack_panels(
         z = np.repeat(x[:, 2], 9)
         np.maximum.at(front, at, np.where(ahead | ~np.isfinite(front[at]), z, -np.inf))
         np.minimum.at(back, at, np.where(~ahead | ~np.isfinite(back[at]), z, np.inf))
-    return replace(pattern, panels=list(panels.values()))
+    return pattern.with_panels(panels)
 
 
 def _tilt(y: Floats, surface: Floats, steepest: float) -> tuple[float, float]:
@@ -368,7 +368,7 @@ def _bring_bands(pattern: Pattern, ways: Iterable[SeamWays], legs: Collection[st
     """Return the pattern with waistbands moved forward or backward to the legs' upper edges: a band
     that starts nearer to the body folds inwards.
     """
-    panels, far = {p.name: p for p in pattern.panels}, dict[str, list[Floats]]()
+    panels, far = pattern.by_name, dict[str, list[Floats]]()
     for w in ways:
         for name, other, way in zip(
             w.panels, w.panels[::-1], (w.second - w.first) * [[[1]], [[-1]]]
@@ -377,7 +377,7 @@ def _bring_bands(pattern: Pattern, ways: Iterable[SeamWays], legs: Collection[st
                 far.setdefault(name, []).append(way.mean(axis=0) * [0.0, 0.0, 1.0])
     for name, moves in far.items():
         panels[name] = move_panel(panels[name], np.eye(3), np.mean(moves, axis=0))
-    return replace(pattern, panels=list(panels.values()))
+    return pattern.with_panels(panels)
 
 
 def _turn_about_x(angle: float) -> Floats:

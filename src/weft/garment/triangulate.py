@@ -372,11 +372,3 @@ def circumcircles(corners: Floats) -> tuple[Floats, Floats]:
         y = (b[:, 0] * c_sq - c[:, 0] * b_sq) / d
     center = np.stack([x, y], axis=1)
     return corners[:, 0] + center, np.linalg.norm(center, axis=1)
-
-
-def minimum_angles(corners: Floats) -> Floats:
-    """Return (m,) the smallest angle [rad] of every triangle with corners (m,3,2)."""
-    edge = np.roll(corners, -1, axis=1) - corners
-    edge /= np.linalg.norm(edge, axis=2, keepdims=True)
-    cosine = -(edge * np.roll(edge, 1, axis=1)).sum(-1)
-    return np.asarray(np.arccos(np.clip(cosine, -1, 1)).min(1))

@@ -12,9 +12,10 @@ import numpy as np
 
 from weft.base.arrays import Bools, CornerUv, Faces, Floats, Gradients, Ints, Positions
 from weft.base.errors import DegenerateFacesError, MeshError, abbreviate
+from weft.discretization.connectivity import face_islands
 from weft.discretization.linear_triangle import triangle_gradients
 from weft.discretization.mesh import degenerate_faces
-from weft.discretization.polygon import cross, triangle_sides
+from weft.discretization.polygon import cross, normalize, triangle_sides
 from weft.discretization.samples import principal_stretches, stretch_text
 
 # texture coordinates are far from isometric if SHARE of the area is stretched, or compressed, by
@@ -114,14 +115,7 @@ def folded_faces(faces: Faces, uv: CornerUv) -> Ints:
     They are mirrored although most of their island (faces that share vertices and coordinates) is
     not, or the other way round. A half that is mirrored as a whole is no fold.
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    key = np.column_stack([faces.reshape(-1), uv.reshape(-1, 2)])
-    ids = np.unique(key, axis=0, return_inverse=True)[1].reshape(-1, 3)
-    n, one, two = int(ids.max()) + 1, ids.reshape(-1), np.roll(ids, 1, axis=1).reshape(-1)
-    links = coo_array((np.ones(len(one), dtype=np.int8), (one, two)), (n, n))
-    island = connected_components(links, directed=False)[1][ids[:, 0]]
+    island = face_islands(faces, uv)
     mirrored = cross(*triangle_sides(uv)) < 0
     share = (np.bincount(island, mirrored) / np.bincount(island))[island]
     few = np.where(mirrored, share, 1 - share) < FEW
@@ -161,7 +155,7 @@ def _turn(uv: CornerUv, F: Gradients, faces: Faces, warp: Sequence[float], where
     d = np.asarray(np.linalg.pinv(F) @ w)
     size = np.linalg.norm(np.einsum("mij,mj->mi", F, d), axis=1)  # of w in the face's plane
     _check_angles(size < SLANT * np.linalg.norm(w), warp, where)
-    d /= np.linalg.norm(d, axis=1, keepdims=True)
+    d = normalize(d)
     across = np.stack([-d[:, 1], d[:, 0]], axis=1)
     return np.stack([np.einsum("mci,mi->mc", uv, axis) for axis in (d, across)], axis=-1)
 

@@ -16,6 +16,7 @@ from weft.base.input_file import open_input
 from weft.base.machine import gib, memory
 from weft.base.settings import documented, setting
 from weft.discretization.mesh import TriangleMesh
+from weft.discretization.polygon import cross
 from weft.io.rest_shape import RestSource, material_coordinates
 
 SPACE = 16  # memory that reading a file takes, in units of its size
@@ -382,19 +383,14 @@ def _corner(flat: Floats, ring: list[int], i: int) -> tuple[Floats, Floats, Floa
     return flat[ring[i - 1]], flat[ring[i]], flat[ring[(i + 1) % len(ring)]]
 
 
-def _cross(o: Floats, a: Floats, b: Floats) -> Floats:
-    """Return the cross product (...) of a - o and b - o, for one point b (2,) or many (n,2)."""
-    return np.asarray((a[0] - o[0]) * (b[..., 1] - o[1]) - (a[1] - o[1]) * (b[..., 0] - o[0]))
-
-
 def _is_ear(flat: Floats, ring: list[int], i: int) -> bool:
     a, b, c = _corner(flat, ring, i)
-    if _cross(a, b, c) <= 0:
+    if cross(b - a, c - a) <= 0:
         return False
     corners = {ring[i - 1], ring[i], ring[(i + 1) % len(ring)]}
     p = flat[[j for j in ring if j not in corners]]
-    inside = (_cross(a, b, p) >= 0) & (_cross(b, c, p) >= 0) & (_cross(c, a, p) >= 0)
-    return not inside.any()
+    left = [cross(end - start, p - start) >= 0 for start, end in ((a, b), (b, c), (c, a))]
+    return not np.all(left, axis=0).any()
 
 
 def _quality(flat: Floats, ring: list[int], i: int) -> float:
@@ -403,4 +399,4 @@ def _quality(flat: Floats, ring: list[int], i: int) -> float:
     """
     a, b, c = _corner(flat, ring, i)
     edges = ((b - a) ** 2).sum() + ((c - b) ** 2).sum() + ((a - c) ** 2).sum()
-    return float(_cross(a, b, c) / edges) if edges > 0 else -1.0
+    return float(cross(b - a, c - a) / edges) if edges > 0 else -1.0

@@ -26,7 +26,7 @@ import numpy as np
 from weft.base.arrays import Bools, Floats, Positions
 from weft.base.errors import SimulationError
 from weft.bodies.motion.pins import Pin
-from weft.discretization.mesh import TriangleMesh, grid
+from weft.discretization.mesh import TriangleMesh, cut_quads, grid
 from weft.energies.elastic.hinge_bending import STRIP, HingeBending, hinge_weight
 from weft.fabric.fabric import Fabric
 from weft.integrators.quasi_static import QuasiStaticSettings
@@ -158,11 +158,9 @@ def clamped_strip(length: float, segments: int) -> tuple[TriangleMesh, Bools]:
     cell = length / (segments - 0.5)
     flat = grid(segments + 1, CELLS + 1, cell * segments, CELLS * cell)
     ids = np.arange(flat.n_vertices).reshape(CELLS + 1, segments + 1)
-    a, b, c, d = ids[:-1, :-1], ids[:-1, 1:], ids[1:, 1:], ids[1:, :-1]
-    upper = np.broadcast_to(np.arange(CELLS)[:, None] >= CELLS // 2, a.shape)[..., None]
-    one = np.where(upper, np.stack([a, b, d], -1), np.stack([a, b, c], -1))
-    two = np.where(upper, np.stack([b, c, d], -1), np.stack([a, c, d], -1))
-    faces = np.concatenate([one.reshape(-1, 3), two.reshape(-1, 3)]).astype(np.int32)
+    quads = np.stack([ids[:-1, :-1], ids[:-1, 1:], ids[1:, 1:], ids[1:, :-1]], -1).reshape(-1, 4)
+    upper = np.repeat(np.arange(CELLS) >= CELLS // 2, segments)
+    faces = np.concatenate(cut_quads(quads, upper)).astype(np.int32)
     uv = flat.vertex_uv
     assert uv is not None
     x = flat.vertices - [flat.vertices[:, 0].min() + 0.5 * cell, 0.0, 0.0]

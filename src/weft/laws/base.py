@@ -275,6 +275,27 @@ class SingleLaw(Law):
         return records
 
 
+@dataclass(frozen=True, repr=False, eq=False)
+class SampledLaw(SingleLaw):
+    """A law whose parameters are numbers of every sample."""
+
+    functions: LawFunctions
+    numbers: Mapping[str, Floats]
+
+    def parameters(self) -> Mapping[str, Floats]:
+        """Return values of the ``Params`` struct's fields, one for every sample."""
+        return self.numbers
+
+
+def sampled_law(law: Law, records: Sequence[AnyArray]) -> Law:
+    """Return a law with parameters of every sample: (q,) records of ``Params`` for each part."""
+    parts = tuple(
+        SampledLaw(part.functions, {name: table[name] for name in table.dtype.fields or {}})
+        for part, table in zip(law.parts, records, strict=True)
+    )
+    return parts[0] if len(parts) == 1 else SumLaw(parts)
+
+
 @dataclass(frozen=True, repr=False)
 class SumLaw(Law):
     """The sum of laws, which are evaluated one after another."""

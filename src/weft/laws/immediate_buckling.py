@@ -75,7 +75,7 @@ def taut_hessian(f: vec3, k: Scalar, b: Scalar, psd: int):
     GAUSS_NEWTON keeps k along f alone.
     """
     r = wp.length(f)
-    n = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
+    n = vec3(Scalar(0.0))
     stiffness = Scalar(0.0)
     across = Scalar(0.0)
     if r > b:

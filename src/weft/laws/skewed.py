@@ -109,7 +109,7 @@ def frame(a: vec2, b: vec2):
 @wp.func
 def unit(p: vec3, length: Scalar):
     """Return p over its length, or zero if the length is zero."""
-    out = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
+    out = vec3(Scalar(0.0))
     if length > Scalar(0.0):
         out = p / length
     return out

@@ -16,6 +16,7 @@ import numpy as np
 from weft.base.arrays import Bools, Faces, Floats, Ints, Positions
 from weft.base.errors import MannequinError
 from weft.discretization.connectivity import component_labels
+from weft.discretization.mesh import are_among, cut_quads, half_edges, unique_edges
 from weft.mannequin.solids import FAR, Ids, Union, smooth_minimum
 
 ROUNDS, FLIPS = 14, 12  # rounds of sliding; limit of rounds in ``flip_edges``
@@ -195,7 +196,8 @@ def flip_edges(x: Positions, faces: Faces) -> Faces:
     for _ in range(FLIPS):
         left, right, a, b, c, d = _edges(faces)
         bad = _angle(x, c, a, b) + _angle(x, d, a, b) > np.pi + 1e-3
-        bad &= _normals_agree(x, a, b, c, d) & ~_edge_exists(faces, c, d)
+        bad &= _normals_agree(x, a, b, c, d)
+        bad &= ~are_among(np.stack([c, d], axis=1), unique_edges(faces)[0])
         chosen = _independent_edges(np.flatnonzero(bad), np.stack([a, b, c, d], axis=1), len(x))
         if len(chosen) == 0:
             break
@@ -209,10 +211,7 @@ def _edges(faces: Faces) -> tuple[Ids, ...]:
     d).
     """
     n = int(faces.max()) + 1
-    a, b = (
-        faces.reshape(-1).astype(np.int64),
-        np.roll(faces, -1, axis=1).reshape(-1).astype(np.int64),
-    )
+    a, b = half_edges(faces).astype(np.int64).T
     c = np.roll(faces, -2, axis=1).reshape(-1).astype(np.int64)
     order, back = np.argsort(a * n + b), np.argsort(b * np.int64(n) + a)
     twin = np.empty(len(a), dtype=np.int64)
@@ -238,13 +237,6 @@ def _normals_agree(x: Positions, a: Ids, b: Ids, c: Ids, d: Ids) -> Bools:
     return np.asarray(
         (np.einsum("ni,ni->n", one, old) > least) & (np.einsum("ni,ni->n", two, old) > least)
     )
-
-
-def _edge_exists(faces: Faces, c: Ids, d: Ids) -> Bools:
-    """Return (n,) whether an edge c-d already exists."""
-    n = int(faces.max()) + 1
-    half = np.stack([faces, np.roll(faces, -1, axis=1)], -1).reshape(-1, 2).astype(np.int64)
-    return np.isin(np.sort(np.stack([c, d], 1), 1) @ [n, 1], np.sort(half, 1) @ [n, 1])
 
 
 def _independent_edges(edges: Ids, corners: Ids, n: int) -> Ids:
@@ -289,9 +281,7 @@ def split_quads(x: Positions, quads: Ids) -> Faces:
     """
     a, b, c, d = quads.T
     short = ((x[a] - x[c]) ** 2).sum(1) <= ((x[b] - x[d]) ** 2).sum(1)
-    one = np.where(short[:, None], np.stack([a, b, c], 1), np.stack([a, b, d], 1))
-    two = np.where(short[:, None], np.stack([a, c, d], 1), np.stack([b, c, d], 1))
-    return np.concatenate([one, two]).astype(np.int32)
+    return np.concatenate(cut_quads(quads, ~short)).astype(np.int32)
 
 
 def is_manifold(faces: Faces) -> bool:
@@ -299,9 +289,9 @@ def is_manifold(faces: Faces) -> bool:
 
     Every edge must have two faces of the same orientation, and every vertex one fan of faces.
     """
-    half = np.stack([faces, np.roll(faces, -1, axis=1)], -1).reshape(-1, 2).astype(np.int64)
+    a, b = half_edges(faces).astype(np.int64).T
     n = int(faces.max()) + 1
-    code, back = half[:, 0] * n + half[:, 1], half[:, 1] * n + half[:, 0]
+    code, back = a * n + b, b * n + a
     if len(np.unique(code)) < len(code) or not np.array_equal(np.sort(code), np.sort(back)):
         return False
     return bool((_fans(faces, n) == 1).all())

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weft.base.arrays import Faces, Floats, Positions
+from weft.discretization.polygon import normalize
 
 ALONG, AROUND = 120, 6  # points along a strand, and around each of them
 TURNS, WIDE = 12, 3.5  # turns of a helix; its radius over that of its wire
@@ -53,11 +54,9 @@ class Tubes:
         if kind == LOOSE:
             return np.repeat(ends[1:], ALONG * AROUND, axis=0)
         path = self._helix(ends) if kind == SPRING else _hanging(ends, float(length))
-        tangent = np.gradient(path, axis=0)
-        tangent /= np.maximum(np.linalg.norm(tangent, axis=1, keepdims=True), 1e-300)
+        tangent = normalize(np.asarray(np.gradient(path, axis=0)))
         axis, _ = _across(ends[1] - ends[0])
-        side = axis - tangent * (tangent @ axis)[:, None]
-        side /= np.maximum(np.linalg.norm(side, axis=1, keepdims=True), 1e-300)
+        side = normalize(axis - tangent * (tangent @ axis)[:, None])
         other = np.cross(tangent, side)
         turn = 2 * np.pi * np.arange(AROUND) / AROUND
         ring = np.cos(turn)[:, None] * side[:, None] + np.sin(turn)[:, None] * other[:, None]

@@ -4,6 +4,7 @@ import dataclasses
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -215,12 +216,14 @@ def add_ease(garments: Sequence[Garment], wearer: Wearer, found: Findings) -> No
 
 def _region_facts(cloth: Cloth) -> list[str]:
     """Return size, fabric and mass of each region of the cloths."""
-    return [
-        f"{r.name}: region of {len(r.faces)} faces, fabric {r.fabric.name}, "
-        f"{r.fabric.density * cloth.mesh.rest_area[r.faces].sum():.4g} kg"
-        for part in cloth.parts
-        for r in part.regions
-    ]
+    told = []
+    for r in [r for part in cloth.parts for r in part.regions]:
+        density = r.fabric.number("density", partial(cloth.face_weights, faces=r.faces))
+        mass = (density * cloth.mesh.rest_area[r.faces]).sum()
+        told.append(
+            f"{r.name}: region of {len(r.faces)} faces, fabric {r.fabric.name}, {mass:.4g} kg"
+        )
+    return told
 
 
 def _collider_facts(body: Body) -> Iterator[str]:
@@ -310,8 +313,8 @@ def _crossing_text(mesh: TriangleMesh, pairs: Ints) -> str:
     """Return how many pairs of faces intersect, and where the first five are."""
     shown = []
     for i, j in pairs[:5].tolist():
-        place = mesh.vertices[mesh.faces[[i, j]]].mean((0, 1))
-        shown.append(f"{i} and {j} near ({', '.join(f'{c:.4g}' for c in place)})")
+        place = point_text(mesh.vertices[mesh.faces[[i, j]]].mean((0, 1)))
+        shown.append(f"{i} and {j} near ({place})")
     more = ", ..." if len(pairs) > 5 else ""
     return f"{len(pairs)} pairs of faces intersect at the start: {'; '.join(shown)}{more}"
 

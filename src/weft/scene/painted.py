@@ -7,8 +7,7 @@ those of quadratic bending and of pairs are if warp and weft keep their ratio.
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,19 +15,7 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.cloth.cloth import Cloth
 from weft.fabric.fabric import Fabric
-from weft.laws.base import Law, LawFunctions, SingleLaw, SumLaw
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class PaintedLaw(SingleLaw):
-    """A law whose parameters are numbers of every sample."""
-
-    functions: LawFunctions
-    numbers: Mapping[str, Floats]
-
-    def parameters(self) -> Mapping[str, Floats]:
-        """Return values of the ``Params`` struct's fields, one for every sample."""
-        return self.numbers
+from weft.laws.base import Law, sampled_law
 
 
 def paint_law(
@@ -54,11 +41,7 @@ def paint_law(
             for name in base.dtype.fields or {}:
                 if table[name].dtype.kind == "f":
                     table[name] += np.einsum("q,q...->q...", w, high[name] - base[name])
-    parts = tuple(
-        PaintedLaw(part.functions, {name: table[name] for name in table.dtype.fields or {}})
-        for part, table in zip(law.parts, new)
-    )
-    return parts[0] if len(parts) == 1 else SumLaw(parts)
+    return sampled_law(law, new)
 
 
 def paint_energy(cloth: Cloth, fabric: Fabric, make: Callable[[Fabric], Any]) -> Any:

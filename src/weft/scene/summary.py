@@ -11,11 +11,9 @@ if TYPE_CHECKING:
 def summary(scene: "Scene") -> str:
     """Return two lines with sizes, masses, integrator and loads of a scene."""
     cloth = scene.cloth
-    fabrics = cloth.fabric_names
-    pinned = len({int(v) for pin in scene.pins for v in pin.vertices})
     parts = [
-        f"{cloth.n_vertices} vertices of {fabrics} ({cloth.mass.sum():.4g} kg)",
-        f"{pinned} pinned",
+        f"{cloth.n_vertices} vertices of {cloth.fabric_names} ({cloth.mass.sum():.4g} kg)",
+        f"{_count_pinned(scene)} pinned",
         *([f"{len(scene.attachments)} attachments"] if scene.attachments else []),
         *([f"{len(scene.bodies)} bodies"] if scene.bodies else []),
         "contact" if scene.contact is not None else "no contact",
@@ -34,18 +32,20 @@ def summary(scene: "Scene") -> str:
 def summary_rows(scene: "Scene") -> Mapping[str, str]:
     """Return the rows of the table that a notebook shows of a scene."""
     cloth = scene.cloth
-    fabrics = cloth.fabric_names
-    pinned = len({int(v) for pin in scene.pins for v in pin.vertices})
     contact = "none" if scene.contact is None else "itself" + " and bodies" * bool(scene.bodies)
     return {
         "cloths": ", ".join(p.name for p in cloth.parts),
         "vertices": f"{cloth.n_vertices}, {len(cloth.mesh.faces)} triangles",
-        "fabric": f"{fabrics}, {cloth.mass.sum():.4g} kg",
-        "pinned": f"{pinned} points",
+        "fabric": f"{cloth.fabric_names}, {cloth.mass.sum():.4g} kg",
+        "pinned": f"{_count_pinned(scene)} points",
         "bodies": ", ".join(b.name for b in scene.bodies) or "none",
         "contact": contact,
         "integrator": f"{scene.integrator_name}, steps of {scene.step:g} s",
     }
+
+
+def _count_pinned(scene: "Scene") -> int:
+    return len({int(v) for pin in scene.pins for v in pin.vertices})
 
 
 def start_picture(scene: "Scene") -> "Image":

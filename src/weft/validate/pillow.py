@@ -14,7 +14,7 @@ import numpy as np
 
 from weft.base.arrays import CornerUv, Positions
 from weft.discretization.mesh import TriangleMesh
-from weft.discretization.polygon import unit_vectors
+from weft.discretization.polygon import normalize, unit_vectors
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.energies.loads.pressure import Pressure
 from weft.garment.triangulate import triangulate_piece
@@ -121,7 +121,7 @@ def radial_warp(corner_uv: CornerUv) -> CornerUv:
     They are turned in every face, so that the warp runs along the radius of the face's center.
     """
     center = corner_uv.mean(1)
-    c, s = (center / np.linalg.norm(center, axis=1, keepdims=True)).T
+    c, s = normalize(center).T
     turn = np.stack([np.stack([c, s], axis=1), np.stack([-s, c], axis=1)], axis=1)
     return np.asarray(np.einsum("mij,maj->mai", turn, corner_uv))
 

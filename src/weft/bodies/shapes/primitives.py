@@ -11,8 +11,8 @@ from weft.base.runtime_types import checked
 from weft.base.settings import Setting, Size
 from weft.base.units import Quantity
 from weft.bodies.body import Body
-from weft.discretization.mesh import grid, unique_edges
-from weft.discretization.polygon import unit_vectors
+from weft.discretization.mesh import divide_faces, grid, unique_edges
+from weft.discretization.polygon import normalize, unit_vectors
 from weft.io import read_surface
 
 MOST_FACES = 200_000
@@ -64,8 +64,7 @@ def sphere(radius: Size, size: Edge = 0.03, name: str = "sphere") -> Body:
     while edge > size and len(faces) < MOST_FACES:
         x, faces = _divide(x, faces)
         edge /= 2
-    x = x / np.linalg.norm(x, axis=1, keepdims=True)
-    return Body(radius * x, faces, None, name)
+    return Body(radius * normalize(x), faces, None, name)
 
 
 @checked(SceneError)
@@ -274,9 +273,6 @@ def _icosahedron() -> tuple[Floats, Faces]:
 def _divide(x: Floats, faces: Faces) -> tuple[Floats, Faces]:
     """Divide every triangle into four, with the new vertices on the unit sphere."""
     edges, number = unique_edges(faces)
-    middle = x[edges].mean(1)
-    middle /= np.linalg.norm(middle, axis=1, keepdims=True)
-    ab, bc, ca = (len(x) + number.reshape(-1, 3)).astype(np.int32).T
-    a, b, c = faces.T
-    parts = [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
-    return np.concatenate([x, middle]), np.concatenate([np.stack(p, axis=1) for p in parts])
+    middle = normalize(x[edges].mean(1))
+    divided = divide_faces(faces, len(x) + number.reshape(-1, 3))
+    return np.concatenate([x, middle]), divided.astype(np.int32)

@@ -181,7 +181,7 @@ def freeze_slides(
         part_of_e = Scalar(1.0)
         if stencil[i, 0] < n_slips and other_side(touch[i].kind, i, stencil) < n_slips:
             part_of_e = Scalar(0.5)  # both sides have saved the slip of this contact
-        before = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
+        before = vec3(Scalar(0.0))
         for j in range(4):
             v = stencil[i, j]
             if v < n_slips:

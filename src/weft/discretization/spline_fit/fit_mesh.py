@@ -61,16 +61,10 @@ class FittedPieces:
     points: Positions  # (N,3) [m] control points in space
     pieces: Sequence[FlatPiece]
 
-    def groups(self, mesh: TriangleMesh, shown: Tessellation) -> dict[str, Ints]:
-        """Return the groups of the mesh as vertices of the triangles ``shown``.
-
-        A vertex is in a group if the mesh vertex that is nearest to it in the material is in the
-        group.
-        """
+    def nearest_vertices(self, shown: Tessellation) -> Ints:
+        """Return the vertex of the mesh that is nearest in the material, for each of ``shown``."""
         from scipy.spatial import cKDTree
 
-        if not mesh.groups:
-            return {}
         nearest = np.full(len(shown.embedding), -1, dtype=np.int64)
         for k, piece in enumerate(self.pieces):
             faces = shown.patch == k
@@ -79,24 +73,7 @@ class FittedPieces:
             assert uv is not None
             _, near = cKDTree(uv).query(shown.corner_uv[faces].reshape(-1, 2))
             nearest[corners] = piece.vertices[near]
-        return {
-            name: np.flatnonzero(np.isin(nearest, ids)).astype(np.int32)
-            for name, ids in mesh.groups.items()
-        }
-
-    def weights(self, mesh: TriangleMesh, shown: Tessellation) -> dict[str, Floats]:
-        """Return the painted weights of the mesh at vertices of the triangles ``shown``: those at
-        the same place in the material.
-        """
-        if not mesh.weights:
-            return {}
-        given = np.stack(list(mesh.weights.values()), axis=1)
-        out = np.zeros((len(shown.embedding), given.shape[1]))
-        for k, piece in enumerate(self.pieces):
-            faces = shown.patch == k
-            uv, corners = shown.corner_uv[faces].reshape(-1, 2), piece.vertices[piece.mesh.faces]
-            out[shown.faces[faces].ravel()] = lift(uv, piece.mesh.corner_uv, given[corners])
-        return dict(zip(mesh.weights, np.clip(out, given.min(axis=0), given.max(axis=0)).T))
+        return nearest.astype(np.int32)
 
 
 def flat_pieces(mesh: TriangleMesh) -> list[FlatPiece]:

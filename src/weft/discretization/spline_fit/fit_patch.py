@@ -13,6 +13,7 @@ import numpy as np
 from weft.base.arrays import Floats, Ints
 from weft.discretization.basis import basis, greville
 from weft.discretization.bspline import Patch, grid
+from weft.discretization.polygon import normalize
 from weft.discretization.spline_fit.mips import Mips, SidePoints
 from weft.discretization.spline_fit.outline import (
     BoundaryPolygon,
@@ -109,7 +110,7 @@ def initial_net(bottom: Floats, right: Floats, top: Floats, left: Floats) -> Flo
     west, east = net[:1, 1:-1], net[-1:, 1:-1]
     across = (1 - b) * low + b * high
     along = (1 - a) * west + a * east
-    t1, t2 = _unit(low - high), _unit(west - east)
+    t1, t2 = normalize(low - high), normalize(west - east)
     P = t1[..., :, None] * t1[..., None, :] + np.zeros((n1 - 2, n2 - 2, 1, 1))
     Q = t2[..., :, None] * t2[..., None, :] + np.zeros((n1 - 2, n2 - 2, 1, 1))
     parallel = np.linalg.det(P + Q) < NEARLY
@@ -118,11 +119,6 @@ def initial_net(bottom: Floats, right: Floats, top: Floats, left: Floats) -> Flo
     guided = np.where(parallel[..., None], 0.5 * (across + along), guided)
     net[1:-1, 1:-1] = np.linalg.solve(S, guided[..., None])[..., 0]
     return net
-
-
-def _unit(d: Floats) -> Floats:
-    """Return vectors divided by their lengths."""
-    return np.asarray(d / np.maximum(np.linalg.norm(d, axis=-1, keepdims=True), 1e-300))
 
 
 def corners_of(outline: BoundaryPolygon, given: Sequence[int] | None, where: str) -> Ints:

@@ -68,7 +68,7 @@ def normal_arm(j: int, f: BendFold):
 
     Eqs. 31, 34 (Pritchard's q^A up to the order).
     """
-    a = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
+    a = vec3(Scalar(0.0))
     if j == 0:
         a = f.tip - f.e
     if j == 1:
@@ -81,7 +81,7 @@ def normal_arm(j: int, f: BendFold):
 @wp.func
 def other_arm(j: int, f: BendFold):
     """Return b_j with dm = b_j x dx_j, for m = (x3-x0) x (x1-x0). Eqs. 32, 35."""
-    b = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
+    b = vec3(Scalar(0.0))
     if j == 0:
         b = f.e - f.other
     if j == 1:

@@ -152,7 +152,7 @@ def hinge_hessian(
     g3, t3 = flap(e, d3, n3)
     e_sq = wp.max(wp.dot(e, e), Scalar(1e-30))
     along = e / wp.sqrt(e_sq)
-    zero = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
+    zero = vec3(Scalar(0.0))
     one = Scalar(1.0)
     stiff = hinge[i].weight * (one + hinge[i].rate)
     moment = hinge[i].weight * deviation(hinge[i], dihedral(x0, x1, x2, x3))

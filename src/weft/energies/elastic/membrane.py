@@ -43,7 +43,6 @@ from weft.kernel import (
     Vec2Array2d,
     Vec3Array,
     WarpArray,
-    WarpStruct,
     mat32,
     mat33,
     vec2,
@@ -89,7 +88,7 @@ def add_nodal_gradient(
 ):
     """Add sum_q w_q P_q dN_v to g_v. Kim 2020, eq. 6."""
     v = o + wp.tid()
-    sum = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
+    sum = vec3(Scalar(0.0))
     for m in range(start[v], start[v + 1]):
         q = element[m]
         sum += P[q] * (weight[q] * dN[q, place[m]])
@@ -129,14 +128,11 @@ class DeviceSamples:
 class Membrane(ContractedEnergy):
     """Energy of a law over samples: E = sum_q weight_q psi(F_q). Kim 2020, eqs. 6 and 20.
 
-    The parameters of the law are the same at all samples, or given by records, one per sample.
+    The parameters of the law are the same at all samples, or those of each (``sampled_law``).
     """
 
     samples: Samples
     law: Law
-    # (q,) records of the law's Params struct, or a tuple of them for its parts; None: the
-    # parameters of ``law`` at every sample
-    parameters: WarpStruct = None
     name: str = "membrane"
     damping: float = 0.0  # [s] time constant of stiffness-proportional damping (``damping``)
 
@@ -153,13 +149,7 @@ class Membrane(ContractedEnergy):
     @cached_property
     def device_parameters(self) -> tuple[WarpArray, ...]:
         """Parameters on the device: (q,) Params for each part of the law."""
-        if self.parameters is None:
-            return self.law.device_parameters(len(self.samples.weight))
-        given = self.parameters if isinstance(self.parameters, tuple) else (self.parameters,)
-        return tuple(
-            kernel.array(p, part.functions.Params)
-            for p, part in zip(given, self.law.parts, strict=True)
-        )
+        return self.law.device_parameters(len(self.samples.weight))
 
     def value(self, x: Positions) -> Floats:
         """Return the energy of each sample, (q,) [J], at positions x (n,3) [m]."""
@@ -202,9 +192,7 @@ class Membrane(ContractedEnergy):
 
     def records(self) -> list[AnyArray]:
         """Return the parameters as NumPy records: (q,) for each part of the law."""
-        if self.parameters is None:
-            return [part.parameter_array(len(self.samples.weight)) for part in self.law.parts]
-        return list(self.parameters if isinstance(self.parameters, tuple) else (self.parameters,))
+        return [part.parameter_array(len(self.samples.weight)) for part in self.law.parts]
 
     def parameters_in(self, step: Step | None) -> tuple[WarpArray, ...]:
         """Return the parameters that hold in a step, on the device: (q,) Params for each part."""

@@ -121,7 +121,7 @@ def pair_hessian(mode: Psd) -> tuple[Kernel, BlockLayout]:
             across = wp.max(across, Scalar(0.0))
         if along_only:
             across = Scalar(0.0)
-        n = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
+        n = vec3(Scalar(0.0))
         if s > Scalar(0.0):
             n = e / s
         K = across * wp.identity(n=3, dtype=Scalar) + (along - across) * wp.outer(n, n)

@@ -58,7 +58,7 @@ def form_energy(
 ):
     """Compute w/2 |y|^2 and rate w/2 |y - y_n|^2, y = sum_a c_a x_a. Meng 2025 supp. eq. 18."""
     q = o + wp.tid()
-    y = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
+    y = vec3(Scalar(0.0))
     d = y
     for a in range(stencil.shape[1]):
         v = stencil[q, a]

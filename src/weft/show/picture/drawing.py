@@ -6,7 +6,7 @@ import numpy as np
 
 from weft.base.arrays import CornerUv, Faces, Floats, Ints, Positions
 from weft.contact.exact.intersections import intersections
-from weft.discretization.mesh import TriangleMesh
+from weft.discretization.mesh import TriangleMesh, unique_edges
 from weft.discretization.vertex_normals import VertexNormals
 from weft.show.picture.loop_subdivision import LoopSubdivision
 
@@ -35,7 +35,7 @@ class Shell:
 
     def __init__(self, faces: Faces, uv: CornerUv, n: int) -> None:
         m = len(faces)
-        face, side = _border_sides(faces, n)
+        face, side = _border_sides(faces)
         start, end = faces[face, side], faces[face, (side + 1) % 3]
         self._edge = start, end
         rim, local = np.unique(np.concatenate([start, end]), return_inverse=True)
@@ -79,16 +79,13 @@ class Shell:
         return np.concatenate(positions), np.concatenate([normal, normal, *turned])
 
 
-def _border_sides(faces: Faces, n: int) -> tuple[Ints, Ints]:
+def _border_sides(faces: Faces) -> tuple[Ints, Ints]:
     """Return face and side of every edge with one face.
 
     Side 0 is that from the face's first corner to its second.
     """
-    f = faces.astype(np.int64)
-    sides = np.stack([f, np.roll(f, -1, axis=1)], axis=2).reshape(-1, 2)
-    key = sides.min(axis=1) * n + sides.max(axis=1)
-    _, first, uses = np.unique(key, return_index=True, return_counts=True)
-    only = np.sort(first[uses == 1])
+    edge = unique_edges(faces)[1]
+    only = np.flatnonzero(np.bincount(edge)[edge] == 1).astype(np.int32)
     return only // 3, only % 3
 
 

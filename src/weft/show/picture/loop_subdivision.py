@@ -9,6 +9,8 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from weft.base.arrays import AnyArray, Bools, CornerUv, Faces, Floats, Ints, Positions
+from weft.discretization.mesh import divide_faces, unique_edges
+from weft.discretization.polygon import turn_angles
 
 FITS = 4  # corrections of the control points; each removes at least a quarter of the error
 CORNER = np.radians(50.0)  # a border that turns by more has a corner
@@ -87,14 +89,10 @@ class _Edges:
     def __init__(self, faces: Faces) -> None:
         f = faces.astype(np.int64)
         self.faces = f
-        sides = np.stack([f, np.roll(f, -1, axis=1)], axis=2).reshape(-1, 2)
         opposite = np.roll(f, -2, axis=1).reshape(-1)
-        width = int(f.max()) + 1
-        key = sides.min(axis=1) * width + sides.max(axis=1)
-        unique, side_edge, uses = np.unique(key, return_inverse=True, return_counts=True)
-        self.of_side: Ints = side_edge.reshape(-1, 3).astype(np.int32)
-        self.count = len(unique)
-        self.ends = np.stack([unique // width, unique % width], axis=1)
+        self.ends, side_edge = unique_edges(faces)
+        self.of_side: Ints = side_edge.reshape(-1, 3)
+        self.count, uses = len(self.ends), np.bincount(side_edge)
         self.inner = uses == 2
         order = np.argsort(side_edge, kind="stable")
         first = np.concatenate([[0], np.cumsum(uses)[:-1]])[self.inner]
@@ -142,10 +140,7 @@ class _Edges:
 
     def children(self, n: int) -> Faces:
         """Return (4m,3) faces: three at the corners, then the middle one, each a block of m."""
-        a, b, c = self.faces.T
-        ab, bc, ca = (n + self.of_side).T
-        blocks = [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
-        return np.concatenate([np.stack(block, axis=1) for block in blocks])
+        return divide_faces(self.faces, n + self.of_side)
 
 
 def _corners(faces: Faces, uv: CornerUv, n: int) -> Bools:
@@ -155,8 +150,7 @@ def _corners(faces: Faces, uv: CornerUv, n: int) -> Bools:
     on_border[edges.ends[~edges.inner].reshape(-1)] = True
     to_next = np.roll(uv, -1, axis=1) - uv
     to_last = np.roll(uv, 1, axis=1) - uv
-    cross = to_next[..., 0] * to_last[..., 1] - to_next[..., 1] * to_last[..., 0]
-    angle = np.abs(np.arctan2(cross, np.einsum("mij,mij->mi", to_next, to_last)))
+    angle = np.abs(turn_angles(to_next, to_last))
     total = np.bincount(faces.reshape(-1), angle.reshape(-1), n)
     return np.asarray(on_border & (np.abs(total - np.pi) > CORNER))
 

@@ -179,7 +179,7 @@ def choose_size(o: int, partial: ScalarArray, usable: IntArray, numbers: ScalarA
 def start(o: int, numbers: ScalarArray, s: Vectors):
     """Set x = 0, divide the residual (which is b) by the size, and set p = 0."""
     v = o + wp.tid()
-    zero = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
+    zero = vec3(Scalar(0.0))
     s.x[v] = zero
     s.p[v] = zero
     s.r[v] = (Scalar(1.0) / numbers[Number.SIZE]) * s.r[v]

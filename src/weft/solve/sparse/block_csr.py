@@ -255,7 +255,7 @@ def multiply_rows(
 ):
     """Compute one block row of A x."""
     v = o + wp.tid()
-    y = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
+    y = vec3(Scalar(0.0))
     for b in range(row_start[v], row_start[v + 1]):
         y += values[b] * x[column[b]]
     out[v] = y
