@@ -64,6 +64,13 @@ def test_colliders_are_where_mujoco_has_them(tmp_path):
     assert np.ptp(own, axis=0) == pytest.approx([0.06, 0.06, 0.3], abs=4e-3)  # a polygon
 
 
+def test_a_plane_without_end_is_level(tmp_path):
+    text = MJCF.replace('type="capsule" size="0.05 0.1"', 'type="plane" size="0 0 1"')
+    ground = load_arm(write(tmp_path, text))[0]
+    assert ground.vertices[:, 1] == pytest.approx(-0.5)
+    assert np.ptp(ground.vertices, axis=0)[[0, 2]] == pytest.approx([20, 20])
+
+
 def test_mimics_follow_and_ranges_bound(tmp_path):
     arm = load_arm(write_urdf(tmp_path), {"grip": weft.Keys([(0, 0.0), (1, 0.04)])})[0].link.arm
     assert [j.name for j in arm.leaders] == ["shoulder", "wrist", "grip"]
@@ -103,7 +110,14 @@ def test_targets_that_cannot_be(tmp_path, joints, what, parts):
             "mjEQ_WELD",
         ),
         (GRIPPER.replace("<geom ", '<geom contype="0" conaffinity="0" '), "no link"),
-        (MJCF.replace('type="capsule" size="0.05 0.1"', 'type="plane" size="1 1 1"'), "PLANE"),
+        (
+            MJCF.replace(
+                "<worldbody>",
+                """<asset><hfield name="h" nrow="2" ncol="2"
+              size="1 1 1 1"/></asset><worldbody><geom type="hfield" hfield="h"/>""",
+            ),
+            "hfield",
+        ),
         ("<html/>", "html"),
     ],
 )

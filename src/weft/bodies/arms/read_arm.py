@@ -1,14 +1,16 @@
 """Arms from URDF and MJCF files, read by MuJoCo: every link with collision geometry is a body."""
 
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from weft.base.arrays import Angles, Faces, Floats, Point, Positions
+from weft.base.arrays import Angles, Floats, Point
 from weft.base.errors import SceneError, check_known
 from weft.base.keyframes import Keys
 from weft.base.runtime_types import checked
@@ -16,15 +18,16 @@ from weft.base.settings import Size
 from weft.base.trees import Json, Yaml
 from weft.base.units import to_si
 from weft.bodies.arms.arm import Arm, ArmJoint, ArmLink
-from weft.bodies.body import Body
+from weft.bodies.body import Body, join_faces, join_positions
 from weft.bodies.joints.motors import Drive
 from weft.bodies.joints.settings import Joint
 from weft.bodies.rigid.settings import Rigid
-from weft.bodies.shapes.primitives import box, capsule, sphere
+from weft.bodies.shapes.primitives import box, capsule, plate, sphere
 from weft.bodies.shapes.revolved import cylinder
 from weft.io.extra import optional
 
 UPRIGHT = np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]])  # z is up in files, y in weft
+FAR = 20.0  # [m] sides of a plane without end
 NO_MASS = 1e-9  # [kg, kg m^2] of links that have none
 YIELDS = 1e-4  # [m] way of a finger from its target at which its drive reaches the force limit
 
@@ -75,18 +78,17 @@ def load_arm(
     turn = Rotation.from_euler("xyz", rotation, degrees=True).as_matrix()
     arm = arm.move(turn @ UPRIGHT, np.asarray(translation))
     limits = {j.link: read[tree[j.leader].name][1] for j in tree}
+    meets = (m.geom_contype | m.geom_conaffinity) != 0
     bodies = []
     for k, title in enumerate(links):
-        parts = [_shape(mujoco, m, g, float(size), name) for g in _colliders(m, k)]
+        own = np.flatnonzero(meets & (m.geom_bodyid == k))
+        parts = [_shape(mujoco, m, g, float(size), name) for g in own.tolist()]
         if parts:
-            link = ArmLink(arm, k, np.concatenate([x for x, _ in parts]))
-            ends = np.cumsum([0, *(len(x) for x, _ in parts)])
-            faces = np.concatenate([f + n for (_, f), n in zip(parts, ends)]).astype(np.int32)
-            rigid = None
+            link, rigid = ArmLink(arm, k, join_positions(parts, 0.0)), None
             if limits.get(k) is not None:
                 rigid = _finger(link, float(m.body_mass[k]), limits[k], k in parents)
-            body = Body(link.at(0.0), faces, name=f"{name}.{title}", link=link, rigid=rigid)
-            bodies.append(body)
+            at, faces = link.at(0.0), join_faces(parts)
+            bodies.append(Body(at, faces, name=f"{name}.{title}", link=link, rigid=rigid))
     if not bodies:
         raise SceneError(
             name, got="no link with collision geometry", expected="at least one", where=path
@@ -243,45 +245,34 @@ def _frame(mujoco: ModuleType, place: Floats, quaternion: Floats) -> Floats:
     return out
 
 
-def _colliders(m: Any, link: int) -> Iterator[int]:
-    """Yield the numbers of the geometries with which a link collides."""
-    for g in range(m.ngeom):
-        if m.geom_bodyid[g] == link and (m.geom_contype[g] or m.geom_conaffinity[g]):
-            yield g
-
-
-def _shape(mujoco: ModuleType, m: Any, g: int, edge: float, name: str) -> tuple[Positions, Faces]:
-    """Return the vertices (n,3) [m] and triangles (m,3) of a geometry, in the frame of its link.
+def _shape(mujoco: ModuleType, m: Any, g: int, edge: float, name: str) -> Body:
+    """Return the surface of a geometry, in the frame of its link.
 
     Raises:
-        SceneError: a geometry that is no mesh and no closed primitive.
+        SceneError: a geometry that is no mesh and no primitive.
     """
-    kind = mujoco.mjtGeom(m.geom_type[g]).name.removeprefix("mjGEOM_")
+    kind = mujoco.mjtGeom(m.geom_type[g]).name.removeprefix("mjGEOM_").lower()
     a, b, c = map(float, m.geom_size[g])
-    if kind == "MESH":
+    primitives: Mapping[str, Callable[[float], Body]] = {
+        "sphere": partial(sphere, a),
+        "ellipsoid": partial(sphere, max(a, b, c)),
+        "box": partial(box, (2 * a, 2 * b, 2 * c)),
+        "capsule": partial(capsule, a, 2 * b),
+        "cylinder": partial(cylinder, a, 2 * b),
+        "plane": lambda _: plate(2 * a or FAR, 2 * b or FAR, FAR),
+    }
+    if kind == "mesh":
         k = m.geom_dataid[g]
         first, face = m.mesh_vertadr[k], m.mesh_faceadr[k]
         x = np.array(m.mesh_vert[first : first + m.mesh_vertnum[k]], dtype=np.float64)
-        faces = m.mesh_face[face : face + m.mesh_facenum[k]]
-    elif kind in ("SPHERE", "ELLIPSOID", "BOX", "CAPSULE", "CYLINDER"):
-        made = {
-            "SPHERE": lambda: sphere(a, edge),
-            "ELLIPSOID": lambda: sphere(1.0, edge / max(a, b, c)),
-            "BOX": lambda: box((2 * a, 2 * b, 2 * c), edge),
-            "CAPSULE": lambda: capsule(a, 2 * b, edge),
-            "CYLINDER": lambda: cylinder(a, 2 * b, edge),
-        }[kind]()
-        x, faces = made.vertices, made.faces
-        if kind == "ELLIPSOID":
-            x = x * (a, b, c)
-        if kind in ("CAPSULE", "CYLINDER"):
-            x = x @ UPRIGHT  # of weft they lie along y
+        made = Body(x, np.array(m.mesh_face[face : face + m.mesh_facenum[k]]))
     else:
-        raise SceneError(
-            f"{name}: {m.geom(g).name or f'geometry {g}'}",
-            got=kind,
-            expected="a mesh, box, sphere, ellipsoid, capsule or cylinder",
-            hint="list a floor or ground among the scene's bodies",
-        )
+        check_known(kind, ("mesh", *primitives), f"{name}: {m.geom(g).name} geometry", SceneError)
+        made = primitives[kind](edge)
+        x = made.vertices
+    if kind == "ellipsoid":
+        x = x * (a, b, c) / max(a, b, c)
+    if kind in ("capsule", "cylinder", "plane"):
+        x = x @ UPRIGHT  # of weft they lie along y, and planes across it
     frame = _frame(mujoco, m.geom_pos[g], m.geom_quat[g])
-    return np.asarray(x @ frame[:3, :3].T + frame[:3, 3]), np.asarray(faces)
+    return replace(made, vertices=x @ frame[:3, :3].T + frame[:3, 3])
