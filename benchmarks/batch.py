@@ -1,9 +1,10 @@
 """Batched worlds beside processes: the same samples of a sweep, and the same runs on disk.
 
-17 x 17 sheets that hang for a second. Processes are those of ``weft sweep`` with one thread each,
-as many as there are cores, and the samples with which they start are not counted; the batch has as
-many, and what they start with is not counted either. Both in turn, several times: ratios hold on a
-machine that others use as well.
+17 x 17 sheets that hang for a second; sheets of 17 x 17 and 25 x 25 vertices that are grasped on a
+table with friction and lifted; the environment ``grasp`` with a random policy. Processes are those
+of ``weft sweep`` with one thread each, as many as there are cores, and the samples with which they
+start are not counted; the batch has as many, and what they start with is not counted either. Both
+in turn, several times: ratios hold on a machine that others use as well.
 """
 
 import tempfile
@@ -16,6 +17,7 @@ import numpy as np
 
 from benchmarks.measure import BenchMeasure, at_least, info
 from benchmarks.sweep import SCENE, SWEEP, timed
+from weft import robotics
 from weft.base.machine import cores
 from weft.scene.build import load_scene
 from weft.scene.scene import Scene
@@ -25,14 +27,46 @@ from weft.worlds.batch import Batch
 
 SAMPLES = 16
 ROUNDS = 3
+ENVIRONMENTS, ENVIRONMENT_STEPS = 16, 40
+HANGING = SCENE.replace("33", "17")
+GRASP = """cloth:
+  sheet: {{nx: {size}, ny: {size}, width: 40 cm, height: 40 cm, pattern: alternating}}
+  fabric: cotton
+  translation: [0, 3.5 mm, 0]
+bodies:
+  - {{name: table, plate: {{width: 1.4 m, depth: 1.4 m, size: 70 cm}}}}
+pins:
+  - vertices: {held}
+    path:
+      hold: true
+      keyframes: [{{time: 0}}, {{time: 0.5 s, translation: [3 cm, 18 cm, 0]}}]
+contact: {{gap: 4 mm, friction: 0.4}}
+step: 25 ms
+seconds: 0.6 s
+fps: 10
+"""
+MORE = """  cloth.fabric: [cotton, silk, denim]
+  contact.friction: {from: 0.2, to: 0.6}
+  bodies.0.translation: [[0, 0, 0], [0, -1 mm, 0]]
+"""
 SOLVERS = ("lanes", "auto")  # of the batch; processes have theirs, and the default one
 
 
 def batch() -> Iterator[BenchMeasure]:
     """Samples a second of both, and how many times more the batch makes."""
+    yield from _compare("batch", HANGING, SAMPLES, 1.0, 3.0)
+    for size in (17, 25):
+        yield from _compare(f"batch/grasp and lift {size} x {size}", _grasped(size), 8, 0.6, 2.5)
+    yield from _environments()
+
+
+def _compare(
+    title: str, scene: str, samples: int, seconds: float, target: float
+) -> Iterator[BenchMeasure]:
+    """Compare workers and batches, in memory and on disk, with both linear solvers."""
     found: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as place, ExitStack() as ending:
-        paths = {name: _written(Path(place) / name, name) for name in SOLVERS}
+        paths = {name: _written(Path(place) / name, scene, samples, name) for name in SOLVERS}
         made = {
             name: Batch(_scenes(path), fps=10, processes=cores()) for name, path in paths.items()
         }
@@ -45,30 +79,67 @@ def batch() -> Iterator[BenchMeasure]:
                 statuses, wall = timed(paths[name], folder / "processes", cores())
                 _add(found, f"processes, {name}", len(statuses) / wall)
                 for kind, out in (("batch", folder / "batch"), ("batch in memory", None)):
-                    _add(found, f"{kind}, {name}", _batched(paths[name], made[name], out))
+                    _add(found, f"{kind}, {name}", _batched(paths[name], made[name], seconds, out))
     for name, rates in found.items():
-        yield info(f"batch/{name}", float(np.median(rates)), "samples/s")
+        yield info(f"{title}/{name}", float(np.median(rates)), "samples/s")
     best = [max(pair) for pair in zip(*(found[f"processes, {name}"] for name in SOLVERS))]
     for name in SOLVERS:
         for kind in ("batch", "batch in memory"):
             ratio = float(np.median(np.array(found[f"{kind}, {name}"]) / best))
-            what = f"batch/{kind}, {name}, over the better processes"
-            if name == "lanes":
-                yield at_least(what, ratio, "x", 3.0)
-            else:
-                yield info(what, ratio, "x")
+            what = f"{title}/{kind}, {name}, over the better processes"
+            yield at_least(what, ratio, "x", target) if name == "lanes" else info(what, ratio, "x")
+
+
+def _grasped(size: int) -> str:
+    """Return a scene: vertices within 3 cm of a place are gripped and lifted from the table."""
+    at = np.linspace(-0.2, 0.2, size)
+    x, z = np.meshgrid(at, at)
+    held = np.flatnonzero(np.hypot(x - 0.05, z - 0.1) < 0.03).tolist()
+    return GRASP.format(size=size, held=held)
+
+
+def _environments() -> Iterator[BenchMeasure]:
+    """Compare a vector of environments, with random actions, with some of them one by one."""
+    one, many = robotics.env("grasp"), robotics.vector_env("grasp", ENVIRONMENTS)
+    rates: dict[str, list[float]] = {}
+    for k in range(ROUNDS + 1):
+        many.action_space.seed(k)
+        actions = [many.action_space.sample() for _ in range(ENVIRONMENT_STEPS)]
+        some = range(0, ENVIRONMENTS, 4)
+        clock = time.perf_counter()
+        for w in some:
+            one.reset(seed=100 * k + w)
+            for action in actions:
+                one.step(action[w])
+        steps = len(some) * ENVIRONMENT_STEPS
+        _add(rates, "one", steps / (time.perf_counter() - clock))
+        clock = time.perf_counter()
+        many.reset(seed=100 * k)
+        for action in actions:
+            many.step(action)
+        steps = ENVIRONMENTS * ENVIRONMENT_STEPS
+        _add(rates, "vector", steps / (time.perf_counter() - clock))
+    many.close()
+    warm = {name: np.array(found[1:]) for name, found in rates.items()}
+    for name, found in warm.items():
+        yield info(f"batch/environments, {name}", float(np.median(found)), "steps/s")
+    ratio = float(np.median(warm["vector"] / warm["one"]))
+    yield at_least(f"batch/{ENVIRONMENTS} environments over one", ratio, "x", 2.5)
 
 
 def _add(found: dict[str, list[float]], name: str, rate: float) -> None:
     found.setdefault(name, []).append(rate)
 
 
-def _written(place: Path, linear: str) -> Path:
+def _written(place: Path, scene: str, samples: int, linear: str) -> Path:
     place.mkdir()
-    scene = SCENE.replace("33", "17") + f"integrator: {{backward_euler: {{linear: {linear}}}}}\n"
+    scene += f"integrator: {{backward_euler: {{linear: {linear}}}}}\n"
     (place / "scene.yaml").write_text(scene)
     path = place / "sweep.yaml"
-    path.write_text(SWEEP.format(samples=SAMPLES))
+    text = SWEEP.format(samples=samples)
+    if "contact" in scene:
+        text = text.replace("80 cm, to: 120 cm", "38 cm, to: 42 cm") + MORE
+    path.write_text(text)
     return path
 
 
@@ -76,14 +147,14 @@ def _scenes(path: Path) -> list[Scene]:
     planned = prepare(read_sweep(path), path.parent / "planned")
     return [
         load_scene(planned.scene, [*planned.common, *sample.overrides]).scene
-        for sample in planned.plan[:SAMPLES]
+        for sample in planned.plan
     ]
 
 
-def _batched(path: Path, worlds: Batch, out: Path | None) -> float:
+def _batched(path: Path, worlds: Batch, seconds: float, out: Path | None) -> float:
     """Samples a second, with what is read for them, from the scene file on."""
     clock = time.perf_counter()
     _scenes(path)
     worlds.reset()
-    worlds.run(seconds=1.0, out=out)
-    return SAMPLES / (time.perf_counter() - clock)
+    worlds.run(seconds=seconds, out=out)
+    return len(worlds) / (time.perf_counter() - clock)

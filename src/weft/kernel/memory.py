@@ -17,6 +17,7 @@ from weft.kernel.context import device, initialize, is_cpu
 from weft.kernel.launching import launch
 from weft.kernel.segments import current
 from weft.kernel.types import DataType, IntArray, Scalar, ScalarArray, WarpArray, WarpStruct, vec3
+from weft.kernel.used_arrays import used
 
 
 @dataclass
@@ -66,9 +67,10 @@ def points(x: ArrayLike) -> WarpArray:
 
 def zeros(shape: int | tuple[int, ...], dtype: DataType = Scalar) -> WarpArray:
     """Allocate a device array of zeros."""
-    initialize()
-    _count("allocations")
-    return wp.zeros(shape, dtype=dtype, device=device())
+    out = empty(shape, dtype)
+    if out.size:
+        out.zero_()
+    return out
 
 
 def empty(shape: int | tuple[int, ...], dtype: DataType = Scalar) -> WarpArray:
@@ -77,7 +79,7 @@ def empty(shape: int | tuple[int, ...], dtype: DataType = Scalar) -> WarpArray:
         return _nothing(dtype, device())
     initialize()
     _count("allocations")
-    return wp.empty(shape, dtype=dtype, device=device())
+    return used.take(shape, dtype) if is_cpu() else wp.empty(shape, dtype=dtype, device=device())
 
 
 @cache

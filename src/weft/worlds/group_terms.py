@@ -6,7 +6,7 @@ that world's part of the same arrays.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -63,13 +63,19 @@ class SeparateTerms:
 
     bound: Sequence[Bound]
     n: int  # points of a world
+    # The parts of each array of all worlds, with the array: a group has three, as long as it lives.
+    _parts: dict[int, tuple[WarpArray, list[WarpArray]]] = field(default_factory=dict)
 
     def freeze(self, together: Step) -> None:
         """Do nothing: a world's own term begins with the world's step."""
 
     def _of(self, a: WarpArray, w: int) -> WarpArray:
         """Return the part of an array that belongs to a world."""
-        return a[self.n * w : self.n * (w + 1)]
+        found = self._parts.get(id(a))
+        if found is None:
+            n, count = self.n, len(self.bound)
+            found = self._parts[id(a)] = a, [a[n * k : n * (k + 1)] for k in range(count)]
+        return found[1][w]
 
     def value(self, active: Sequence[int], x: WarpArray) -> Floats:
         """Return the energy [J] of every world; 0 of those that are not active."""
