@@ -89,6 +89,15 @@ def test_all_frames(sweep, tmp_path):
     np.testing.assert_allclose(data.time, [[0, 0.1]] * 8)
 
 
+def test_a_sample_may_be_a_chunk(sweep, tmp_path):
+    made = write_dataset(sweep, tmp_path / "o.zarr", DatasetOptions(chunk=1))
+    usual = xarray.open_zarr(write_dataset(sweep, tmp_path / "p.zarr").path)
+    data = xarray.open_zarr(made.path)
+    assert data.position.encoding["chunks"] == (1, 1, 30, 3)
+    assert usual.position.encoding["chunks"][0] > 1
+    np.testing.assert_array_equal(data.position, usual.position)
+
+
 def test_only_good_ones(sweep, tmp_path):
     made = write_dataset(sweep, tmp_path / "o.zarr", DatasetOptions(good_only=True))
     assert made.samples < 8 and made.left_out["not good"] == 8 - made.samples

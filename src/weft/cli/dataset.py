@@ -17,6 +17,9 @@ def dataset(
     ] = None,
     frames: Annotated[str, typer.Option(help="last or all.")] = "last",
     good: Annotated[bool, typer.Option("--good", help="Only what passes the filters.")] = False,
+    chunk: Annotated[
+        int | None, typer.Option(min=1, help="Samples in a chunk; 1: for reading in any order.")
+    ] = None,
     quiet: Quiet = False,
 ) -> None:
     """Write the finished samples of a sweep as one data set: positions, faces, parameters, measures
@@ -27,7 +30,7 @@ def dataset(
     from weft.sweep.folder import open_sweep
 
     quantum = None if quantise is None else to_si(quantise, "m", "--quantise")
-    report = write_dataset(open_sweep(sweep), out, DatasetOptions(quantum, frames, good))
+    report = write_dataset(open_sweep(sweep), out, DatasetOptions(quantum, frames, good, chunk))
     if quiet:
         return
     left = ", ".join(f"{n} {why}" for why, n in report.left_out.items())

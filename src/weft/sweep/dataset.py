@@ -74,11 +74,14 @@ class DatasetOptions:
         quantum: [m] step of positions; None: float64, as simulated.
         frames: ``last``, or ``all``.
         good_only: leave out samples that do not pass the sweep's filters.
+        chunk: number of samples in a chunk; None: about 1 MiB. One sample is fastest for readers
+            that take samples in any order.
     """
 
     quantum: float | None = None
     frames: str = "last"
     good_only: bool = False
+    chunk: int | None = None
 
     def __post_init__(self) -> None:
         check_known(self.frames, ("last", "all"), "--frames", SweepError)
@@ -221,7 +224,8 @@ def _build(reader: _Reader) -> "Dataset":
     from xarray import Dataset, Variable
 
     about = reader.sweep.about
-    rows = max(1, BLOCK // (8 * int(np.prod(reader.shape("position")))))
+    in_block = max(1, BLOCK // (8 * int(np.prod(reader.shape("position")))))
+    rows = reader.options.chunk or in_block
     indices = dask.array.arange(len(reader.samples), chunks=rows)
     variables = {}
     for name, (dims, missing, attrs) in ARRAYS.items():
