@@ -3,95 +3,37 @@
 JAX is imported by the first call (``pip install 'weft[jax]'``). Runs are calls of the host.
 """
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from weft.adjoint.host_function import HostFunction
-from weft.adjoint.rollout import MOST, Rollout
-from weft.base.errors import SceneError
-from weft.base.runtime_types import checked
-from weft.base.settings import Count, Rate
-from weft.io.extra import optional
-
-Array = Any  # jax.Array
+from weft.adjoint.tensors import Framework, Tensor, refuse_second_derivative
 
 
-@checked(SceneError)
-def rollout(
-    scene: Any,
-    parameters: Mapping[Any, Array],
-    *,
-    frames: Count,
-    fps: Rate = 30.0,
-    memory: float = MOST,
-    processes: Count = 1,
-) -> tuple[Array, Array]:
-    """Run a scene, or several scenes side by side, with values of parameters from arrays.
+class _Jax(Framework):
+    package, module = "jax", "jax.numpy"
 
-    Runs are computed in double precision; arguments and results have single precision unless
-    ``jax_enable_x64`` is set.
+    def tensor(self, library: Any, given: Any) -> Tensor:
+        return library.asarray(given)
 
-    Args:
-        scene: a ``weft.Scene``, or a list of N scenes with the same number of vertices.
-        parameters: values by name (``weft.adjoint.Rollout.names``) or ``weft.Parameter``. With N
-            scenes, a value with a leading axis of N has one for each scene, any other is shared.
-        frames: number of the last frame.
-        fps: frames per second.
-        memory: [B] that states of all runs may take until the pass backwards.
-        processes: number of processes that scenes, and the rows of ``vmap``, are divided among.
-
-    Returns:
-        Positions [m] and velocities [m/s] of the vertices, (frames+1,n,3), or (N,frames+1,n,3).
-
-    Raises:
-        SceneError: JAX is not installed; an unknown parameter, or a value of another shape or type;
-            a second derivative.
-    """
-
-    def make(scene: Any) -> Rollout:
-        return Rollout(scene, list(parameters), frames=frames, fps=fps, memory=memory)
-
-    x, v = _call(HostFunction(scene, make, processes), parameters)
-    return x, v
+    def apply(self, host: HostFunction, values: Sequence[Tensor]) -> Sequence[Tensor]:
+        return _apply(host, values)
 
 
-@checked(SceneError)
-def loss(adjoint: Any, parameters: Mapping[Any, Array], *, processes: Count = 1) -> Array:
-    """Return the loss of a run with values of parameters from arrays.
-
-    Args:
-        adjoint: a ``weft.Adjoint``, or a list of N.
-        parameters: see ``rollout``; they replace the parameters of the adjoint.
-        processes: see ``rollout``.
-
-    Returns:
-        The loss, or N losses.
-
-    Raises:
-        SceneError: see ``rollout``.
-    """
-    (found,) = _call(HostFunction(adjoint, lambda a: a.by(list(parameters)), processes), parameters)
-    return found
+rollout, loss = _Jax().rollout, _Jax().loss
 
 
-def _call(host: HostFunction, parameters: Mapping[Any, Array]) -> list[Array]:
-    """Return the results of a host function at the values of parameters."""
-    jax: Any = optional("jax", "jax", "weft.jax", SceneError)
-    jnp = jax.numpy
-    values, worlds = [], len(host.each)
-    for name, given in zip(host.names, parameters.values(), strict=True):
-        value = jnp.asarray(given)
-        if not jnp.issubdtype(value.dtype, jnp.floating):
-            expected = "an array of floating-point numbers"
-            raise SceneError(f"parameter {name}", got=str(value.dtype), expected=expected)
-        shared = host.is_shared(name, value.shape)
-        values.append(jnp.broadcast_to(value, (worlds, *value.shape)) if shared else value)
-    kind = jnp.result_type(*values)
+def _apply(host: HostFunction, values: Sequence[Tensor]) -> Sequence[Tensor]:
+    """Return the results of a host function, with a custom derivative."""
+    import jax
+
+    worlds = len(host.each)
+    kind = jax.numpy.result_type(*values)
     results = [jax.ShapeDtypeStruct((worlds, *shape), kind) for shape in host.results]
 
-    def on_host(function: Any, kinds: Any, *arrays: Array) -> tuple[Array, ...]:
+    def on_host(function: Any, kinds: Any, *arrays: Tensor) -> tuple[Tensor, ...]:
         """Call a function of rows; the axes of ``vmap`` before the rows become rows as well."""
         plain = [a.ndim for a in arrays]
 
@@ -103,25 +45,17 @@ def _call(host: HostFunction, parameters: Mapping[Any, Array]) -> list[Array]:
             return tuple(a.astype(k.dtype).reshape(*axes, *k.shape) for a, k in zip(found, kinds))
 
         @jax.custom_jvp  # type: ignore[untyped-decorator]
-        def called(*arrays: Array) -> Any:
+        def called(*arrays: Tensor) -> Any:
             return jax.pure_callback(call, tuple(kinds), *arrays, vmap_method="broadcast_all")
 
-        called.defjvp(refuse)
+        called.defjvp(refuse_second_derivative)
         return tuple(called(*arrays))
 
-    def refuse(*_: Any) -> Any:
-        raise SceneError(
-            "second derivative of a run",
-            got="asked for by JAX",
-            expected="first derivatives: weft knows no others",
-            hint="leave out terms that have gradients in the loss",
-        )
-
     @jax.custom_vjp  # type: ignore[untyped-decorator]
-    def function(*values: Array) -> tuple[Array, ...]:
+    def function(*values: Tensor) -> tuple[Tensor, ...]:
         return on_host(lambda *arrays: host.run(False, *arrays), results, *values)
 
-    def ahead(*values: Array) -> Any:
+    def ahead(*values: Tensor) -> Any:
         return on_host(lambda *arrays: host.run(True, *arrays), results, *values), values
 
     def back(values: Any, by: Any) -> Any:
@@ -129,5 +63,5 @@ def _call(host: HostFunction, parameters: Mapping[Any, Array]) -> list[Array]:
         return on_host(host.pull_back, kinds, *values, *by)
 
     function.defvjp(ahead, back)
-    found = function(*values)
-    return list(found) if host.many else [each[0] for each in found]
+    found: Sequence[Tensor] = function(*values)
+    return found

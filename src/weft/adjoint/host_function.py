@@ -1,7 +1,7 @@
 """Runs as a function of arrays with a vector-Jacobian product, as PyTorch and JAX call it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -10,6 +10,8 @@ from weft.adjoint.processes import call_side_by_side
 from weft.adjoint.rollout import Rollout, Trajectory
 from weft.base.arrays import Floats
 from weft.base.errors import SceneError
+
+T = TypeVar("T")
 
 Key = tuple[int, bytes]
 
@@ -55,7 +57,7 @@ class HostFunction:
                     hint="roll out scenes of other meshes by a call of their own",
                 )
         self.context = kernel.context()  # frameworks may call from threads of their own
-        self._kept: dict[Key, Trajectory] = {}
+        self._kept: dict[Key, Any] = {}
 
     def is_shared(self, name: str, shape: tuple[int, ...]) -> bool:
         """Return whether an argument of this shape is one value for all scenes.
@@ -74,18 +76,27 @@ class HostFunction:
     def run(self, keep: bool, *values: Floats) -> list[Floats]:
         """Return the results; ``keep`` the states for ``pull_back``."""
         rows = self._rows(values)
-        return _stack([results for results, _ in self._run(rows, keep)])
+        found = self._call(_run, [(self.each[k], row, len(rows), keep) for (k, _), row in rows])
+        if keep:
+            now = {key: trajectory for (key, _), (_, trajectory) in zip(rows, found)}
+            every = self._kept | now
+            size = sum(trajectory.kept.bytes for trajectory in every.values())
+            self._kept = every if size <= self.each[0].memory else now
+        return _stack([results for results, _ in found])
 
     def pull_back(self, *arrays: Floats) -> list[Floats]:
         """Return the derivatives by the arguments; ``arrays``: these, and those by the results."""
-        rows = self._rows(arrays[: len(self.names)])
-        by = zip(*arrays[len(self.names) :], strict=True)
-        missing = dict(row for row in rows if row[0] not in self._kept)
-        self._run(list(missing.items()), keep=True)
+        count = len(self.names)
+        rows, by = self._rows(arrays[:count]), zip(*arrays[count:], strict=True)
+        if any(key not in self._kept for key, _ in rows):
+            self.run(True, *arrays[:count])
         calls = [(self._kept[key], each) for (key, _), each in zip(rows, by, strict=True)]
-        with kernel.use(device=self.context.device, threads=self.context.threads):
-            found = call_side_by_side(_pull_back, calls, self.processes)
+        found = self._call(_pull_back, calls)
         return _stack([[gradient[n] for n in self.names] for gradient in found])
+
+    def _call(self, function: Callable[..., T], calls: Sequence[tuple[Any, ...]]) -> list[T]:
+        with kernel.use(device=self.context.device, threads=self.context.threads):
+            return call_side_by_side(function, calls, self.processes)
 
     def _rows(self, values: Sequence[Floats]) -> list[tuple[Key, dict[str, Floats]]]:
         """Return the arguments of every run, with the key by which its states are kept."""
@@ -93,21 +104,6 @@ class HostFunction:
         rows = [dict(zip(self.names, row, strict=True)) for row in zip(*every, strict=True)]
         keys = [b"".join(a.tobytes() for a in row.values()) for row in rows]
         return [((k % len(self.each), key), row) for k, (key, row) in enumerate(zip(keys, rows))]
-
-    def _run(
-        self, rows: Sequence[tuple[Key, dict[str, Floats]]], keep: bool
-    ) -> list[tuple[tuple[Any, ...], Trajectory | None]]:
-        calls = [(self.each[k], row, len(rows), keep) for (k, _), row in rows]
-        with kernel.use(device=self.context.device, threads=self.context.threads):
-            found = call_side_by_side(_run, calls, self.processes)
-        if keep:
-            self._kept |= {key: t for (key, _), (_, t) in zip(rows, found) if t is not None}
-            older = [key for key in self._kept if key not in dict(rows)]
-            size, most = sum(t.kept.bytes for t in self._kept.values()), self.each[0].memory
-            for key in older:
-                if size > most:
-                    size -= self._kept.pop(key).kept.bytes
-        return found
 
 
 def _stack(rows: Sequence[Sequence[Any]]) -> list[Floats]:

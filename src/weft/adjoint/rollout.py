@@ -117,8 +117,12 @@ class Rollout:
             scene = p.at(scene, new[name])
         own = {n: dataclasses.replace(p, value=new.get(n, p.value)) for n, p in self._own.items()}
         given = [own.get(name, name) for name in self.parameters]
+        return self.again(scene, given)
+
+    def again(self, scene: Simulated, parameters: Sequence[str | Parameter]) -> Self:
+        """Return this rollout, or adjoint, for another scene and other parameters."""
         made = copy.copy(self)
-        made._set(scene, given, self.forward.frames, self.forward.fps)
+        made._set(scene, parameters, self.forward.frames, self.forward.fps)
         return made
 
     def run(self, keep: bool = True) -> "Trajectory":
@@ -139,12 +143,6 @@ class Rollout:
                 v.append(f.model.vertices(place.state.v))
                 t.append(place.state.t)
         return Trajectory(self, kept, np.array(x), np.array(v), np.array(t))
-
-    def by(self, parameters: Sequence[str | Parameter]) -> Self:
-        """Return this rollout, or adjoint, with other parameters."""
-        made = copy.copy(self)
-        made._set(self.scene, parameters, self.forward.frames, self.forward.fps)
-        return made
 
     def shapes(self) -> tuple[Shapes, Shapes]:
         """Return the shapes of the parameters' values, and those of ``answer``."""
