@@ -60,6 +60,20 @@ def test_modules_load_no_framework():
 
 
 @pytest.mark.parametrize("name", ["torch", "jax"])
+def test_bad_arguments_are_named(name, scene):
+    rollout, gravity = getattr(weft, name).rollout, {"gravity": (0.0, -9.81, 0.0)}
+    for given, run, what in (
+        ({}, RUN, f"parameters of weft.{name}"),
+        (gravity, {"frames": 0}, "rollout.frames"),
+        (gravity, {**RUN, "processes": 0}, "rollout.processes"),
+    ):
+        with refused(SceneError, what):
+            rollout(scene, given, **run)
+    with refused(SceneError, "rollout.scene", got="scene.yaml"):
+        rollout("scene.yaml", gravity, **RUN)
+
+
+@pytest.mark.parametrize("name", ["torch", "jax"])
 def test_what_is_not_installed_is_named(name, scene, monkeypatch):
     monkeypatch.setitem(sys.modules, name, None)
     with refused(SceneError, f"weft.{name}", hint=f"weft[{name}]"):
@@ -159,6 +173,8 @@ def test_torch_refuses(torch, scene):
     ):
         with refused(SceneError, "parameter gravity", got=got):
             f(value)
+    with refused(SceneError, "parameter gravity", got="down"):
+        weft.torch.rollout(scene, {"gravity": "down"}, **RUN)
     with refused(SceneError, "parameter", got="fabric.sheer", expected="fabric.shear"):
         weft.torch.rollout(scene, {"fabric.sheer": torch.ones(())}, **RUN)
 

@@ -92,13 +92,16 @@ class Framework(ABC):
     def _call(self, host: HostFunction, parameters: Values) -> list[Tensor]:
         """Return the results of a host function at the values of parameters."""
         what = f"weft.{self.package}"
+        if not parameters:
+            raise SceneError(f"parameters of {what}", got="none", expected="at least one")
         library = optional(self.module, self.package, what, SceneError)
         values, worlds = [], len(host.each)
         for name, given in zip(host.names, parameters.values(), strict=True):
             try:
                 value = self.tensor(library, given)
             except (TypeError, ValueError, RuntimeError) as error:  # as the package says it
-                raise SceneError(f"parameter {name}", got=str(error), expected="numbers") from None
+                what, hint = f"parameter {name}", str(error)
+                raise SceneError(what, got=given, expected="numbers", hint=hint) from None
             if "float" not in str(value.dtype):
                 expected = "floating-point numbers"
                 raise SceneError(f"parameter {name}", got=str(value.dtype), expected=expected)
