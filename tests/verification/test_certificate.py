@@ -106,6 +106,7 @@ def test_the_fast_part_is_the_default():
     rest = {
         "rods",
         "jointed",
+        "arms",
         "fitting",
         "pillow",
         "adjoint",

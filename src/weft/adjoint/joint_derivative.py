@@ -1,7 +1,6 @@
 """The derivative by the targets of an arm's joint, through its forward kinematics."""
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from weft.base.keyframes import Keys
 from weft.bodies.arms.arm import Arm
 from weft.bodies.body import Body
 from weft.energies.state import StateDerivatives
+from weft.run.scene_interface import Simulated
 
 NEAR = 1e-5  # [rad or m] change of a key in differences of the interpolation
 
@@ -27,14 +27,15 @@ class JointDerivative(ParameterDerivative):
     Args:
         arm: the arm.
         joint: name of the joint.
-        scene: a ``weft.Scene``.
+        scene: what is simulated.
         run: its run.
     """
 
-    def __init__(self, arm: Arm, joint: str, scene: Any, run: RecordedRun) -> None:
+    def __init__(self, arm: Arm, joint: str, scene: Simulated, run: RecordedRun) -> None:
         self.arm, self.keys = arm, arm.targets[joint]
         self.joint = [j.name for j in arm.joints].index(joint)
-        self.still, self.loose = scene.prescribed_bodies, run.model.loose
+        contact, self.loose = run.model.contact, run.model.loose
+        self.still = () if contact is None else contact.bodies
         self.by = np.zeros(len(self.keys.points))
 
     def add(self, back: ReverseStep) -> None:

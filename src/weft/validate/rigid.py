@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from weft.base.arrays import Floats
+from weft.base.arrays import Floats, VertexIds
 from weft.bodies.body import Body
 from weft.bodies.joints.settings import Joint
 from weft.bodies.motion.pins import Pin
@@ -70,8 +70,9 @@ class RigidScene:
         friction: float = 0.0,
         cloth: Cloth | None = None,
         wind: Wind | None = None,
+        held: VertexIds | None = None,
     ) -> "RigidScene":
-        """Build the scene at its start."""
+        """Build the scene at its start, with the cloth's border held, or the vertices ``held``."""
         cloth = sheet(2, 2, 0.1, 0.1).move((50.0, 0.0, 0.0)) if cloth is None else cloth
         n, mesh = cloth.n_vertices, cloth.mesh
         loose = RigidBodies.of(bodies, n)
@@ -92,7 +93,7 @@ class RigidScene:
         v = np.zeros_like(x)
         for body in loose.affine:
             v[body.own] = body.start_velocity
-        pin = Pin(mesh.boundary)
+        pin = Pin(mesh.boundary if held is None else held)
         return RigidScene(Model(mass, energies, (pin,), x, met, single(n, len(mass))), State(x, v))
 
     @property

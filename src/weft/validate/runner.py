@@ -47,6 +47,7 @@ _EXPERIMENTS = {
     "rigid": Experiment("rigid"),
     "rods": Experiment("rods", ALL),
     "jointed": Experiment("jointed", ALL),
+    "arms": Experiment("arms", ALL),
     "laboratory": Experiment("laboratory"),
     "fitting": Experiment("fitting", ALL),
     "pillow": Experiment("pillow", ALL),

@@ -86,7 +86,7 @@ def load_arm(
         if parts:
             link, rigid = ArmLink(arm, k, join_positions(parts, 0.0)), None
             if limits.get(k) is not None:
-                rigid = _finger(link, float(m.body_mass[k]), limits[k], k in parents)
+                rigid = finger(link, float(m.body_mass[k]), limits[k], k in parents)
             at, faces = link.at(0.0), join_faces(parts)
             bodies.append(Body(at, faces, name=f"{name}.{title}", link=link, rigid=rigid))
     if not bodies:
@@ -218,7 +218,7 @@ def _target(joint: ArmJoint, value: Yaml, what: str) -> tuple[Keys, float | None
     return keys, force
 
 
-def _finger(link: ArmLink, mass: float, force: float | None, has_more: bool) -> Rigid:
+def finger(link: ArmLink, mass: float, force: float | None, has_more: bool) -> Rigid:
     """Return the settings of a finger, which a drive pushes to its target with at most a force.
 
     Raises:
