@@ -117,9 +117,9 @@ class RodBlock(Block):
     diameter: Size = Field(description="[m]")
     mass: MassPerLength = Field(description="[kg/m]")
     stretch: Force = Field(description="[N] EA, force over strain")
-    bending: RodStiffness = Field(description="[N m^2] EI, moment over curvature")
+    bending: RodStiffness = Field(description="[N*m^2] EI, moment over curvature")
     twist: RodStiffness | None = Field(
-        None, description="[N m^2] GJ, torque over angle and length, at most 2 EI; none: EI"
+        None, description="[N*m^2] GJ, torque over angle and length, at most 2 EI; none: EI"
     )
 
 
