@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from weft.adjoint.adjoint import Adjoint
+from weft.adjoint.host_function import HostFunction
 from weft.adjoint.losses import Mean
 from weft.adjoint.parameters import Parameter
 from weft.base.arrays import Floats, Ints
@@ -88,6 +89,7 @@ def checks() -> Rows:
     yield from attempt("adjoint/slope, dx/dmu", _slope)
     for case in _cases():
         yield from attempt(f"adjoint/{case.name}", _differences, case)
+    yield from attempt("adjoint/batch", _batch)
 
 
 Built = tuple[Model, State]
@@ -383,3 +385,23 @@ def _differences(case: Case) -> Rows:
         got = sum(float(gradient[p.name]) * p.size for p in changed)
         name = f"adjoint/{case.name}, {'+'.join(group)}"
         yield compare(name, expected, got, SMOOTH, RowBasis.SELF)
+
+
+def _batch() -> Rows:
+    """Compare the derivatives of the runs of a batch with differences of its runs."""
+    stepper = _integrators(1e-10)["backward_euler"]
+    setups = [
+        Setup(partial(moving, touches=touches), NUMBERS, stepper, 0.005)
+        for touches in (False, True)
+    ]
+
+    def make(setup: Setup) -> Adjoint:
+        return Adjoint(setup, loss, [setup.parameter("density")], frames=3, fps=200)
+
+    host, start = HostFunction(setups, make, 1), np.full(len(setups), NUMBERS["density"])
+    h = DIFFERENCE * start
+    ahead, behind, far, back = (host.run(False, start + k * h)[0] for k in (1, -1, 2, -2))
+    expected = (8 * (ahead - behind) - far + back) / (12 * h)
+    (got,) = host.pull_back(start, np.ones(len(setups)))
+    for name, one, other in zip(("swings", "lands"), expected, got, strict=True):
+        yield compare(f"adjoint/batch, {name}", one, other, SMOOTH, RowBasis.SELF)
