@@ -80,7 +80,7 @@ def plan(env: ClothEnv, goal: Positions, ways: Floats) -> tuple[Floats, float]:
 
 def evaluate(env: ClothEnv, goal: Positions, ways: Floats) -> tuple[float, Floats]:
     """Return the loss [m^2] of displacements (HORIZON,3) [m], and its derivative by them."""
-    task, state, ids = env.rig.tasks[0], env.rig.batch.state[0], env.rig.grippers[0].gripped[0]
+    task, state, ids = env.rig.tasks[0], env.rig.state(0), env.rig.grippers[0].gripped[0]
     keys = np.concatenate([np.zeros((1, 3)), np.cumsum(ways, axis=0)])
     path = weft.Path(
         [weft.Keyframe(k / RATE, tuple(at)) for k, at in enumerate(keys)], interpolation="linear"

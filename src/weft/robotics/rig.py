@@ -12,6 +12,7 @@ from weft.base.arrays import AnyArray, Bools, Floats, Positions
 from weft.base.errors import SceneError, SimulationError, WeftError, check_known
 from weft.base.machine import cores
 from weft.base.trees import Json, YamlMapping
+from weft.energies.state import State
 from weft.robotics.camera_settings import read_camera
 from weft.robotics.grippers import Grippers
 from weft.robotics.tasks import TASKS
@@ -93,13 +94,17 @@ class Rig:
         scene = self.tasks[k].scene
         return None if sensor is None else CameraView(sensor, scene.cloth.mesh, scene.bodies)
 
+    def state(self, k: int) -> State:
+        """Return the state of world k: positions and velocities of its cloth, and its time."""
+        return self.batch.worlds[k].place.state
+
     def cloth(self, k: int) -> Positions:
         """Return the positions (n,3) [m] of world k's cloth."""
-        return self.batch.state[k].x
+        return self.state(k).x
 
     def everything(self, k: int) -> Positions:
         """Return the positions (n+b,3) [m] of world k's cloth and bodies."""
-        t = self.batch.state[k].t
+        t = self.state(k).t
         return np.concatenate([self.cloth(k), *(b.at(t) for b in self.tasks[k].scene.bodies)])
 
     def reset(self, k: int, random: np.random.Generator) -> None:
@@ -131,7 +136,7 @@ class Rig:
         """Return reward, success, the end of the time or of the simulation, and details of the
         step that world k has taken.
         """
-        task, state = self.tasks[k], self.batch.state[k]
+        task, state = self.tasks[k], self.state(k)
         before = next(iter(self.measures[k].values()))
         self.measures[k] = measures = task.measure(state.x)
         self.counts[k] += 1
