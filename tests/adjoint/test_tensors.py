@@ -242,3 +242,5 @@ def test_jax_refuses(jax, scene):
     for value, got in ((gravity[:2], "(2,)"), (jax.numpy.zeros(3, "int32"), "int32")):
         with refused(SceneError, "parameter gravity", got=got):
             f(value)
+    with pytest.raises(Exception, match="fabric.shear = -1"):  # JAX has a class of its own for it
+        weft.jax.rollout(scene, {"fabric.shear": -1.0}, **RUN)[0].block_until_ready()

@@ -59,7 +59,8 @@ class Framework(ABC):
         Raises:
             SceneError: the package is not installed; an unknown parameter, or a value of another
                 shape or type; a second derivative; what cannot be sent to another process.
-            SimulationError: a step that does not converge.
+            SimulationError: a step that does not converge. JAX raises errors of a run as a
+                ``JaxRuntimeError`` whose text ends with the message.
         """
 
         def make(scene: Simulated) -> Rollout:
