@@ -1,6 +1,8 @@
-"""weft beside other simulators of cloth: the same sheet on the same sphere and floor.
+"""weft beside other simulators of cloth: the same sheet on the same sphere and floor, or the same
+towel that is lifted from a table.
 
-    python -m benchmarks.peers [--only NAME ...] [--side 41] [--into FOLDER] [--markdown]
+    python -m benchmarks.peers [--scene drape] [--only NAME ...] [--side 41] [--into FOLDER]
+        [--markdown]
 
 Each simulator is installed with pip from the registry, into an environment of its own under
 FOLDER, and runs there on one core. Seconds are processor time of its steps, without set-up or
@@ -33,6 +35,7 @@ HERE = Path(__file__).parent
 RIVALS = HERE / "rivals"
 
 DEMO = Path(weft.__file__).parent / "scenes" / "drape.yaml"
+SCENES = {"drape": DEMO, "grasp": HERE / "grasp.yaml"}
 LIMIT = 3600  # [s] after which an installation or a run is given up
 
 
@@ -60,6 +63,7 @@ def newton(solver: str, iterations: int, contact: tuple[float, float]) -> dict[s
     return {"solver": solver, "iterations": iterations, "contact": contact, "substeps": 20}
 
 
+LIFT = 0.25  # [m] by which the grasped vertices go up in the first second
 EFFORT = "integrator.backward_euler.effort"
 SIMULATORS = {
     "weft": Rival(
@@ -91,23 +95,25 @@ SIMULATORS = {
 }
 
 
-def demo(side: int, changes: Sequence[str] = ()) -> LoadedScene:
-    """Linen that falls on a sphere on a floor, with ``side`` x ``side`` vertices."""
+def demo(side: int, changes: Sequence[str] = (), scene: str = "drape") -> LoadedScene:
+    """A scene of ``SCENES``, with ``side`` x ``side`` vertices."""
     sizes = [f"cloth.sheet.{n}={side}" for n in ("nx", "ny")]
-    return load_scene(DEMO, [*sizes, *changes])
+    return load_scene(SCENES[scene], [*sizes, *changes])
 
 
 def arrays(scene: Scene) -> dict[str, np.ndarray]:
     """The sheet and the bodies of the scene, as every runner gets them."""
-    ball, floor = scene.bodies
+    *ball, floor = scene.bodies
+    nothing = np.zeros((0, 3))
     uv = scene.cloth.mesh.vertex_uv
     assert uv is not None
     return {
         "cloth": scene.cloth.vertices,
         "faces": scene.cloth.faces,
         "cloth_uv": uv,
-        "sphere": ball.vertices,
-        "sphere_faces": ball.faces,
+        "sphere": ball[0].vertices if ball else nothing,
+        "sphere_faces": ball[0].faces if ball else nothing.astype(np.int32),
+        "held": scene.pins[0].vertices if scene.pins else nothing[:, 0].astype(np.int32),
         "floor": floor.vertices,
         "floor_faces": floor.faces,
     }
@@ -116,9 +122,10 @@ def arrays(scene: Scene) -> dict[str, np.ndarray]:
 def numbers(loaded: LoadedScene, cores: int) -> dict[str, float]:
     """The rest of it [SI]: stretch and bending are means of warp and weft."""
     scene, cloth = loaded.scene, loaded.scene.cloth
-    contact, ball = scene.contact, scene.bodies[0]
+    contact, ball = scene.contact, arrays(scene)["sphere"]
     assert contact is not None and isinstance(contact.friction, Friction)
-    center = (ball.vertices.min(0) + ball.vertices.max(0)) / 2
+    ball = ball if len(ball) else np.zeros((1, 3))
+    center = (ball.min(0) + ball.max(0)) / 2
     f = cloth.fabric
     return {
         "seconds": loaded.seconds,
@@ -132,8 +139,9 @@ def numbers(loaded: LoadedScene, cores: int) -> dict[str, float]:
         "shear": f.shear,
         "bending": (f.bending_warp + f.bending_weft) / 2,
         "damping": f.damping,
-        "radius": float(np.linalg.norm(ball.vertices - center, axis=1).max()),
+        "radius": float(np.linalg.norm(ball - center, axis=1).max()),  # 0: no sphere
         "height": float(center[1]),
+        "lift": LIFT,
     }
 
 
@@ -155,6 +163,7 @@ class Row:
     through: int = 0  # most vertices below the floor or inside the sphere
     stretch: float = np.nan  # of the cloth's edges at the end: the 99th percentile
     speed: float = np.nan  # [m/s] largest of the last frame
+    rises: tuple[float, float] = (np.nan, np.nan)  # [m] of the mean height: in a second, at the end
     note: str = ""
 
     @property
@@ -170,7 +179,9 @@ def judged(row: Row, x: np.ndarray, scene: Scene, fps: float) -> Row:
         [a["faces"], a["sphere_faces"] + n, a["floor_faces"] + n + len(a["sphere"])]
     )
     quiet = np.arange(len(faces)) >= len(a["faces"])
-    center, inner = a["sphere"].mean(0), inner_radius(a["sphere"], a["sphere_faces"])
+    center, inner = np.zeros(3), 0.0
+    if len(a["sphere"]):
+        center, inner = a["sphere"].mean(0), inner_radius(a["sphere"], a["sphere_faces"])
     own, bodies, through = [], [], []
     for frame in x:
         pairs = intersections(np.concatenate([frame, a["sphere"], a["floor"]]), faces, quiet)
@@ -189,6 +200,7 @@ def judged(row: Row, x: np.ndarray, scene: Scene, fps: float) -> Row:
         through=max(through),
         stretch=float(np.percentile(last / first - 1, 99)),
         speed=float(np.linalg.norm(x[-1] - x[-2], axis=1).max() * fps),
+        rises=tuple(float((x[k] - x[0])[:, 1].mean()) for k in (min(round(fps), len(x) - 1), -1)),
     )
 
 
@@ -244,16 +256,16 @@ def call(command: Sequence[Any], cores: int = 1, folder: Path | None = None) -> 
         raise RuntimeError(said[-1] if said else f"exit status {done.returncode}")
 
 
-def simulated(name: str, side: int, folder: Path, cores: int) -> Row:
+def simulated(name: str, side: int, folder: Path, cores: int, scene: str = "drape") -> Row:
     """A row: install, run, judge."""
-    rival, loaded = SIMULATORS[name], demo(side)
+    rival, loaded = SIMULATORS[name], demo(side, scene=scene)
     row = Row(name, rival.title)
-    given, result = folder / f"scene-{side}.npz", folder / f"{name}-{side}.npz"
+    given, result = (folder / f"{k}-{scene}-{side}.npz" for k in ("scene", name))
     exchange.save(given, arrays(loaded.scene), numbers(loaded, cores))
     options = dict(rival.options)
     if rival.package is None:
         sizes = [f"cloth.sheet.{n}={side}" for n in ("nx", "ny")]
-        options = {"file": str(DEMO), "set": [*sizes, *options.get("set", [])]}
+        options = {"file": str(SCENES[scene]), "set": [*sizes, *options.get("set", [])]}
     try:
         python = sys.executable if rival.package is None else python_of(rival.package, folder)
         before = machine()
@@ -292,12 +304,13 @@ def table(rows: Sequence[Row], side: int, markdown: bool = False) -> Iterator[st
         "vertices through",
         "stretch",
         "speed at the end [m/s]",
+        "mean height, after 1 s and at the end [cm]",
         "note",
     ]
     lines = [head]
     for r in rows:
         if r.failed:
-            lines.append([r.title, r.version, *[""] * 9, f"none: {r.failed}"])
+            lines.append([r.title, r.version, *[""] * 10, f"none: {r.failed}"])
             continue
         lines.append(
             [
@@ -312,6 +325,7 @@ def table(rows: Sequence[Row], side: int, markdown: bool = False) -> Iterator[st
                 str(r.through),
                 f"{100 * r.stretch:.2g} %",
                 f"{r.speed:.2g}",
+                ", ".join(f"{100 * y:.1f}" for y in r.rises),
                 r.note,
             ]
         )
@@ -336,6 +350,7 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
         metavar="NAME",
         help=f"of {', '.join(SIMULATORS)}; others keep their last result",
     )
+    p.add_argument("--scene", choices=list(SCENES), default="drape", help="what is simulated")
     p.add_argument("--side", type=int, default=41, help="vertices along an edge of the sheet")
     p.add_argument("--into", type=Path, default=cache, help=f"environments, results ({cache})")
     p.add_argument("--cores", type=int, default=1, help="that each simulator may use")
@@ -349,11 +364,12 @@ def main() -> None:
     a = arguments()
     folder: Path = a.into.absolute()
     folder.mkdir(parents=True, exist_ok=True)
-    kept = folder / f"results-{a.side}.json"
+    kept = folder / f"results-{a.scene}-{a.side}.json"
     results = json.loads(kept.read_text()) if kept.exists() else {}
-    for name in [] if a.show else a.only or SIMULATORS:
+    every = [n for n, r in SIMULATORS.items() if a.scene == "drape" or r.runner != "run_bpy.py"]
+    for name in [] if a.show else a.only or every:
         print(name, file=sys.stderr, flush=True)
-        results[name] = dataclasses.asdict(simulated(name, a.side, folder, a.cores))
+        results[name] = dataclasses.asdict(simulated(name, a.side, folder, a.cores, a.scene))
         kept.write_text(json.dumps(results, indent=1))
     rows = [Row(**results[name]) for name in SIMULATORS if name in results]
     print("\n".join(table(rows, a.side, a.markdown)))

@@ -96,7 +96,7 @@ def test_a_program_that_fails_says_why(monkeypatch):
 def test_weft_is_run_as_the_others_are(tmp_path, monkeypatch):
     """The whole way, on 7 x 7 vertices and five frames."""
     whole = peers.demo
-    monkeypatch.setattr(peers, "demo", lambda side: whole(side, ["seconds=0.2"]))
+    monkeypatch.setattr(peers, "demo", lambda side, scene: whole(side, ["seconds=0.2"]))
     machines = iter([Machine(REFERENCE, 1.0), Machine(3 * REFERENCE, 1.0)])
     monkeypatch.setattr(peers, "machine", lambda: next(machines))
     row = peers.simulated("weft", 7, tmp_path, 1)

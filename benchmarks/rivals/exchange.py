@@ -30,6 +30,7 @@ class Drape:
     sphere_faces: np.ndarray
     floor: np.ndarray  # (f,3) [m]
     floor_faces: np.ndarray
+    held: np.ndarray  # (h,) grasped vertices; (0,): none
     numbers: Mapping[str, float]  # named in `peers.numbers`
     options: Mapping[str, Any]
     frames: list[np.ndarray] = field(default_factory=list)
@@ -46,6 +47,10 @@ class Drape:
     def n_frames(self) -> int:
         """Frames after the start."""
         return round(self.seconds * self.fps)
+
+    def way(self, t: float) -> float:
+        """How far [m] grasped vertices are up at a time [s]: evenly by ``lift`` in a second."""
+        return self.lift * min(t, 1.0)
 
     def frame(self, x: Any) -> None:
         """Note the positions (n,3) of a frame."""

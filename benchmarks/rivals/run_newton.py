@@ -1,4 +1,4 @@
-"""The drape in Newton: the solver VBD or Style3D, in substeps and iterations of its own examples.
+"""The drape or the grasp in Newton: VBD or Style3D, in substeps and iterations of its examples.
 
 Stretch, shear (Style3D) and bending are linen's; VBD's law is isotropic.
 """
@@ -11,6 +11,13 @@ from newton.solvers import style3d
 d = read()
 is_vbd = d.options["solver"] == "vbd"
 wp.set_device("cpu")
+
+
+@wp.kernel
+def lift(q: wp.array(dtype=wp.vec3), held: wp.array(dtype=wp.int32), way: float):
+    """Move grasped particles up."""
+    k = held[wp.tid()]
+    q[k] = q[k] + wp.vec3(0.0, way, 0.0)
 
 
 def built() -> newton.Model:
@@ -50,9 +57,13 @@ def built() -> newton.Model:
             edge_aniso_ke=wp.vec3(d.bending, d.bending, d.bending),
         )
     rubs = newton.ModelBuilder.ShapeConfig(mu=d.friction)
-    builder.add_shape_sphere(
-        body=-1, xform=wp.transform(wp.vec3(0.0, d.height, 0.0)), radius=d.radius, cfg=rubs
-    )
+    if d.radius:
+        builder.add_shape_sphere(
+            body=-1, xform=wp.transform(wp.vec3(0.0, d.height, 0.0)), radius=d.radius, cfg=rubs
+        )
+    for k in d.held.tolist():
+        builder.particle_mass[k] = 0.0
+        builder.particle_flags[k] &= ~int(newton.ParticleFlags.ACTIVE)
     builder.add_ground_plane(cfg=rubs)
     if is_vbd:
         builder.color()
@@ -82,12 +93,18 @@ def simulated(model: newton.Model, frames: int, note: bool) -> None:
     pipeline = newton.CollisionPipeline(model)
     contacts, substeps = pipeline.contacts(), d.options["substeps"]
     dt = 1 / (d.fps * substeps)
-    for _ in range(frames):
+    held = wp.array(d.held, dtype=wp.int32)
+    for frame in range(frames):
         with d:
             for k in range(substeps):
                 pipeline.collide(now, contacts)
                 if is_vbd and k % 10 == 0:  # it is refitted in between
                     solver.rebuild_bvh(now)
+                if len(d.held):
+                    way = d.way((frame * substeps + k + 1) * dt) - d.way(
+                        (frame * substeps + k) * dt
+                    )
+                    wp.launch(lift, len(held), [now.particle_q, held, way])
                 now.clear_forces()
                 solver.step(now, after, control, contacts, dt)
                 now, after = after, now
