@@ -192,6 +192,7 @@ def judged(row: Row, x: np.ndarray, scene: Scene, fps: float) -> Row:
         through.append(int(inside.sum()))
     edges = scene.cloth.mesh.edges
     first, last = (np.linalg.norm(y[edges[:, 0]] - y[edges[:, 1]], axis=1) for y in (x[0], x[-1]))
+    rise = (x - x[0])[:, :, 1].mean(1)
     return dataclasses.replace(
         row,
         frames=int(np.count_nonzero(np.add(own, bodies))),
@@ -200,7 +201,7 @@ def judged(row: Row, x: np.ndarray, scene: Scene, fps: float) -> Row:
         through=max(through),
         stretch=float(np.percentile(last / first - 1, 99)),
         speed=float(np.linalg.norm(x[-1] - x[-2], axis=1).max() * fps),
-        rises=tuple(float((x[k] - x[0])[:, 1].mean()) for k in (min(round(fps), len(x) - 1), -1)),
+        rises=(float(rise[min(round(fps), len(x) - 1)]), float(rise[-1])),
     )
 
 

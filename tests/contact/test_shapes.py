@@ -63,7 +63,7 @@ SIZES = {
     "cone": {"radius": 0.1, "height": 0.3, "top": 0.02},
     "disk": {"radius": 0.3},
 }
-WITHOUT_SIZE = ("plane", "height_field", "distance_grid", "mesh", "smpl")
+WITHOUT_SIZE = ("plane", "height_field", "distance_grid", "mesh", "smpl", "urdf", "mjcf")
 
 
 @pytest.mark.parametrize("name", [name for name in SHAPES if name not in WITHOUT_SIZE])

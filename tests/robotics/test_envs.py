@@ -305,6 +305,7 @@ def test_random_steps_intersect_nothing(name):
     assert found == 0 and failed <= 4  # two grippers that meet may block a world, which says so
 
 
+@pytest.mark.slow
 @pytest.mark.campaign
 @pytest.mark.parametrize("name", TASKS)
 def test_ten_thousand_random_steps_intersect_nothing(name):
