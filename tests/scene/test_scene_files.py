@@ -154,7 +154,8 @@ def test_missing_file(tmp_path):
 
 
 def test_one_source_of_cloth(tmp_path):
-    assert "one of sheet, panel, mesh, rod and garment" in problems(tmp_path, "cloth: {fabric: silk}\n")
+    said = problems(tmp_path, "cloth: {fabric: silk}\n")
+    assert "one of sheet, panel, mesh, rod and garment" in said
     assert "give cloth, or several cloths" in problems(tmp_path, "fps: 30\n")
 
 
