@@ -1,7 +1,11 @@
 """The studies of learning: transitions that are recorded, and plans by gradients."""
 
+import dataclasses
+
 import numpy as np
 import pytest
+
+import weft
 
 pytest.importorskip("gymnasium")
 
@@ -25,15 +29,19 @@ def test_transitions_are_chunks_of_their_own(tmp_path):
 
 @pytest.mark.slow
 def test_the_slope_of_a_plan_is_that_of_its_loss():
-    """The derivative by the gripper's way, through grip, contact and friction."""
+    """The derivative by the gripper's way, through grip, contact and friction; steps end so close
+    to their minimum that differences of runs have no noise.
+    """
     env = planning.start(1)
+    task, tight = env.rig.tasks[0], weft.StepSettings(tolerance=1e-6)
+    task.scene = dataclasses.replace(task.scene, settings=tight)
     goal = planning.goal_of(env.rig.cloth(0), env.rig.tasks[0].rest)
     ways = planning.above_table(env, np.tile([0.004, 0.01, 0.0], (4, 1)))
     _, slope = planning.evaluate(env, goal, ways)
     by = np.tile([0.3, 1.0, 0.2], (4, 1))
-    h = 1e-5
+    h = 1e-4
     more, less = (planning.evaluate(env, goal, ways + s * h * by)[0] for s in (1, -1))
-    assert (more - less) / (2 * h) == pytest.approx(float((slope * by).sum()), rel=0.02)
+    assert (more - less) / (2 * h) == pytest.approx(float((slope * by).sum()), rel=3e-3)
 
 
 @pytest.mark.slow
