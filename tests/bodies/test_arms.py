@@ -71,6 +71,11 @@ def test_a_plane_without_end_is_level(tmp_path):
     assert np.ptp(ground.vertices, axis=0)[[0, 2]] == pytest.approx([20, 20])
 
 
+def test_a_link_does_not_move_without_its_arm(tmp_path):
+    with refused(SceneError, "arm.base", expected="load_arm"):
+        load_arm(write_urdf(tmp_path))[0].move((0, 1, 0))
+
+
 def test_mimics_follow_and_ranges_bound(tmp_path):
     arm = load_arm(write_urdf(tmp_path), {"grip": weft.Keys([(0, 0.0), (1, 0.04)])})[0].link.arm
     assert [j.name for j in arm.leaders] == ["shoulder", "wrist", "grip"]
@@ -88,7 +93,8 @@ def test_mimics_follow_and_ranges_bound(tmp_path):
         ({"follow": 0.0}, "arm.joints", {"got": "follow"}),  # it mimics another
         ({"shoulder": "2 cm"}, "", {}),
         ({"shoulder": {"keys": [["0 s", "0 deg"]], "force": "1 N"}}, "force", {"got": "hinge"}),
-        ({"grip": {"force": "1 N"}}, "grip", {"expected": "keys"}),
+        ({"grip": {"keys": [[0, 0]], "force": "-1 N"}}, "grip.force", {"got": "-1 N"}),
+        ({"grip": {"force": "1 N"}}, "grip.keys", {"expected": "pairs"}),
     ],
 )
 def test_targets_that_cannot_be(tmp_path, joints, what, parts):
@@ -100,7 +106,7 @@ def test_targets_that_cannot_be(tmp_path, joints, what, parts):
     "text, got",
     [
         (URDF[:600], "unclosed token"),
-        (URDF.replace("meshes/hand.obj", "meshes/foot.obj"), "no such file"),
+        (URDF.replace("meshes/hand.obj", "meshes/foot.obj"), "foot.obj"),
         (URDF.replace('type="continuous"', 'type="floating"'), "free joint"),
         (URDF.replace('child link="tool"', 'child link="upper"'), "multiple parents"),  # a loop
         (MJCF.replace('<joint name="bend" axis="1 0 0"/>', '<joint type="ball"/>'), "mjJNT_BALL"),

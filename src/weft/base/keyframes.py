@@ -77,7 +77,7 @@ class Keys:
         """
         for name in value:
             check_known(str(name), FIELDS, f"field of {what}", SceneError)
-        pairs = value["keys"]
+        pairs = value.get("keys", ())
         fine = isinstance(pairs, list | tuple) and pairs
         if not fine or not all(isinstance(p, list | tuple) and len(p) == 2 for p in pairs):
             raise SceneError(

@@ -117,12 +117,16 @@ class Body:
             translation: (3,) [m].
             path: a new motion; None: the motion of this body.
             rotation: angles about x, y and z in turn [degrees].
+
+        Raises:
+            SceneError: a link of an arm, whose base has a place.
         """
         from scipy.spatial.transform import Rotation
 
         turn = Rotation.from_euler("xyz", rotation, degrees=True)
         if self.link is not None:
-            return self.on_arm(self.link.arm.move(turn.as_matrix(), np.asarray(translation)))
+            expected = "translation and rotation of load_arm"
+            raise SceneError(self.name, got="a link of an arm", expected=expected)
 
         def place(x: Positions) -> Positions:
             return np.asarray(turn.apply(np.array(x)) + np.asarray(translation))
@@ -141,12 +145,11 @@ class Body:
         )
 
     def on_arm(self, arm: Arm) -> "Body":
-        """Return the body as the same link of an arm with other targets or at another place."""
+        """Return the body as the same link of an arm with other targets."""
         assert self.link is not None
         link, rigid = dataclasses.replace(self.link, arm=arm), self.rigid
         if rigid is not None:
-            x, y, z = map(float, link.axis)
-            joints = [dataclasses.replace(joint, axis=(x, y, z)) for joint in rigid.joints]
+            joints = [dataclasses.replace(joint, axis=link.axis) for joint in rigid.joints]
             rigid = dataclasses.replace(rigid, joints=tuple(joints))
         return dataclasses.replace(self, vertices=link.at(0.0), link=link, rigid=rigid)
 

@@ -8,7 +8,7 @@ gives forces about joints, and gradients by joint targets.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import lru_cache
 
 import numpy as np
 
@@ -17,7 +17,19 @@ from weft.base.errors import SceneError
 from weft.base.keyframes import Keys
 
 SLACK = 1e-9  # [rad or m] by which a target may be out of its range, for round-off
-RECENT = 8  # times for which an arm keeps the frames of its links
+RECENT = 64  # times of arms whose frames are kept: every link asks for them
+
+
+def frame(turn: Floats, origin: Floats) -> Floats:
+    """Return the frame (4,4) with a rotation (3,3) and an origin (3,) [m]."""
+    out = np.eye(4)
+    out[:3, :3], out[:3, 3] = turn, origin
+    return out
+
+
+def place_in(frame: Floats, x: Positions) -> Positions:
+    """Return where points (k,3) or (3,) [m] of a frame (4,4) are."""
+    return np.asarray(x @ frame[:3, :3].T + frame[:3, 3])
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,13 +90,11 @@ class ArmJoint:
         """Return the motion (4,4) of the link at the coordinate q, in its own frame."""
         from scipy.spatial.transform import Rotation
 
-        out, way = np.eye(4), (q - self.zero) * self.axis
+        way = (q - self.zero) * self.axis
         if self.slides:
-            out[:3, 3] = way
-        else:
-            out[:3, :3] = turn = Rotation.from_rotvec(way).as_matrix()
-            out[:3, 3] = self.point - turn @ self.point
-        return out
+            return frame(np.eye(3), way)
+        turn = Rotation.from_rotvec(way).as_matrix()
+        return frame(turn, self.point - turn @ self.point)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +121,7 @@ class Arm:
     @property
     def leaders(self) -> Sequence[ArmJoint]:
         """The joints that have targets, because they mimic no other."""
-        return [j for k, j in enumerate(self.joints) if j.leader == k]
+        return [j for j in self.joints if j.name in self.targets]
 
     def coordinates(self, t: float) -> Floats:
         """Return the coordinates (j,) [rad or m] of all joints at time t [s]."""
@@ -119,32 +129,22 @@ class Arm:
         return np.array([j.offset + j.factor * q for j, q in zip(self.joints, lead)])
 
     def frames(self, q: Floats) -> tuple[Floats, Floats]:
-        """Return the frames of links (l,4,4), and those of the axes of joints (j,4,4), at
-        coordinates q (j,).
+        """Return the frames of links (l,4,4), and of joints the axes and a point [m] on each in the
+        scene, (2,j,3), at coordinates q (j,).
         """
-        links, axes = np.array(self.places), np.zeros((len(self.joints), 4, 4))
+        links, lines = np.array(self.places), np.zeros((2, len(self.joints), 3))
         for k, parent in enumerate(self.parents):
             if parent >= 0:
                 links[k] = links[parent] @ links[k]
             for j, joint in enumerate(self.joints):
                 if joint.link == k:
-                    axes[j] = links[k]
+                    lines[:, j] = links[k, :3, :3] @ joint.axis, place_in(links[k], joint.point)
                     links[k] = links[k] @ joint.motion(float(q[j]))
-        return links, axes
-
-    @cached_property
-    def _recent(self) -> dict[float, tuple[Floats, Floats]]:
-        """The frames at the last few times: every link asks for them."""
-        return {}
+        return links, lines
 
     def at(self, t: float) -> tuple[Floats, Floats]:
         """Return ``frames`` at time t [s]."""
-        found = self._recent.get(t)
-        if found is None:
-            found = self._recent[t] = self.frames(self.coordinates(t))
-            for old in list(self._recent)[:-RECENT]:
-                self._recent.pop(old, None)
-        return found
+        return _frames_at(self, t)
 
     def link_loads(self, links: Mapping[str, Mapping[str, Sequence[float]]]) -> Floats:
         """Return the loads (l,6) on links: force [N] and torque [N m] about the scene's origin.
@@ -167,8 +167,7 @@ class Arm:
         loads, out = np.array(loads), np.zeros(len(self.joints))
         for k in range(len(self.links) - 1, 0, -1):
             loads[self.parents[k]] += loads[k]
-        for frame, j in zip(self.at(t)[1], self.joints):
-            axis, point = frame[:3, :3] @ j.axis, frame[:3, :3] @ j.point + frame[:3, 3]
+        for axis, point, j in zip(*self.at(t)[1], self.joints):
             force, torque = loads[j.link, :3], loads[j.link, 3:]
             about = force if j.slides else torque - np.cross(point, force)
             out[j.leader] += j.factor * (axis @ about)
@@ -178,12 +177,10 @@ class Arm:
         """Return the arm with other targets of some joints, by name."""
         return replace(self, targets={**self.targets, **targets})
 
-    def move(self, rotation: Floats, translation: Floats) -> "Arm":
-        """Return the arm rotated about the origin (3,3), then translated (3,) [m]."""
-        moved, places = np.eye(4), np.array(self.places)
-        moved[:3, :3], moved[:3, 3] = rotation, translation
-        places[0] = moved @ places[0]
-        return replace(self, places=places)
+
+@lru_cache(RECENT)
+def _frames_at(arm: Arm, t: float) -> tuple[Floats, Floats]:
+    return arm.frames(arm.coordinates(t))
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,15 +203,15 @@ class ArmLink:
         return np.asarray(self.arm.at(0.0)[0][self.number])
 
     @property
-    def axis(self) -> Floats:
-        """The axis (3,) of the last joint of the link, at the start."""
+    def axis(self) -> tuple[float, float, float]:
+        """The axis of the last joint of the link, at the start."""
         j = max(j for j, joint in enumerate(self.arm.joints) if joint.link == self.number)
-        return np.asarray(self.arm.at(0.0)[1][j][:3, :3] @ self.arm.joints[j].axis)
+        x, y, z = self.arm.at(0.0)[1][0, j].tolist()
+        return x, y, z
 
     def place(self, x: Positions, t: float) -> Positions:
         """Return where points (k,3) [m] of the link's frame are at time t [s]."""
-        frame = self.arm.at(t)[0][self.number]
-        return np.asarray(x @ frame[:3, :3].T + frame[:3, 3])
+        return place_in(self.arm.at(t)[0][self.number], x)
 
     def at(self, t: float) -> Positions:
         """Return the vertices (n,3) [m] at time t [s]."""

@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from weft.base.arrays import Angles, Floats, Point
+from weft.base.arrays import Angles, Point
 from weft.base.errors import SceneError, check_known
 from weft.base.keyframes import Keys
 from weft.base.runtime_types import checked
 from weft.base.settings import Size
-from weft.base.trees import Json, Yaml
 from weft.base.units import to_si
-from weft.bodies.arms.arm import Arm, ArmJoint, ArmLink
+from weft.bodies.arms.arm import Arm, ArmJoint, ArmLink, frame
 from weft.bodies.body import Body, join_faces, join_positions
 from weft.bodies.joints.motors import Drive
 from weft.bodies.joints.settings import Joint
@@ -66,17 +65,17 @@ def load_arm(
     mujoco = optional("mujoco", "arms", f"{name}: arms from files", SceneError)
     m = _compile(mujoco, path, name)
     tree = _joints(mujoco, m, name, path)
-    given = dict(joints or {})
-    leaders = [j for k, j in enumerate(tree) if j.leader == k]
+    leaders, given = [j for k, j in enumerate(tree) if j.leader == k], dict(joints or {})
     for joint in given:
         check_known(joint, [j.name for j in leaders], f"{name}.joints", SceneError)
     read = {j.name: _target(j, given.get(j.name), f"{name}.joints.{j.name}") for j in leaders}
-    places = np.array([_frame(mujoco, *p) for p in zip(m.body_pos, m.body_quat)])
+    turns = Rotation.from_quat(m.body_quat, scalar_first=True).as_matrix()
+    places = np.array([frame(*place) for place in zip(turns, m.body_pos)])
+    base = Rotation.from_euler("xyz", rotation, degrees=True).as_matrix() @ UPRIGHT
+    places[0] = frame(base, np.asarray(translation))
     links = [m.body(k).name or f"link {k}" for k in range(m.nbody)]
     parents = np.where(np.arange(m.nbody) > 0, m.body_parentid, -1)
     arm = Arm(name, links, parents, places, tree, {n: keys for n, (keys, _) in read.items()})
-    turn = Rotation.from_euler("xyz", rotation, degrees=True).as_matrix()
-    arm = arm.move(turn @ UPRIGHT, np.asarray(translation))
     limits = {j.link: read[tree[j.leader].name][1] for j in tree}
     meets = (m.geom_contype | m.geom_conaffinity) != 0
     bodies = []
@@ -84,9 +83,9 @@ def load_arm(
         own = np.flatnonzero(meets & (m.geom_bodyid == k))
         parts = [_shape(mujoco, m, g, float(size), name) for g in own.tolist()]
         if parts:
-            link, rigid = ArmLink(arm, k, join_positions(parts, 0.0)), None
-            if limits.get(k) is not None:
-                rigid = finger(link, float(m.body_mass[k]), limits[k], k in parents)
+            link, force, rigid = ArmLink(arm, k, join_positions(parts, 0.0)), limits.get(k), None
+            if force is not None:
+                rigid = finger(link, float(m.body_mass[k]), force, k in parents)
             at, faces = link.at(0.0), join_faces(parts)
             bodies.append(Body(at, faces, name=f"{name}.{title}", link=link, rigid=rigid))
     if not bodies:
@@ -105,7 +104,7 @@ def _compile(mujoco: ModuleType, path: Path, name: str) -> Any:
     try:
         root = ET.fromstring(path.read_bytes())
         if root.tag == "robot":
-            spec = mujoco.MjSpec.from_string(_urdf(root, path, name))
+            spec = mujoco.MjSpec.from_string(_urdf(root, path))
         else:
             spec = mujoco.MjSpec.from_file(str(path))
         spec.compiler.fusestatic = False  # links keep their names
@@ -119,29 +118,16 @@ def _compile(mujoco: ModuleType, path: Path, name: str) -> Any:
         ) from None
 
 
-def _urdf(root: ET.Element, path: Path, name: str) -> str:
-    """Return a URDF file without what is only seen, and with the paths of meshes that are there.
-
-    Raises:
-        SceneError: a mesh that is not there.
-    """
+def _urdf(root: ET.Element, path: Path) -> str:
+    """Return a URDF file without what is only seen, and with the paths of meshes that are there."""
     for link in root.iter("link"):
         for seen in link.findall("visual"):
             link.remove(seen)
     for mesh in root.iter("mesh"):
         given = mesh.get("filename", "")
         inside = given.partition("://")[2] or given  # after package:// or file://
-        folders = [path.parent, *path.resolve().parents]
-        below = inside.partition("/")[2]  # without the name of the package
-        tried = [f / inside for f in folders] + [f / below for f in folders if below]
-        there = next((p for p in tried if p.is_file()), None)
-        if there is None:
-            raise SceneError(
-                f"{name}: mesh {given}",
-                got="no such file",
-                expected="one beside the URDF, or in a package around it",
-                where=path,
-            )
+        tried = [folder / inside for folder in (path.parent, *path.resolve().parents)]
+        there = next((p for p in tried if p.is_file()), path.parent / inside)
         mesh.set("filename", str(there.resolve()))
     for extension in root.findall("mujoco"):
         root.remove(extension)
@@ -155,94 +141,78 @@ def _joints(mujoco: ModuleType, m: Any, name: str, path: Path) -> list[ArmJoint]
     Raises:
         SceneError: a joint that is not a hinge or slide, or a loop.
     """
+    kinds = [mujoco.mjtJoint(kind).name for kind in m.jnt_type]
+    zero = m.qpos0[m.jnt_qposadr]
     follows: dict[int, tuple[int, float, float]] = {}
     for e in np.flatnonzero(m.eq_active0):
         one, other, rule = int(m.eq_obj1id[e]), int(m.eq_obj2id[e]), m.eq_data[e]
-        if m.eq_type[e] != mujoco.mjtEq.mjEQ_JOINT or other < 0 or np.any(rule[2:5]):
-            raise SceneError(
-                name,
-                got=f"an equality of the kind {mujoco.mjtEq(m.eq_type[e]).name}",
-                expected="a tree of links, and joints that mimic others in proportion",
-                where=path,
-                hint="loops have no forward kinematics: leave one of their joints out",
-            )
-        shift = m.qpos0[m.jnt_qposadr[one]] + rule[0]
-        shift -= rule[1] * m.qpos0[m.jnt_qposadr[other]]
-        follows[one] = (other, float(rule[1]), float(shift))
+        if m.eq_type[e] == mujoco.mjtEq.mjEQ_JOINT and other >= 0 and not np.any(rule[2:5]):
+            shift = zero[one] + rule[0] - rule[1] * zero[other]
+            follows[one] = other, float(rule[1]), float(shift)
+        else:
+            kinds.append(mujoco.mjtEq(m.eq_type[e]).name)
+    if odd := set(kinds) - {"mjJNT_HINGE", "mjJNT_SLIDE"}:
+        raise SceneError(
+            f"{name}.joints",
+            got=", ".join(sorted(odd)),
+            expected="hinges and slides of a tree of links, and joints that mimic in proportion",
+            where=path,
+            hint="cut loops at a joint; `translation` and `rotation` place the base",
+        )
     made = []
-    for k in range(m.njnt):
-        kind, title = mujoco.mjtJoint(m.jnt_type[k]), m.joint(k).name or f"joint {k}"
-        if kind not in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE):
-            raise SceneError(
-                f"{name}.joints.{title}",
-                got=kind.name,
-                expected="a hinge or slide (revolute, continuous, prismatic)",
-                where=path,
-                hint="the base is fixed: place it by `translation` and `rotation`",
-            )
+    for k, kind in enumerate(kinds):
         leader, factor, offset = k, 1.0, 0.0
         for _ in follows:
             if leader in follows:
                 leader, part, shift = follows[leader]
                 factor, offset = factor * part, offset + factor * shift
         low, high = m.jnt_range[k] if m.jnt_limited[k] else (-np.inf, np.inf)
-        place = np.array(m.jnt_axis[k]), np.array(m.jnt_pos[k]), float(low), float(high)
-        slides, zero = kind == mujoco.mjtJoint.mjJNT_SLIDE, float(m.qpos0[m.jnt_qposadr[k]])
-        link = int(m.jnt_bodyid[k])
-        made.append(ArmJoint(title, link, slides, *place, zero, leader, factor, offset))
+        title, link, slides = m.joint(k).name or f"joint {k}", int(m.jnt_bodyid[k]), "SLIDE" in kind
+        line = np.array(m.jnt_axis[k]), np.array(m.jnt_pos[k])
+        ends = float(low), float(high), float(zero[k])
+        made.append(ArmJoint(title, link, slides, *line, *ends, leader, factor, offset))
     return made
 
 
-def _target(joint: ArmJoint, value: Yaml, what: str) -> tuple[Keys, float | None]:
+def _target(joint: ArmJoint, value: Any, what: str) -> tuple[Keys, float | None]:
     """Return the keyframes of a joint, and the largest force [N] with which it closes.
 
     Raises:
         SceneError: a target out of the joint's range, or the force of a hinge.
     """
-    keys, force = value, None
-    if not isinstance(keys, Keys):
-        plain = min(max(0.0, joint.low), joint.high) if value is None else value
-        given: Json = dict(value) if isinstance(value, Mapping) else {"keys": [[0.0, plain]]}
-        force = given.pop("force", None)
-        if "keys" not in given:
-            raise SceneError(what, got=sorted(given), expected="keys, between and force")
-        timed, between = Keys.read(given, what)
-        numbers = [(t, to_si(v, joint.unit, what)) for t, v in timed]
-        keys = Keys.of(numbers, between, what, SceneError)
+    if isinstance(value, Keys):
+        value = {"keys": value.points, "between": value.between}
+    elif not isinstance(value, Mapping):
+        rest = min(max(0.0, joint.low), joint.high)
+        value = {"keys": [[0.0, rest if value is None else value]]}
+    timed, between = Keys.read({n: v for n, v in value.items() if n != "force"}, what)
+    numbers = [(t, to_si(v, joint.unit, what)) for t, v in timed]
+    keys = Keys.of(numbers, between, what, SceneError)
     joint.check(np.array(keys.values), what)
-    if force is not None:
-        force = to_si(force, "N", f"{what}.force")
-        if not (joint.slides and force > 0):
-            got = f"{force:g} N" if joint.slides else "of a hinge"
-            raise SceneError(f"{what}.force", got=got, expected="a force above 0 of a slide")
+    if "force" not in value:
+        return keys, None
+    force = to_si(value["force"], "N", f"{what}.force")
+    if not (joint.slides and force > 0):
+        got = f"{force:g} N of a {'slide' if joint.slides else 'hinge'}"
+        raise SceneError(f"{what}.force", got=got, expected="a force above 0 of a slide")
     return keys, force
 
 
-def finger(link: ArmLink, mass: float, force: float | None, has_more: bool) -> Rigid:
+def finger(link: ArmLink, mass: float, force: float, has_more: bool) -> Rigid:
     """Return the settings of a finger, which a drive pushes to its target with at most a force.
 
     Raises:
-        SceneError: a finger with links beyond it, or without mass.
+        SceneError: a finger with links beyond it.
     """
-    if has_more or mass <= NO_MASS:
+    if has_more:
         raise SceneError(
             f"{link.arm.name}.{link.arm.links[link.number]}",
-            got="links beyond it" if has_more else "no mass",
-            expected="the last link of the arm, with a mass, because its joint has a `force`",
+            got="links beyond it",
+            expected="the last link of the arm, because its joint has a `force`",
             hint="put the geometry of pads into the link of the finger",
         )
-    assert force is not None
     drive = Drive(place=0.0, stiffness=force / YIELDS, force=force)
-    x, y, z = map(float, link.axis)
-    return Rigid(mass=mass, joints=(Joint(kind="slider", axis=(x, y, z), drive=drive),))
-
-
-def _frame(mujoco: ModuleType, place: Floats, quaternion: Floats) -> Floats:
-    """Return a frame (4,4)."""
-    out, turn = np.eye(4), np.zeros(9)
-    mujoco.mju_quat2Mat(turn, quaternion)
-    out[:3, :3], out[:3, 3] = turn.reshape(3, 3), place
-    return out
+    return Rigid(mass=mass, joints=(Joint(kind="slider", axis=link.axis, drive=drive),))
 
 
 def _shape(mujoco: ModuleType, m: Any, g: int, edge: float, name: str) -> Body:
@@ -251,6 +221,8 @@ def _shape(mujoco: ModuleType, m: Any, g: int, edge: float, name: str) -> Body:
     Raises:
         SceneError: a geometry that is no mesh and no primitive.
     """
+    from scipy.spatial.transform import Rotation
+
     kind = mujoco.mjtGeom(m.geom_type[g]).name.removeprefix("mjGEOM_").lower()
     a, b, c = map(float, m.geom_size[g])
     primitives: Mapping[str, Callable[[float], Body]] = {
@@ -274,5 +246,5 @@ def _shape(mujoco: ModuleType, m: Any, g: int, edge: float, name: str) -> Body:
         x = x * (a, b, c) / max(a, b, c)
     if kind in ("capsule", "cylinder", "plane"):
         x = x @ UPRIGHT  # of weft they lie along y, and planes across it
-    frame = _frame(mujoco, m.geom_pos[g], m.geom_quat[g])
-    return replace(made, vertices=x @ frame[:3, :3].T + frame[:3, 3])
+    turn = Rotation.from_quat(m.geom_quat[g], scalar_first=True)
+    return replace(made, vertices=turn.apply(x) + m.geom_pos[g])
