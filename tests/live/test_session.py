@@ -244,13 +244,20 @@ def test_bodies_that_stand_still_are_not_taken(played):
         press(session, [0, 0, 0], face=10_000)
 
 
-def test_batches_and_derivatives_refuse_what_is_played():
+def test_batches_and_derivatives_of_what_is_played():
+    """A batch moves hands, with the bits of a single run, and refuses changes; derivatives refuse
+    both.
+    """
     sheet, one = weft.sheet(4, 4, 0.1, 0.1), np.ones(1)
-    hand = weft.Scene(sheet, hand=[Hand([0], one.tolist(), [0.0], [(0.0, 1.0, 0.0)])])
+    way = [(0.0, 0.1, 0.0), (0.1, 0.05, 0.0)]
+    hand = weft.Scene(sheet, hand=[Hand([0], one.tolist(), [0.0, 0.1], way)])
     changing = weft.Scene(sheet, changes=[Change(0.1, {"fabrics.0.shear": 3.0})])
+    first, _ = weft.batch([hand, hand], fps=20).run(0.1)
+    alone = weft.simulate(hand, seconds=0.1, fps=20)
+    np.testing.assert_array_equal(first[-1], alone.positions(-1))
+    with pytest.raises(SceneError, match="changes"):
+        weft.batch([changing])
     for scene, said in ((hand, "hand"), (changing, "changes")):
-        with pytest.raises(SceneError, match=said):
-            weft.batch([scene])
         with pytest.raises(SceneError, match=said):
             weft.Adjoint(scene, lambda run: 0.0, frames=2)
 
