@@ -9,7 +9,6 @@ from weft.adjoint.recorded_run import RecordedRun
 from weft.adjoint.reverse_step import ReverseStep
 from weft.base.arrays import Floats, Positions
 from weft.base.differences import slope_at_zero
-from weft.base.keyframes import Keys
 from weft.bodies.arms.arm import Arm
 from weft.bodies.body import Body
 from weft.energies.state import StateDerivatives
@@ -65,11 +64,10 @@ class JointDerivative(ParameterDerivative):
 
     def _weights(self, t: float) -> Floats:
         """Return the derivative (k,) of the target at time t [s] by the values of its keys."""
-        times, values = np.array(self.keys.points).T
+        values = np.array(self.keys.values)
 
         def target(unit: Floats, change: float) -> Floats:
-            keys = Keys(list(zip(times, values + change * unit)), self.keys.between)
-            return np.asarray(keys.at(t))
+            return np.asarray(self.keys.with_values(values + change * unit).at(t))
 
         return np.array([slope_at_zero(partial(target, u), NEAR) for u in np.eye(len(values))])
 

@@ -175,7 +175,7 @@ def _joints(scene: Any) -> Iterator[Parameter]:
 def _aim(arm: Arm, joint: str, scene: Any, value: Any) -> Any:
     """Return the scene with other targets of a joint of an arm."""
     (now,) = (a for a in arms_of(scene.bodies) if a.name == arm.name)
-    aimed = now.with_targets({joint: _with_values(arm.targets[joint], value)})
+    aimed = now.with_targets({joint: arm.targets[joint].with_values(value)})
     return scene.with_(bodies=on_arms(scene.bodies, [aimed]))
 
 
@@ -242,7 +242,7 @@ def _list_keyframes(scene: Any, constant: Mapping[str, Parameter]) -> Iterator[P
     for path, keys in scene.keyed.items():
         name = path.replace("pressure.", "gas.")
         like = constant.get(name) or constant.get(path.rsplit(".", 1)[0])
-        yield _keys(name, keys, Place(("keyed", path), _with_values), like)
+        yield _keys(name, keys, Place(("keyed", path), Keys.with_values), like)
 
 
 def _keys(name: str, keys: Keys, place: Place, like: Parameter | None) -> Parameter:
@@ -250,12 +250,6 @@ def _keys(name: str, keys: Keys, place: Place, like: Parameter | None) -> Parame
     scale = float(np.abs(values).max()) or (None if like is None else like.scale)
     linear = like is not None and like.linear and keys.between != "smooth"
     return Parameter(f"{name}{KEYS}", values, place, unit, scale, linear)
-
-
-def _with_values(keys: Keys, values: Any) -> Keys:
-    """Return keyframes at the same times with other values."""
-    given = np.broadcast_to(np.asarray(values, dtype=np.float64), (len(keys.points),))
-    return Keys([(t, float(v)) for (t, _), v in zip(keys.points, given)], keys.between)
 
 
 def _arrays(scene: Any) -> Iterator[Parameter]:

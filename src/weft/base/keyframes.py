@@ -24,7 +24,9 @@ FIELDS = ("keys", "between")  # fields of keyframes in a file
 PIECES = 8  # subintervals between two keys in ``quotient_integral``
 
 
-@checked(SceneError, "keys", unchecked=("is_keyframes", "read", "of", "at", "integral"))
+@checked(
+    SceneError, "keys", unchecked=("is_keyframes", "read", "of", "with_values", "at", "integral")
+)
 @dataclass(frozen=True)
 class Keys:
     """A number given at some times; it is constant before the first key and after the last one.
@@ -118,6 +120,11 @@ class Keys:
     def values(self) -> Sequence[float]:
         """The numbers at the keys."""
         return [v for _, v in self.points]
+
+    def with_values(self, values: float | Floats) -> "Keys":
+        """Return keyframes at the same times with other values (k,), or one for all."""
+        given = np.broadcast_to(np.asarray(values, dtype=np.float64), (len(self.points),))
+        return Keys([(t, float(v)) for (t, _), v in zip(self.points, given)], self.between)
 
     def at(self, t: float) -> float:
         """Return the number at time t [s]."""
