@@ -1,7 +1,7 @@
 """Arms from URDF and MJCF files, read by MuJoCo: every link with collision geometry is a body."""
 
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -79,15 +79,11 @@ def load_arm(
     limits = {j.link: read[tree[j.leader].name][1] for j in tree}
     meets = (m.geom_contype | m.geom_conaffinity) != 0
     bodies = []
-    for k, title in enumerate(links):
+    for k in range(m.nbody):
         own = np.flatnonzero(meets & (m.geom_bodyid == k))
         parts = [_shape(mujoco, m, g, float(size), name) for g in own.tolist()]
         if parts:
-            link, force, rigid = ArmLink(arm, k, join_positions(parts, 0.0)), limits.get(k), None
-            if force is not None:
-                rigid = finger(link, float(m.body_mass[k]), force, k in parents)
-            at, faces = link.at(0.0), join_faces(parts)
-            bodies.append(Body(at, faces, name=f"{name}.{title}", link=link, rigid=rigid))
+            bodies.append(link_body(arm, k, parts, float(m.body_mass[k]), limits.get(k)))
     if not bodies:
         raise SceneError(
             name, got="no link with collision geometry", expected="at least one", where=path
@@ -198,21 +194,34 @@ def _target(joint: ArmJoint, value: Any, what: str) -> tuple[Keys, float | None]
     return keys, force
 
 
-def finger(link: ArmLink, mass: float, force: float, has_more: bool) -> Rigid:
-    """Return the settings of a finger, which a drive pushes to its target with at most a force.
+def link_body(
+    arm: Arm, number: int, parts: Sequence[Body], mass: float, force: float | None
+) -> Body:
+    """Return the body of a link; a finger is pushed to its target by a drive.
+
+    Args:
+        arm: the arm.
+        number: of the link.
+        parts: its surfaces, in its frame.
+        mass: [kg] of a finger.
+        force: [N] the largest of its drive; None: it is no finger.
 
     Raises:
         SceneError: a finger with links beyond it.
     """
-    if has_more:
-        raise SceneError(
-            f"{link.arm.name}.{link.arm.links[link.number]}",
-            got="links beyond it",
-            expected="the last link of the arm, because its joint has a `force`",
-            hint="put the geometry of pads into the link of the finger",
-        )
-    drive = Drive(place=0.0, stiffness=force / YIELDS, force=force)
-    return Rigid(mass=mass, joints=(Joint(kind="slider", axis=link.axis, drive=drive),))
+    link, rigid = ArmLink(arm, number, join_positions(parts, 0.0)), None
+    name = f"{arm.name}.{arm.links[number]}"
+    if force is not None:
+        if number in arm.parents:
+            raise SceneError(
+                name,
+                got="links beyond it",
+                expected="the last link of the arm, because its joint has a `force`",
+                hint="put the geometry of pads into the link of the finger",
+            )
+        drive = Drive(place=0.0, stiffness=force / YIELDS, force=force)
+        rigid = Rigid(mass=mass, joints=(Joint(kind="slider", axis=link.axis, drive=drive),))
+    return Body(link.at(0.0), join_faces(parts), name=name, link=link, rigid=rigid)
 
 
 def _shape(mujoco: ModuleType, m: Any, g: int, edge: float, name: str) -> Body:
