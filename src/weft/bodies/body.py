@@ -221,10 +221,7 @@ def arms_of(bodies: Sequence[Body]) -> Sequence[Arm]:
 def on_arms(bodies: Sequence[Body], arms: Sequence[Arm]) -> list[Body]:
     """Return the bodies, with links as those of the given arms of the same names."""
     known = {arm.name: arm for arm in arms}
-    return [
-        b if b.link is None or b.link.arm.name not in known else b.on_arm(known[b.link.arm.name])
-        for b in bodies
-    ]
+    return [b.on_arm(known.get(b.link.arm.name, b.link.arm)) if b.link else b for b in bodies]
 
 
 def join_faces(bodies: Sequence[Body]) -> Faces:

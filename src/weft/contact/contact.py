@@ -229,8 +229,8 @@ class Contact:
 
     def on_arms(self, arms: Sequence[Arm]) -> "Contact":
         """Return the contact with links of arms with other targets after the start."""
-        bodies = on_arms(self.bodies, arms)
-        return dataclasses.replace(self, bodies=bodies, loose=self.loose.on_arms(arms))
+        bodies, loose = on_arms(self.bodies, arms), self.loose.now(on_arms(self.loose.bodies, arms))
+        return dataclasses.replace(self, bodies=bodies, loose=loose)
 
     @cached_property
     def weights(self) -> Interpolation | None:

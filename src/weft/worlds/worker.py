@@ -21,7 +21,7 @@ from weft.run.scene_interface import SceneLike
 from weft.worlds.batch import Batch
 from weft.worlds.world import Hold
 
-SEEN = ("place", "parts", "shift", "gripped", "targets")  # attributes of a world that are sent back
+SEEN = ("place", "parts", "shift", "gripped")  # attributes of a world that are sent back
 
 
 Answer = Any  # what a method of ``Worker`` returns, sent through a pipe

@@ -70,7 +70,7 @@ class World:
             None  # last prepared matrix, whose symbolic work is reused
         )
         self._linear: LinearSolver | None = None
-        self.targets: Floats | None = None  # (j,) of joints; None: those of the scene
+        self.arms = arms_of(scene.bodies)  # with their present targets
         self.reset()
 
     def reset(self, start: Positions | None = None) -> None:
@@ -80,9 +80,7 @@ class World:
         # [m] displacement of the scene's pins
         self.shift = np.zeros((len(self.scene.model().pins), 3))
         self.parts: list[TakenStep] = []  # the last step, or those that it was divided into
-        if self.targets is not None:
-            self._aim(self.arms)
-        self.targets = None
+        self._aim(arms_of(self.scene.bodies))
         self.gripped = True  # whether pins differ from the scene's
         self._hold((), np.zeros_like(self.shift))
 
@@ -118,11 +116,6 @@ class World:
         return self.integrator.complete_plan(*begin, self.dt, same_pattern)
 
     @property
-    def arms(self) -> Sequence[Arm]:
-        """The arms of the scene, with its targets of joints."""
-        return arms_of(self.scene.bodies)
-
-    @property
     def joints(self) -> Sequence[tuple[Arm, ArmJoint]]:
         """The joints of all arms that have targets."""
         return [(arm, joint) for arm in self.arms for joint in arm.leaders]
@@ -131,20 +124,18 @@ class World:
         """Let joints of arms go straight to targets (j,) [rad or m] in the next frame, and stay."""
         begin, end = self.place.frame / self.fps, (self.place.frame + 1) / self.fps
         keys: dict[str, dict[str, Keys]] = {arm.name: {} for arm in self.arms}
-        for k, (arm, joint) in enumerate(self.joints):
-            own = arm.targets[joint.name]
-            now = own.at(begin) if self.targets is None else self.targets[k]
+        for (arm, joint), target in zip(self.joints, targets):
+            now = arm.targets[joint.name]
             # The arm still starts as in the scene: a finger's points are those of the start.
-            timed = {0.0: own.at(0.0), begin: now, end: targets[k]}
+            timed = {0.0: now.at(0.0), begin: now.at(begin), end: target}
             keys[arm.name][joint.name] = Keys(list(timed.items()))
-        self.targets = targets
         self._aim([arm.with_targets(keys[arm.name]) for arm in self.arms])
 
     def _aim(self, arms: Sequence[Arm]) -> None:
-        """Let links of arms follow other targets."""
+        """Let links follow arms with other targets."""
         contact = self.scene.model().contact
-        if arms and contact is not None:
-            moved = contact.on_arms(arms)
+        if contact is not None and arms != self.arms:
+            self.arms, moved = arms, contact.on_arms(arms)
             self.model = _changed(self.model, contact=moved)
             self.alone = self.alone and _changed(self.alone, contact=moved)
 

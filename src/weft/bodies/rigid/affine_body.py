@@ -53,17 +53,12 @@ class AffineBody:
         """The volume, center and second moments of the body at the start."""
         return mass_properties(self.body.vertices, self.body.faces, self.body.name)
 
-    def with_settings(self, rigid: Rigid) -> "AffineBody":
-        """Return the body with other settings; its mass properties are not computed again."""
+    def with_(self, **changes: object) -> "AffineBody":
+        """Return the body with other settings, targets of its link, or another first point; its
+        mass properties are not computed again.
+        """
         made = copy(self)
-        object.__setattr__(made, "rigid", rigid)
-        return made
-
-    def as_(self, body: Body, first: int) -> "AffineBody":
-        """Return the body with another link, and with points that begin at the index ``first``."""
-        made = copy(self)
-        object.__setattr__(made, "body", body)
-        object.__setattr__(made, "first", first)
+        vars(made).update(changes)
         return made
 
     @property

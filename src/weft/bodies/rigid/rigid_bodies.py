@@ -11,8 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from weft.base.arrays import Floats, Ints, Positions
-from weft.bodies.arms.arm import Arm
-from weft.bodies.body import Body, on_arms
+from weft.bodies.body import Body
 from weft.bodies.rigid.affine_body import AffineBody
 from weft.discretization.embedding import Embedding
 from weft.discretization.samples import Samples
@@ -49,17 +48,12 @@ class RigidBodies:
         return RigidBodies(affine, first + 4 * (len(found) + fingers))
 
     def now(self, bodies: Sequence[Body]) -> "RigidBodies":
-        """Return these rigid bodies with the settings of ``bodies``, for example at another
-        time.
+        """Return these rigid bodies with the settings and links of ``bodies``, for example at
+        another time.
         """
-        settings = [b.rigid for b in bodies if b.rigid is not None]
-        affine = [a.with_settings(rigid) for a, rigid in zip(self.affine, settings, strict=True)]
+        given = [b for b in bodies if b.rigid is not None]
+        affine = [a.with_(body=b, rigid=b.rigid) for a, b in zip(self.affine, given, strict=True)]
         return RigidBodies(affine, self.n_points)
-
-    def on_arms(self, arms: Sequence[Arm]) -> "RigidBodies":
-        """Return these bodies, with fingers of arms with other targets after the start."""
-        pairs = zip(self.affine, on_arms(self.bodies, arms))
-        return RigidBodies([a.as_(body, a.first) for a, body in pairs], self.n_points)
 
     @property
     def bodies(self) -> Sequence[Body]:
@@ -71,7 +65,7 @@ class RigidBodies:
         """The fingers of arms where their arm drives them: their points are prescribed."""
         fingers = [a for a in self.affine if a.body.link is not None]
         first = self.n_points - 4 * len(fingers)
-        return [a.as_(a.body, first + 4 * k) for k, a in enumerate(fingers)]
+        return [a.with_(first=first + 4 * k) for k, a in enumerate(fingers)]
 
     @property
     def points(self) -> Positions:
