@@ -208,7 +208,9 @@ class BodyBlock(create_model("_Shapes", __base__=_Body, **_FIELDS)):  # type: ig
         description="of an arm, by name: [rad or m] the target, or {keys, between, force} with "
         "keyframes, and of a slide the largest force [N] with which it closes",
     )
-    size: Size = Field(0.02, description="[m] of an arm: edges of primitive shapes, at most")
+    size: Annotated[Size, Setting(constant=_ARM)] = Field(
+        0.02, description="[m] of an arm: edges of primitive shapes, at most"
+    )
     rigid: FromBlock[Rigid] | None = Field(
         None, description="forces and contact move it (docs/bodies.md); none: nothing does"
     )
