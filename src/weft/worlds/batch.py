@@ -58,8 +58,8 @@ def batch(
         The batch, with all worlds at their start.
 
     Raises:
-        SceneError: no scenes, or one that changes; with processes, a scene with lambdas or local
-            functions.
+        SceneError: no scenes, or one with ``changes``; with processes, a scene with lambdas or
+            local functions.
     """
     return Batch(scenes, fps=fps, together=together, processes=processes)
 
