@@ -25,7 +25,7 @@ class Grippers:
 
     def __init__(self, places: Sequence[Sequence[float]], rest: Positions) -> None:
         self.rest = rest
-        self.x = np.array(places, dtype=np.float64)
+        self.x = np.array(places, dtype=np.float64).reshape(-1, 3)
         self.gripped: list[Ints] = [np.zeros(0, dtype=np.int32) for _ in places]
 
     @property

@@ -10,19 +10,24 @@ from numpy.typing import ArrayLike
 
 from weft.base.arrays import AnyArray, Bools, Floats, Positions
 from weft.base.errors import SceneError, SimulationError, WeftError, check_known
+from weft.base.keyframes import Keys
 from weft.base.machine import cores
 from weft.base.trees import Json, YamlMapping
+from weft.bodies.body import arms_of, on_arms
 from weft.energies.state import State
 from weft.robotics.camera_settings import read_camera
-from weft.robotics.grippers import Grippers
+from weft.robotics.grippers import FASTEST, Grippers
 from weft.robotics.tasks import TASKS
 from weft.show.picture.camera_sensor import CHANNELS, CameraSensor, CameraView
 from weft.sweep.design import Design
 from weft.sweep.file import SweepDocument, overrides, read_field_values
 from weft.worlds.batch import Batch
+from weft.worlds.world import Hold
 
 RATE = 20.0  # [Hz] of actions
 FARTHEST = 5.0  # [m] largest coordinate of an observation
+FASTEST_TURN = 0.1  # [rad] largest turn of a hinge of an arm in a step
+LARGEST_LOAD = 1000.0  # [N, N m] largest observed load on a link of an arm
 CAMERA = "camera."  # begins the paths of the camera's fields
 
 Observation = AnyArray | dict[str, AnyArray]
@@ -83,6 +88,7 @@ class Rig:
         self.batch = Batch(scene_of, fps=RATE, processes=among)
         self.grippers = [Grippers(task.places, task.rest) for task in self.tasks]
         self.randoms = [np.random.default_rng(0) for _ in rows]
+        self.targets = [self._first_targets(k) for k in range(count)]
         self.counts = [0] * count
         self.measures: list[Mapping[str, float]] = [{} for _ in rows]
         self._size = max(map(len, map(self._state, range(count))))
@@ -100,37 +106,68 @@ class Rig:
 
     def cloth(self, k: int) -> Positions:
         """Return the positions (n,3) [m] of world k's cloth."""
-        return self.state(k).x
+        return self.state(k).x[: len(self.tasks[k].rest)]
 
     def everything(self, k: int) -> Positions:
         """Return the positions (n+b,3) [m] of world k's cloth and bodies."""
-        t = self.state(k).t
-        return np.concatenate([self.cloth(k), *(b.at(t) for b in self.tasks[k].scene.bodies)])
+        scene, state = self.tasks[k].scene, self.state(k)
+        contact, bodies, arms = scene.model().contact, scene.bodies, []
+        rest = iter(self.targets[k].tolist())
+        for arm in arms_of(bodies) if state.t else ():
+            ends = {j.name: (arm.targets[j.name].at(0.0), next(rest)) for j in arm.leaders}
+            keys = {name: Keys([(0.0, a), (state.t, b)]) for name, (a, b) in ends.items()}
+            arms.append(arm.with_targets(keys))
+        bodies = on_arms(bodies, arms)
+        if contact is None:
+            return np.concatenate([self.cloth(k), *(b.at(state.t) for b in bodies)])
+        moved = contact.body_vertices(bodies, state.x, state.t)
+        return np.concatenate([self.cloth(k), moved])
 
     def reset(self, k: int, random: np.random.Generator) -> None:
         """Begin a new episode in world k."""
         task = self.tasks[k]
-        self.batch.reset(k, task.start(random))
+        start = np.array(task.scene.state().x)  # with points of rigid bodies, such as fingers
+        start[: len(task.rest)] = task.start(random)
+        self.batch.reset(k, start)
+        self.targets[k] = self._first_targets(k)
         self.grippers[k] = Grippers(task.places, task.rest)
         self.randoms[k], self.counts[k] = random, 0
         self.measures[k] = task.measure(self.cloth(k))
 
     def step(self, actions: ArrayLike, idle: Bools | None = None) -> None:
-        """Advance all worlds by one action, (N,g,4); grippers of ``idle`` worlds (N,) get zeros.
+        """Advance all worlds by one action, (N,4g+j); those of ``idle`` worlds (N,) are zeros.
 
         Raises:
             WeftError: another shape, or numbers that are not finite.
         """
-        given = check_actions(actions, (len(self.batch), len(self.tasks[0].places), 4))
-        clipped = np.clip(given, -1.0, 1.0)
+        clipped = np.clip(check_actions(actions, (len(self.batch), self._actions)), -1.0, 1.0)
         if idle is not None:
             clipped[idle] = 0.0
-        holds = [g.move(a, self.cloth(k)) for k, (g, a) in enumerate(zip(self.grippers, clipped))]
+        grips = 4 * len(self.tasks[0].places)
+        holds, targets = list[Sequence[Hold]](), list[Floats | None]()
+        for k, action in enumerate(clipped):
+            holds.append(self.grippers[k].move(action[:grips].reshape(-1, 4), self.cloth(k)))
+            targets.append(self._aim(k, action[grips:]))
         try:
-            self.batch.frame(holds, [np.zeros((0, 3))] * len(holds), [None] * len(holds))
+            self.batch.frame(holds, [np.zeros((0, 3))] * len(holds), targets)
         except SimulationError as error:
             if not self.batch.failed:
                 raise error
+
+    def _first_targets(self, k: int) -> Floats:
+        """Return the targets (j,) [rad or m] of the joints of arms at the start of world k."""
+        joints = self.batch.worlds[k].joints
+        return np.array([arm.targets[joint.name].at(0.0) for arm, joint in joints])
+
+    def _aim(self, k: int, action: Floats) -> Floats | None:
+        """Move the targets of the joints of arms (j,) by an action in [-1, 1], and return them."""
+        joints = [joint for _, joint in self.batch.worlds[k].joints]
+        if not joints:
+            return None
+        speed = np.array([FASTEST if j.slides else FASTEST_TURN for j in joints])
+        low, high = np.array([(j.low, j.high) for j in joints]).T
+        self.targets[k] = np.clip(self.targets[k] + speed * action, low, high)
+        return self.targets[k]
 
     def judge(self, k: int) -> tuple[float, bool, bool, Json]:
         """Return reward, success, the end of the time or of the simulation, and details of the
@@ -154,13 +191,20 @@ class Rig:
         return {"measure": next(iter(self.measures[k].values())), **self.measures[k]}
 
     def _state(self, k: int) -> Floats:
-        return self.tasks[k].observe(self.cloth(k), self.grippers[k])
+        """Return the targets of joints, the loads on links, and what the task observes."""
+        seen = self.tasks[k].observe(self.cloth(k), self.grippers[k])
+        clipped = np.clip(seen, -FARTHEST, FARTHEST)
+        if not len(self.targets[k]):
+            return clipped
+        loads = self.batch.worlds[k].link_loads.reshape(-1)
+        loads = np.clip(loads, -LARGEST_LOAD, LARGEST_LOAD)
+        return np.concatenate([self.targets[k], loads, clipped])
 
     def observe(self, k: int) -> Observation:
         """Return the observation of world k (``observation_space``)."""
         state = np.zeros(self._size, dtype=np.float32)
         seen = self._state(k)
-        state[: len(seen)] = np.clip(seen, -FARTHEST, FARTHEST)
+        state[: len(seen)] = seen
         view = self.views[k]
         if view is None:
             return state
@@ -171,7 +215,8 @@ class Rig:
         """The space of observations: what a task observes, followed by zeros if another world
         observes more; with a camera a dictionary of this ``state`` and the camera's channels.
         """
-        box = spaces.Box(-FARTHEST, FARTHEST, (self._size,), dtype=np.float32)
+        high = LARGEST_LOAD if self.batch.worlds[0].joints else FARTHEST
+        box = spaces.Box(-high, high, (self._size,), dtype=np.float32)
         if self.views[0] is None:
             return box
         sensor = self.views[0].sensor
@@ -184,11 +229,16 @@ class Rig:
 
     @property
     def action_space(self) -> spaces.Box:
-        """The space of actions: for each gripper a displacement along x, y and z, and its closing.
+        """The space of actions: for each gripper a displacement along x, y and z, and its closing,
+        and how far the target of each joint of arms moves.
 
         A gripper is closed if the fourth number is above 0.
         """
-        return spaces.Box(-1.0, 1.0, (4 * len(self.tasks[0].places),), dtype=np.float32)
+        return spaces.Box(-1.0, 1.0, (self._actions,), dtype=np.float32)
+
+    @property
+    def _actions(self) -> int:
+        return 4 * len(self.tasks[0].places) + len(self.batch.worlds[0].joints)
 
 
 def check_actions(actions: ArrayLike, shape: Sequence[int]) -> Floats:

@@ -40,8 +40,9 @@ def check_start(positions: ArrayArgument, world: World) -> Positions:
             expected="no pins: these hold where the scene starts",
             hint="use holds",
         )
-    if world.model.contact is not None:
-        world.model.contact.check_start(world.model.vertices(x))
+    contact = world.model.contact
+    if contact is not None:
+        contact.check_start(contact.all_vertices(x))
     return x
 
 
