@@ -2,7 +2,7 @@
 
 from scene_reference import cell, table
 
-from weft.cli.fabrics import COUNTED, MARKS
+from weft.cli.fabrics import MARKS, count_measured
 from weft.fabric.fabric import UNITS, fabric, preset_names
 
 HEADS = (
@@ -26,7 +26,7 @@ def markdown() -> str:
             mark = MARKS.get(f.origin(field), "")  # type: ignore[attr-defined]
             return f"{mark}{scale * getattr(f, field):.4g}".replace("~", "\\~")
 
-        measured = sum(f.origin(field) == "measured" for field in COUNTED)
+        measured, of = count_measured(f)
         rows.append(
             [
                 f"[`{f.name}`](#fabric-{f.name})",
@@ -36,7 +36,7 @@ def markdown() -> str:
                 shown("shear"),
                 f"{shown('bending_warp', 1e6)} / {shown('bending_weft', 1e6)}",
                 shown("thickness", 1e3),
-                f"{measured} of {len(COUNTED)}",
+                f"{measured} of {of}",
             ]
         )
         fields = [

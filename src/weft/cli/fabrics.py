@@ -80,9 +80,6 @@ def _one(f: "Fabric") -> None:
 
 def _all(chosen: "list[Fabric]") -> None:
     """Print a line for every fabric."""
-    from weft.fabric.fabric import UNITS
-
-    counted = [field for field in UNITS if not field.startswith(("damping", "rest"))]
     console = new_console()
     wide = console.width >= WIDE
     numbers = (
@@ -96,7 +93,6 @@ def _all(chosen: "list[Fabric]") -> None:
     table = new_table("name", *([""] if wide else []), *numbers, right=numbers)
     for f in chosen:
         shown = partial(_marked_number, f)
-        measured = sum(f.origin(field) == "measured" for field in counted)
         table.add_row(
             f.name,
             *([f.title] if wide else []),
@@ -105,12 +101,20 @@ def _all(chosen: "list[Fabric]") -> None:
             shown("shear", form=".0f"),
             f"{shown('bending_warp', 1e6)}/{shown('bending_weft', 1e6)}",
             shown("thickness", 1e3),
-            f"{measured}",
+            f"{count_measured(f)[0]}",
         )
     console.print(table)
     console.print("no mark: measured   ~ estimated by us   ° a constant that was published")
     console.print("pairs: warp/weft; measured: how many of the seven numbers shown")
     console.print("sources, methods and titles: weft fabrics NAME")
+
+
+def count_measured(f: "Fabric") -> tuple[int, int]:
+    """Return how many of the numbers that are shown were measured, and how many are shown."""
+    from weft.fabric.fabric import UNITS
+
+    counted = [field for field in UNITS if not field.startswith(("damping", "rest"))]
+    return sum(f.origin(field) == "measured" for field in counted), len(counted)
 
 
 def _marked_number(f: "Fabric", field: str, scale: float = 1.0, form: str = ".3g") -> str:
