@@ -111,8 +111,10 @@ def test_every_public_name_is_in_the_reference(manual):
         "contact",
         "errors",
         "integrators",
+        "jax",
         "laws",
         "robotics",
+        "torch",
     }:
         assert f"weft.{name}" in ids, name
     for name, thing in vars(weft.errors).items():

@@ -280,6 +280,7 @@ IN_STEPS = [
     "Keys.is_keyframes",
     "Keys.of",
     "Keys.read",
+    "Keys.with_values",
     "Law.device_parameters",
     "Law.stages",
     "Mannequin.apply_stance",
