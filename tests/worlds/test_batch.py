@@ -55,6 +55,10 @@ def test_each_world_is_what_it_is_alone(make, count, frames):
         assert state.t == frames / 50
 
 
+def test_scenes_without_arms_have_no_loads_on_links():
+    assert weft.batch([hanging(0)] * 2, fps=50).link_loads().shape == (2, 0, 6)
+
+
 def test_worlds_converge_in_their_own_number_of_iterations():
     batch = weft.batch([hanging(k) for k in range(5)], fps=50)
     found = set()

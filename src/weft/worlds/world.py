@@ -107,7 +107,7 @@ class World:
     def link_loads(self) -> Floats:
         """The loads (l,6) on the links of all arms at the end of the last step (``Arm``)."""
         links = self.parts[-1].report.contact.get("links", {}) if self.parts else {}
-        return np.concatenate([arm.link_loads(links) for arm in self.arms])
+        return np.concatenate([np.zeros((0, 6)), *(arm.link_loads(links) for arm in self.arms)])
 
     def plan(self) -> Step:
         """Return the next step."""
