@@ -19,6 +19,7 @@ from weft.bodies.body_measures import HEIGHTS
 from weft.bodies.sections import cut_edges, cut_loop, tape_length
 from weft.discretization.connectivity import component_labels
 from weft.discretization.mesh import unique_edges
+from weft.discretization.polygon import arc_lengths
 
 Stated = float | Sequence[float] | Floats
 LEVELS = ("neck_back", "bust", "waist", "hip", "crotch")
@@ -469,7 +470,7 @@ def _measure_arm(skin: _Skin, arm: _Arm) -> tuple[dict[str, Floats], dict[str, f
     plane = skin.part(ridge, np.array([1.0, 0.0, 0.0]))
     near = plane[np.abs(plane[:, 2] - ridge[2]) < 0.05 * h]
     shoulder = near[np.argmax(near[:, 1])]
-    lengths = np.concatenate([[0], np.linalg.norm(np.diff(arm.centers, axis=0), axis=1).cumsum()])
+    lengths = arc_lengths(arm.centers)
     whole = lengths[-1] - lengths[wrist] + np.linalg.norm(shoulder - arm.centers[-1])
     elbow = int(np.argmin(np.abs(lengths - lengths[wrist] - (1 - UPPER_ARM) * whole)))
     points = {

@@ -13,6 +13,7 @@ from weft.base.settings import Force, MassPerLength, RodStiffness, Size
 from weft.bodies.rigid.rigidity import Rigidity
 from weft.cloth.cloth import Cloth
 from weft.discretization.compound_surface import Surfaces
+from weft.discretization.polygon import arc_lengths, interpolate_points
 from weft.discretization.rod import RIGID, SIDES, Rod
 from weft.energies.elastic.quadratic_form import QuadraticForm
 from weft.fabric.fabric import Fabric
@@ -57,7 +58,7 @@ def rod(
             "rod.twist", got=turned, expected=f"at most 2 x bending, {2 * bent:g} N m^2"
         )
     line = np.asarray(along, dtype=np.float64)
-    far = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))])
+    far = arc_lengths(line)
     if len(line) < 2 or not (np.diff(far) > 0).all():
         raise MeshError(
             "rod.along", got=f"{len(line)} points", expected="two or more, all different"
@@ -67,10 +68,8 @@ def rod(
         raise MeshError(
             "rod.size", got=size, expected=f"at most {ROD_PIECES} segments, not {count}"
         )
-    at = np.linspace(0.0, far[-1], count + 1)
-    centers = np.column_stack([np.interp(at, far, line[:, i]) for i in range(3)])
-    arc = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(centers, axis=0), axis=1))])
-    surface = Rod(arc, radius, 0, 4 * len(arc))
+    centers = interpolate_points(np.linspace(0.0, far[-1], count + 1), far, line)
+    surface = Rod(arc_lengths(centers), radius, 0, 4 * len(centers))
     made_of, p = Surfaces(surface.start(centers), [surface]), surface.perimeter
     stiff = float(stretch) / p
     fabric = Fabric(float(mass) / p, stiff, stiff, stiff, bent / p, turned / p, name="rod")

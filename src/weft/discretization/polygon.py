@@ -109,12 +109,12 @@ def arc_lengths(p: Floats) -> Floats:
 
 
 def interpolate_points(at: Floats, s: AnyArray, p: Floats) -> Floats:
-    """Return the points (...,2) of a polyline p (k,2) at values (...) of a parameter.
+    """Return the points (...,d) of a polyline p (k,d) at values (...) of a parameter.
 
     Args:
         at: (...) values of the parameter.
         s: (k,) ascending values of it at the points of the polyline, for example their arc lengths.
-        p: (k,2) polyline.
+        p: (k,d) polyline.
     """
     return np.stack([np.interp(at, s, c) for c in p.T], axis=-1)
 

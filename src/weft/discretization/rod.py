@@ -24,6 +24,7 @@ import numpy as np
 from weft.base.arrays import Arrays, Bools, CornerUv, Faces, Floats, Ints, Positions
 from weft.discretization.embedding import CORNERS, Embedding
 from weft.discretization.linear_triangle import linear_triangle
+from weft.discretization.polygon import normalize
 from weft.discretization.samples import Samples
 from weft.discretization.surface import Surface, Tessellation
 
@@ -89,14 +90,11 @@ class Rod(Surface):
 
     def start(self, centers: Positions) -> Positions:
         """Return points (4 s, 3) [m] of a rod with given centers, whose frames do not twist."""
-        edges = np.diff(centers, axis=0)
-        edges /= np.linalg.norm(edges, axis=1, keepdims=True)
-        along = np.concatenate([edges[:1], edges[:-1] + edges[1:], edges[-1:]])
-        along /= np.linalg.norm(along, axis=1, keepdims=True)
+        edges = normalize(np.diff(centers, axis=0))
+        along = normalize(np.concatenate([edges[:1], edges[:-1] + edges[1:], edges[-1:]]))
         frame, found = np.eye(3)[np.argmin(np.abs(along[0]))], []
         for t in along:
-            frame = frame - (frame @ t) * t
-            frame /= np.linalg.norm(frame)
+            frame = normalize(frame - (frame @ t) * t)
             found.append([frame, np.cross(t, frame), t])
         moved = np.einsum("aj,sj,sji->sai", CORNERS, self.sizes, np.array(found))
         return np.asarray((centers[:, None] + moved).reshape(-1, 3))

@@ -19,6 +19,7 @@ from weft.base.input_file import open_input
 from weft.base.machine import gib, memory
 from weft.base.schema.document import dotted_path
 from weft.base.yaml_lines import Loc
+from weft.discretization.polygon import arc_lengths
 from weft.discretization.rod import SIDES
 from weft.garment.formats import read_pattern
 from weft.io.archive import Broken
@@ -163,8 +164,7 @@ def _cloth(loc: Loc, b: ClothBlock, folder: Path) -> Iterator[SizedPart]:
     if b.mesh is not None:
         yield from _file((*loc, "mesh", "file"), [folder / b.mesh.file])
     if b.rod is not None:
-        ends = np.asarray(b.rod.along)
-        length = float(np.linalg.norm(np.diff(ends, axis=0), axis=1).sum())
+        length = float(arc_lengths(np.asarray(b.rod.along))[-1])
         n = SIDES * length / max(b.rod.size, 1e-300)
         yield SizedPart((*loc, "rod", "size"), n, 2 * n, PER_VERTEX * 2 * n)
     if b.garment is not None:

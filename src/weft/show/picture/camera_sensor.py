@@ -22,7 +22,7 @@ from weft.show.picture.style import Style
 
 
 class Channel(NamedTuple):
-    """What a pixel has in a channel of a sensor: how many numbers, of which type and range."""
+    """A channel of a sensor: the shape, type and range of the numbers of a pixel."""
 
     size: tuple[int, ...]
     dtype: type
@@ -123,7 +123,7 @@ class CameraSensor:
 
 
 class CameraView:
-    """What a sensor sees of one cloth and its bodies.
+    """The view of a sensor: one cloth and its bodies.
 
     Args:
         sensor: the sensor.
