@@ -59,7 +59,8 @@ def test_joints_are_actions(press):
     names = [name for b in e.rig.tasks[0].scene.bodies[1:2] for name in b.link.arm.links]
     loads = slice(2, 2 + 6 * len(names))
     assert first[:2].tolist() == [0, 0] and not first[loads].any()
-    seen, *_ = e.step([-1, 0])
+    seen, *_, info = e.step([-1, 0])
+    assert info["height"] == pytest.approx(e.rig.cloth(0)[:, 1].mean()), "of cloth, not of fingers"
     assert seen[:2] == pytest.approx([-0.02, 0])
     seen, *_ = e.step([0, 3])
     assert seen[:2] == pytest.approx([-0.02, 0.02])

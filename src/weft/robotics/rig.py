@@ -175,10 +175,10 @@ class Rig:
         """
         task, state = self.tasks[k], self.state(k)
         before = next(iter(self.measures[k].values()))
-        self.measures[k] = measures = task.measure(state.x)
+        self.measures[k] = measures = task.measure(self.cloth(k))
         self.counts[k] += 1
         measure, failed = next(iter(measures.values())), str(self.batch.failed.get(k, ""))
-        speed = float(np.linalg.norm(state.v, axis=1).mean())
+        speed = float(np.linalg.norm(state.v[: len(task.rest)], axis=1).mean())
         solved = task.is_solved(measure, speed, self.grippers[k])
         cut = not solved and (self.counts[k] >= self.settings.steps or bool(failed))
         details: Json = {**self.details(k), "solved": solved}
