@@ -202,8 +202,8 @@ def test_meshes_of_a_vector_may_differ():
     seen, *_ = many.step(many.action_space.sample())
     for row, n in zip(seen, counts):
         assert row[3 * n : 3 * n + 6].any() and not row[3 * n + 8 :].any()
-    assert [len(env("fold", vary={"variables.size": [5, 7]}, seed=1, variant=k).rig.tasks[0].rest)
-            for k in range(4)] == counts  # fmt: off
+    alone = [env("fold", vary={"variables.size": [5, 7]}, seed=1, variant=k) for k in range(4)]
+    assert [len(one.rig.tasks[0].rest) for one in alone] == counts
 
 
 class Shift(Grasp):
