@@ -8,6 +8,7 @@ import typer
 from scene_reference import cell, table
 
 from weft.cli.commands import app
+from weft.cli.explain import simulated_effects
 
 
 def markdown() -> str:
@@ -17,6 +18,15 @@ def markdown() -> str:
     for name, command in group.commands.items():
         parts += _command(["weft", name], command)
     return "\n\n".join(parts)
+
+
+def effects() -> str:
+    """The effects of `weft explain physics`, each with its page."""
+    rows = [
+        [e["effect"], e["simulated"], f"[{e['page']}]({e['page']}.md)", cell(e["about"])]
+        for e in simulated_effects()
+    ]
+    return table(("effect", "simulated", "page", "what it does, or what its omission does"), rows)
 
 
 def _command(names: list[str], command: Any) -> list[str]:

@@ -17,6 +17,7 @@ MADE: dict[str, Callable[..., str]] = {
     "scene": scene_reference.markdown,
     "fabrics": fabrics_table.markdown,
     "commands": command_reference.markdown,
+    "effects": command_reference.effects,
     "names": public_names.markdown,
 }
 _MARK = re.compile(r"<!-- made: (\w+)([^>]*?) -->")

@@ -14,6 +14,7 @@ from PIL import Image
 
 import weft
 from tests.command import call_weft
+from weft.cli.explain import simulated_effects
 from weft.discretization.mesh import grid
 from weft.io.obj import write_obj
 
@@ -191,6 +192,16 @@ def test_explain(run):
     assert "m/s" in out and "0.01" in out and "projected" in out
     out = run("explain", "scene.pins.path.keyframes")[1]
     assert "translation" in out and "degrees" in out
+
+
+def test_explain_physics(run):
+    """Every effect is shown, with a page of the manual that exists."""
+    words = "".join(run("explain", "physics")[1].split())
+    effects = simulated_effects()
+    assert {e["simulated"] for e in effects} == {"yes", "partly", "no"}
+    for e in effects:
+        assert "".join(e["effect"].split())[:12] in words
+        assert (Path(__file__).parents[2] / "docs" / f"{e['page']}.md").exists()
 
 
 def test_explain_has_units_for_nested_fields(run, monkeypatch):

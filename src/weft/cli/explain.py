@@ -1,6 +1,7 @@
-"""``weft explain``: what the fields of a scene mean."""
+"""``weft explain``: what the fields of a scene mean, and which effects are simulated."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import resources
 from typing import Annotated
 
 import typer
@@ -17,7 +18,12 @@ _KEYFRAMES = (
 
 def explain(
     path: Annotated[
-        str, typer.Argument(help="A block or field, such as scene.pins.path.", metavar="FIELD")
+        str,
+        typer.Argument(
+            help="A block or field, such as scene.pins.path; or physics: which effects are "
+            "simulated, and what the others would do to a drape.",
+            metavar="FIELD",
+        ),
     ] = "scene",
     nested: Annotated[
         bool, typer.Option("--all", help="Of the whole scene too, the fields of nested blocks.")
@@ -38,6 +44,14 @@ def explain(
     if json_schema:
         print_json(schema())
         return
+    if path == "physics":
+        heads = ("effect", "simulated", "what it does, or what leaving it out does to a drape")
+        table = new_table(*heads)
+        for e in simulated_effects():
+            about = f"{e['about']} (docs/{e['page']}.md)"
+            table.add_row(e["effect"], e["simulated"], about)
+        new_console().print(table)
+        return
     title, fields = look_up(path)
     names = [n for n in path.split(".") if n and not n.isdigit() and n != "scene"]
     table = new_table("field", "unit", "meaning", "default", title=title)
@@ -55,6 +69,15 @@ def explain(
         console.print(_KEYFRAMES)
     if not names and not nested:
         console.print("\nnested blocks: weft explain scene.cloth, or all: weft explain --all")
+
+
+def simulated_effects() -> Sequence[Mapping[str, str]]:
+    """Return the effects of ``physics.yaml``, each with ``simulated``, ``page`` and ``about``."""
+    import yaml
+
+    text = (resources.files("weft") / "cli" / "physics.yaml").read_text(encoding="utf-8")
+    rows: Sequence[Mapping[str, str]] = yaml.safe_load(text)
+    return rows
 
 
 def _rows(
