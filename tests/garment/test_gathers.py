@@ -7,13 +7,11 @@ import pytest
 
 import weft
 from tests.garment.patterns import panel, rectangle, seam, tube
-from weft.bodies.motion.pins import Pin
 from weft.fabric.fabric import fabric
 from weft.garment.check import check_pattern
 from weft.garment.cutting import cut
 from weft.garment.gathers import EDGES, FINEST, find_gathers
 from weft.garment.pattern import Elastic, Pattern, SeamSide
-from weft.run.plausibility import about_folds
 from weft.scene.build import load_scene
 
 PATTERN = """
@@ -89,29 +87,6 @@ def test_folds_that_the_finest_edges_do_not_have_are_warned_of():
     assert "gather" in warning and "size" in warning
     assert find_gathers(report, 0.1).sizes["skirt", 2] == pytest.approx(0.1 * FINEST)
     assert warning in cut(report.pattern, 0.1).warnings
-
-
-@pytest.mark.parametrize(
-    "fabric_name, cells, fields, warned",
-    [
-        ("silk", 6, {}, True),  # edges of 20 cm; folds of 15 cm
-        ("silk", 26, {}, False),
-        ("silk", 6, {"gravity": (0.0, 0.0, 0.0)}, False),
-        ("silk", 6, {"pins": ()}, False),  # it falls
-        ("felt", 6, {}, True),
-        ("felt", 11, {}, False),
-    ],
-)
-def test_cloth_that_is_too_coarse_for_its_own_weight(fabric_name, cells, fields, warned):
-    """The longest folds: 2 sqrt(pi) (2 B L / (rho g))^(1/4) with the length L of the cloth."""
-    cloth = weft.sheet(cells, cells, 1.0, 1.0, fabric=fabric_name)
-    scene = weft.Scene(cloth, **{"pins": [Pin(cloth.corners())], **fields})
-    said = list(about_folds(scene))
-    assert bool(said) == warned
-    if warned:
-        made = cloth.fabrics[0]
-        fold = (2 * made.bending_weft / (9.81 * made.density)) ** 0.25 * 2 * np.sqrt(np.pi)
-        assert f"{1e3 * fold:.0f} mm" in said[0] and "edges of 200 mm" in said[0]
 
 
 @pytest.mark.parametrize("size", [0.01, 0.04, 0.3])

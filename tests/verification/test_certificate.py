@@ -163,7 +163,7 @@ def test_numerical_damping_is_of_third_order():
 
 
 def test_half_waves_and_wavelengths():
-    from weft.garment.gathers import fold_length
+    from weft.fabric.folds import fold_length
     from weft.validate.wrinkles import half_waves
 
     y = np.linspace(0, np.pi, 200)

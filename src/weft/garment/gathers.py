@@ -1,32 +1,26 @@
-"""Folds of cloth under tension: how long they are, and the mesh edges that they need.
+"""Gathers of a pattern: how long their folds are, and the mesh edges that they need.
 
-Cloth of bending rigidity B under the tension T along y that is compressed along x folds with the
-wavelength 2 sqrt(pi) (B/T)^(1/4) L^(1/2), where L is the distance along y in which the folds grow
-and end: the one with the least sum of bending energy and work against the tension (Cerda and
-Mahadevan 2003, equation 6; the certificate measures it). A gather is held at one edge only. Near it
-folds are short, and they join to longer ones with the distance from it, as the law says with that
-distance for L (Vandeparre et al. 2011). Folds shorter than the distance in which they join would
-have to stretch the cloth; the shortest that the cloth takes by itself are as long as that distance:
-L = lambda, so lambda = 4 pi sqrt(B/T).
+A gather is held at one edge only. Near it folds are short, and they join to longer ones with the
+distance from it, as Cerda and Mahadevan's law says with that distance for L (``fabric.folds``;
+Vandeparre et al. 2011). Folds shorter than the distance in which they join would have to stretch
+the cloth; the shortest that the cloth takes by itself are as long as that distance: L = lambda, so
+lambda = 4 pi sqrt(B/T).
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from weft.base.keyframes import as_keys
 from weft.discretization.polygon import signed_area
 from weft.fabric.fabric import Fabric, FabricLike
 from weft.fabric.fabric import fabric as as_fabric
+from weft.fabric.folds import EDGES, FEWEST, fold_length, millimeters
 from weft.garment.check import Report
 from weft.garment.curves import outline_polygon
 from weft.garment.edge_chains import EdgeChain
 from weft.garment.pattern import Panel, Pattern
 
 FULL = 1.25  # length of cloth over the length into which it is gathered, from which it is refined
-EDGES = 4  # mesh edges along a fold
-FEWEST = 3  # mesh edges along a fold below which it is warned of
 FINEST = 1 / 8  # least length of the edges along a gather, as a part of the wanted length
 G = 9.81  # [m/s^2]
 
@@ -46,20 +40,6 @@ class Gathers:
     folds: list[float] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-
-
-def fold_length(rigidity: float, tension: float, length: float | None = None) -> float:
-    """Return Cerda and Mahadevan's wavelength [m] of folds.
-
-    Args:
-        rigidity: [N m] of bending.
-        tension: [N/m].
-        length: [m] in which the folds grow and end; None: as long as they are, the shortest that
-            the cloth takes by itself.
-    """
-    if length is None:
-        return float(4 * np.pi * np.sqrt(rigidity / tension))
-    return float(2 * np.sqrt(np.pi * length) * (rigidity / tension) ** 0.25)
 
 
 def find_gathers(report: Report, size: float, worn: FabricLike | None = None) -> Gathers:
@@ -84,13 +64,13 @@ def find_gathers(report: Report, size: float, worn: FabricLike | None = None) ->
             continue
         for s in chain.sides:
             found.sizes[s.edge_id] = min(edge, found.sizes.get(s.edge_id, size))
-        folds = f"{what}, gathered {fullness:.2f} times: folds of {1e3 * fold:.2g} mm"
-        found.lines.append(f"{folds}, edges of {1e3 * edge:.2g} mm along it")
+        folds = f"{what}, gathered {fullness:.2f} times: folds of {millimeters(fold)}"
+        found.lines.append(f"{folds}, edges of {millimeters(edge)} along it")
         if edge > fold / FEWEST:
             found.warnings.append(
-                f"{folds} need edges below {1e3 * fold / FEWEST:.2g} mm, and {1e3 * edge:.2g} mm "
-                f"are the finest beside edges of {1e3 * size:.2g} mm: "
-                f"`size: {1e3 * fold / EDGES / FINEST:.2g} mm` has them"
+                f"{folds} need edges below {millimeters(fold / FEWEST)}, and {millimeters(edge)} "
+                f"are the finest beside edges of {millimeters(size)}: "
+                f"`size: {millimeters(fold / EDGES / FINEST)}` has them"
             )
     return found
 

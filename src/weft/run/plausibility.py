@@ -21,7 +21,6 @@ from weft.discretization.samples import Samples, principal_stretches, stretch_te
 from weft.energies.base import Energy
 from weft.energies.loads.settling_drag import Drag
 from weft.fabric.fabric import UNITS, Fabric, fabric, known_ranges, preset_names
-from weft.garment.gathers import FEWEST, fold_length
 from weft.integrators.base import Stepper, StepSettings
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.run.scene_interface import SceneLike
@@ -158,35 +157,6 @@ def about_fabrics(fabrics: Iterable[Fabric]) -> Iterator[str]:
                     f"fabric {made.name}: {name} = {value:.3g} {unit} is like no cloth "
                     f"({low:.3g} to {high:.3g}); is the unit right?"
                 )
-
-
-def about_folds(scene: SceneLike) -> Iterator[str]:
-    """Yield a warning if mesh edges are too long for the longest folds under the cloth's weight.
-
-    Folds are longest along the whole cloth, with the tension of half the weight that hangs on it.
-    Other loads, gathers and shorter cloth make shorter folds.
-    """
-    cloth, model = scene.cloth, scene.model()
-    held = scene.bodies or scene.attachments or model.pins
-    if cloth.embedding is not None or not held or not model.gravity:
-        return
-    flat = [cloth.mesh.corner_uv[region.faces].reshape(-1, 2) for region in cloth.regions]
-    length = max(float(np.ptp(uv, axis=0).max()) for uv in flat)
-    coarse: dict[str, tuple[float, float]] = {}
-    for region in cloth.regions:
-        made = region.fabric
-        tension = model.gravity * made.density * length / 2
-        fold = fold_length(min(made.bending_warp, made.bending_weft), tension, length)
-        cell = float(np.median(np.sqrt(2 * cloth.mesh.rest_area[region.faces])))
-        if 0 < fold < FEWEST * cell:
-            coarse[region.name] = (fold, cell)
-    if coarse:
-        fold, cell = min(coarse.values(), key=lambda found: found[0] / found[1])
-        yield (
-            f"{abbreviate(list(coarse))}: folds of {1e3 * fold:.0f} mm, the longest under the "
-            f"cloth's weight, need edges below {1e3 * fold / FEWEST:.0f} mm, and are not seen with "
-            f"edges of {1e3 * cell:.0f} mm"
-        )
 
 
 def about_rest_shape(samples: Samples, points: Positions) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import Protocol, runtime_checkable
 from weft.base.errors import SceneError
 from weft.base.trees import Json, YamlMapping
 from weft.bodies.body import Body
+from weft.bodies.motion.pins import Pin
 from weft.cloth.attachments import Attachment
 from weft.cloth.cloth import Cloth
 from weft.contact.contact import SelfContact
@@ -79,6 +80,10 @@ class SceneLike(Simulated, Changeable, Protocol):
     @property
     def scene_file(self) -> Path | None:
         """The path of the scene file; None: the scene was built in Python."""
+
+    @property
+    def pins(self) -> Sequence[Pin]:
+        """The pins of the cloth's vertices."""
 
     @property
     def bodies(self) -> Sequence[Body]:

@@ -35,12 +35,8 @@ from weft.discretization.spline_fit.patch_error import PatchDrawing, PatchError
 from weft.fabric.fabric import SETTINGS
 from weft.garment.ease import ease_warnings, measure_ease
 from weft.garment.garment import Garment
-from weft.run.plausibility import (
-    about_folds,
-    about_rest_shape,
-    scene_warnings,
-    start_problems,
-)
+from weft.run.plausibility import about_rest_shape, scene_warnings, start_problems
+from weft.run.resolution import fold_facts
 from weft.scene.build import Builder
 from weft.scene.file import first_frame, read_source, validate
 from weft.scene.garments import Wearer
@@ -130,7 +126,8 @@ def _check_scene(path: Path, overrides: Sequence[str], found: Findings) -> Trian
     messages = {str(w.message) for w in caught}
     problems = [(p.outlook is Outlook.RESOLVES, str(p)) for p in start_problems(scene)]
     found.warnings += [text for resolves, text in problems if not resolves]
-    found.warnings += [*scene_warnings(scene, scene.stepper()), *about_folds(scene)]
+    about_folds, coarse = fold_facts(scene)
+    found.warnings += [*scene_warnings(scene, scene.stepper()), *coarse]
     mesh = cloth.mesh
     if len(mesh.non_manifold_edges):
         messages -= {non_manifold_warning(mesh)}  # ``describe`` adds it, for any mesh
@@ -158,6 +155,7 @@ def _check_scene(path: Path, overrides: Sequence[str], found: Findings) -> Trian
     found.facts += _region_facts(cloth)
     add_maps(scene, found)
     found.facts += [text for resolves, text in problems if resolves]
+    found.facts += about_folds
     first = first_frame(file, path.parent)
     if first is not None:
         found.facts.append(

@@ -29,7 +29,7 @@ import numpy as np
 
 from weft.base.arrays import Floats, Ints
 from weft.bodies.motion.pins import Pin
-from weft.garment.gathers import fold_length
+from weft.fabric.folds import fold_length
 from weft.integrators.model import Model
 from weft.integrators.quasi_static import Equilibrium
 from weft.laws import StVK

@@ -1,0 +1,114 @@
+"""Folds that a scene can make, against the edges of its mesh and the room of its contact."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import weft
+from weft.bodies.motion.pins import Keyframe, Path, Pin
+from weft.cloth.create import with_regions
+from weft.contact.contact import SelfContact
+from weft.fabric.fabric import Fabric, fabric
+from weft.run.resolution import fold_facts, scene_folds
+
+NO_WEIGHT = (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    "fabric_name, cells, fields, warned",
+    [
+        ("silk", 6, {}, True),  # edges of 20 cm; folds of 15 cm
+        ("silk", 26, {}, False),
+        ("silk", 6, {"gravity": (0.0, 0.0, 0.0)}, False),
+        ("silk", 6, {"pins": ()}, False),  # it falls
+        ("felt", 6, {}, True),
+        ("felt", 11, {}, False),
+    ],
+)
+def test_cloth_that_is_too_coarse_for_its_own_weight(fabric_name, cells, fields, warned):
+    """The longest folds: 2 sqrt(pi) (2 B L / (rho g))^(1/4) with the length L of the cloth."""
+    cloth = weft.sheet(cells, cells, 1.0, 1.0, fabric=fabric_name)
+    scene = weft.Scene(cloth, **{"pins": [Pin(cloth.corners())], **fields})
+    said = fold_facts(scene)[1]
+    assert bool(said) == warned
+    if warned:
+        made = cloth.fabrics[0]
+        fold = (2 * made.bending_weft / (9.81 * made.density)) ** 0.25 * 2 * np.sqrt(np.pi)
+        assert f"{1e3 * fold:.0f} mm" in said[0] and "this mesh has 200 mm" in said[0]
+
+
+def isotropic(stretch=2000.0, shear=1000.0, bending=(1e-6, 1e-6)):
+    return Fabric(0.1, stretch, stretch, shear, *bending)
+
+
+def pulled(cloth, move, **fields):
+    """A scene whose cloth is held at the left and moved at the right by ``move`` [m]."""
+    path = Path([Keyframe(0.0), Keyframe(1.0, move)], hold=True)
+    pins = [Pin(cloth.border("left")), Pin(cloth.border("right"), path=path)]
+    return weft.Scene(cloth, pins=pins, gravity=NO_WEIGHT, **fields)
+
+
+def test_a_sheet_that_is_stretched_folds_with_the_wavelength_of_cerda_and_mahadevan():
+    cloth = weft.sheet(41, 17, 0.4, 0.1, fabric=isotropic(bending=(3e-6, 1e-6)))
+    (found,) = scene_folds(pulled(cloth, (0.02, 0, 0)))
+    expected = 2 * np.sqrt(np.pi * 0.4) * (1e-6 / (2000 * 0.05)) ** 0.25
+    assert found.fold.length == pytest.approx(expected, rel=1e-6), "they bend the weft alone"
+    np.testing.assert_allclose(np.abs(found.fold.across), (0, 1), atol=1e-9)
+    assert found.edge == pytest.approx(0.1 / 16), "across the folds, not along them"
+
+
+def test_a_sheet_that_is_sheared_folds_with_the_wavelength_of_wong_and_pellegrino():
+    """Half of it is sqrt(pi H t)/(3 (1 - nu^2) g)^(1/4), nu = 0 here."""
+    thickness, young, height, angle = 1e-3, 2e6, 0.1, 0.02
+    stretch, bending = young * thickness, young * thickness**3 / 12
+    cloth = weft.sheet(11, 46, height, 0.45, fabric=isotropic(stretch, stretch / 2, 2 * (bending,)))
+    (found,) = scene_folds(pulled(cloth, (0, 0, angle * height)))
+    half = np.sqrt(np.pi * height * thickness) / (3 * angle) ** 0.25
+    assert found.fold.length == pytest.approx(2 * half, rel=0.02)
+    np.testing.assert_allclose(np.abs(found.fold.across), np.sqrt([0.5, 0.5]), atol=0.05)
+
+
+def test_no_pull_no_folds():
+    cloth = weft.sheet(21, 9, 0.4, 0.1, fabric=isotropic())
+    assert not list(scene_folds(pulled(cloth, (-0.1, 0, 0)))), "moved together"
+    assert not list(scene_folds(pulled(cloth, (0, 0, 0))))
+    narrow = weft.sheet(81, 3, 1.0, 0.02, fabric="silk")
+    scene = weft.Scene(narrow, pins=[Pin(narrow.border("left"))])
+    assert not list(scene_folds(scene)), "a ribbon has no room for a fold"
+
+
+def test_a_pull_counts_until_it_is_let_go():
+    """A pin that lets go at 0.5 s is never where its keyframe of 1 s says."""
+    cloth = weft.sheet(21, 9, 0.4, 0.1, fabric=isotropic())
+    path = Path([Keyframe(0.0), Keyframe(1.0, (0.08, 0, 0))], "linear", hold=True)
+    pins = [Pin(cloth.border("left")), Pin(cloth.border("right"), path=path, until=0.5)]
+    (found,) = scene_folds(weft.Scene(cloth, pins=pins, gravity=NO_WEIGHT))
+    assert "10 %" in found.fold.cause
+
+
+def test_folds_that_contact_has_no_room_for():
+    cloth = weft.sheet(101, 21, 0.5, 0.1, fabric=isotropic(2e4, 1e4, (1e-9, 1e-9)))
+    scene = pulled(cloth, (0.05, 0, 0), contact=SelfContact(gap=1e-3, thickness=3e-3))
+    (found,) = scene_folds(scene)
+    assert found.room == pytest.approx(4e-3) and found.fold.length < 8e-3
+    assert any("4.0 mm apart" in text for text in fold_facts(scene)[1])
+    thin = pulled(cloth, (0.05, 0, 0), contact=SelfContact(gap=1e-3))
+    assert not any("apart" in text for text in fold_facts(thin)[1])
+
+
+def test_the_cells_of_splines_are_between_control_points():
+    cloth = weft.spline_sheet(12, 22, 1.0, 1.0, fabric="silk")
+    (found,) = scene_folds(weft.Scene(cloth, pins=[Pin(cloth.border("top"))]))
+    assert found.edge == pytest.approx(1 / 20 if found.fold.across[1] else 1 / 10)
+
+
+def test_a_heavy_hem_hangs_in_the_cloth_around_it():
+    """The tension is that of the mean weight: a hem of lead does not fold like foil."""
+    mesh = weft.sheet(41, 41, 1.0, 1.0, fabric="silk").mesh
+    low = np.flatnonzero(mesh.vertices[mesh.faces, 2].mean(axis=1) > 0.45).astype(np.int32)
+    split = dataclasses.replace(mesh, regions={"hem": low})
+    silk = fabric("silk")
+    cloth = with_regions(split, {"hem": dataclasses.replace(silk, density=10 * silk.density)}, silk)
+    hem, rest = scene_folds(weft.Scene(cloth, pins=[Pin(cloth.border("top"))]))
+    assert hem.fold.length == pytest.approx(rest.fold.length)
