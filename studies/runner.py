@@ -19,6 +19,7 @@ _STUDIES = {
     "kim2020-fig3-skewed": "kim_fig3_skewed",
     "kim2020-fig4": "kim_fig4",
     "kim2020-fig5": "kim_fig5",
+    "bending": "bending",
     "locking": "locking",
     "spline-convergence": "spline_convergence",
     "spline-wrinkles": "spline_wrinkles",
