@@ -17,6 +17,7 @@ from weft.energies.base import Energy
 from weft.energies.elastic.buckling_bending import BucklingBending
 from weft.energies.elastic.creases import Creases
 from weft.energies.elastic.hinge_bending import HingeBending
+from weft.energies.elastic.internal_friction import HingeFriction, ShearFriction
 from weft.energies.elastic.membrane import Membrane
 from weft.energies.elastic.permanent_stretch import PermanentStretch
 from weft.energies.elastic.plasticity import Plasticity
@@ -29,7 +30,7 @@ from weft.energies.seams.patch_seams import PatchedPart, hinges_of_patches
 from weft.energies.seams.sewing import SeamPanels, SeamRows
 from weft.energies.springs.bonds import Bonds
 from weft.kernel import vec3
-from weft.laws import BaraffWitkin, Measured, Psd, StrainLimit
+from weft.laws import BaraffWitkin, DotShear, Measured, Psd, StrainLimit
 from weft.laws.base import sampled_law
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
@@ -54,6 +55,14 @@ def bent_bending(mesh):
 
 def creases(mesh):
     return Creases.yielding(mesh, (2e-2, 1e-2), 5.0, Plasticity(0.5))
+
+
+def rubbing(mesh):
+    return HingeFriction.rubbing(mesh, (2e-2, 1e-2), 0.3)
+
+
+def rubbing_in_shear(mesh):
+    return ShearFriction(linear_triangle(mesh), DotShear(60.0, 0.05))
 
 
 def drawn_out(mesh):
@@ -154,6 +163,8 @@ ENERGIES = {
         bending,
         bent_bending,
         creases,
+        rubbing,
+        rubbing_in_shear,
         drawn_out,
         drawn_out_by_samples,
         quadratic,

@@ -30,6 +30,7 @@ from weft.energies.elastic.buckling_bending import BucklingBending
 from weft.energies.elastic.creases import Creases
 from weft.energies.elastic.curvature_damping import CurvatureDamping
 from weft.energies.elastic.hinge_bending import HingeBending
+from weft.energies.elastic.internal_friction import HingeFriction, ShearFriction
 from weft.energies.elastic.membrane import Membrane
 from weft.energies.elastic.permanent_stretch import PermanentStretch
 from weft.energies.elastic.plasticity import Plasticity
@@ -52,7 +53,15 @@ from weft.energies.springs.ring_spacing import RingSpacing
 from weft.energies.state import State
 from weft.energies.step import Step
 from weft.kernel import Scalar, mat32, vec3
-from weft.laws import BaraffWitkin, Measured, NeoHookean, OwnLaw, StrainLimit, StvkShear
+from weft.laws import (
+    BaraffWitkin,
+    DotShear,
+    Measured,
+    NeoHookean,
+    OwnLaw,
+    StrainLimit,
+    StvkShear,
+)
 
 MESH = grid(4, 4, 1.0, 0.8, "random", seed=4)
 LARGE = grid(6, 5, 1.0, 0.8, "random", seed=4)
@@ -100,6 +109,14 @@ def hinges(v):
 def creases(v):
     stiffness = (v["warp"], v["weft"])
     return Creases.yielding(MESH, stiffness, 5.0, Plasticity(0.5), damping=v["damping"])
+
+
+def rubbing(v):
+    return HingeFriction.rubbing(MESH, (v["warp"], v["weft"]), 0.3, "as-given")
+
+
+def rubbing_in_shear(v):
+    return ShearFriction(linear_triangle(MESH), DotShear(v["stiffness"], 0.05))
 
 
 def of_seams(v):
@@ -365,6 +382,8 @@ ENERGIES = {
     limits: {"most": 9.0, "weft": 30.0, "onset": 0.001},
     hinges: {**BENT, "rest": 0.2},
     creases: BENT,
+    rubbing: {"warp": 2e-2, "weft": 1e-2},
+    rubbing_in_shear: {"stiffness": 60.0},
     of_seams: BENT,
     folds: BENT,
     quadratic: BENT,
@@ -421,6 +440,8 @@ def step_of(n, seed=5):
     kept = {
         "membrane.set": np.abs(rng.normal(size=(len(mesh.faces), 2, 4))) * 0.02,
         "bending.set": rng.normal(size=(len(mesh.hinges), 4)) * 0.1,
+        "bending friction.slider": rng.normal(size=len(mesh.hinges)) * 0.1,
+        "shear friction.slider": rng.normal(size=len(mesh.faces)) * 0.02,
     }
     return Step(
         state,

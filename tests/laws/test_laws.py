@@ -25,6 +25,7 @@ LAWS = {
     "baraff_witkin_prestretched": BaraffWitkin((500.0, 800.0), 90.0, (0.95, 1.1)),
     "baraff_witkin_no_shear": BaraffWitkin((500.0, 800.0), 0.0),
     "dot_shear": DotShear(70.0),
+    "dot_shear that slips": DotShear(70.0, 0.05),
     "angle_shear": AngleShear(70.0),
     "skewed": BaraffWitkin((500.0, 800.0), 90.0, (0.95, 1.1), warp=(0.8, 0.6), weft=(0.0, 1.0)),
     "nearly parallel fibers": BaraffWitkin(

@@ -37,7 +37,7 @@ GIVEN = [
     BaraffWitkin((500.0, 300.0), 80.0, (1.0, 0.97), (0.8, 0.6), (-0.6, 0.8)),
     StVK(500.0, 200.0),
     Arap(500.0),
-    DotShear(80.0),
+    DotShear(80.0, 0.4),
     AngleShear(70.0),
     NeoHookean(300.0, 100.0),
     ImmediateBuckling((500.0, 300.0), (80.0, 90.0), (1.0, 0.9)),

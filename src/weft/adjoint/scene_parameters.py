@@ -27,7 +27,7 @@ from weft.bodies.motion.pins import Keyframe, Path
 from weft.cloth.attachments.build import name_of
 from weft.cloth.cloth import Cloth
 from weft.contact.collision_groups import Friction
-from weft.fabric.fabric import UNITS
+from weft.fabric.fabric import HYSTERESIS, UNITS
 
 NEAR = 1e-7  # [m] step of positions in differences: less than the elastic slip of friction
 KEYS = ".keys"  # after the name of a number
@@ -68,8 +68,8 @@ def _numbers(
 def _fabrics(scene: Any) -> Iterator[Parameter]:
     straight = _is_straight(scene)
     for k, (fabric, prefix) in enumerate(zip(scene.cloth.fabrics, fabric_prefixes(scene))):
-        for key, unit in UNITS.items():
-            if key == "damping" and scene.damping is not None:
+        for key, unit in {**UNITS, **HYSTERESIS}.items():
+            if getattr(fabric, key) is None or (key == "damping" and scene.damping is not None):
                 continue
             linear = key == "damping" or (straight and not key.startswith(("rest", "thick")))
             if key == "density":

@@ -29,6 +29,8 @@ NEEDED = {  # fields that have a meaning only together with one of the listed fi
     "crease_recovery": ("crease_yield",),
     "crease_lasting": ("crease_recovery",),
     "yield_hardening": ("yield_warp", "yield_weft"),
+    "bending_slip": ("bending_hysteresis_warp", "bending_hysteresis_weft"),
+    "shear_slip": ("shear_hysteresis",),
 }
 FAR = 5.0  # factor outside the range of all presets from which a number raises a warning
 
@@ -133,6 +135,29 @@ class Fabric:
         "1",
         least=0,
     )
+    bending_hysteresis_warp: float | None = setting(
+        None,
+        "internal friction: width of the loop of moment per width over curvature (2HB of KES), of "
+        "bending the warp yarns",
+        "N",
+        least=0,
+    )
+    bending_hysteresis_weft: float | None = setting(None, "of the weft yarns", "N", least=0)
+    bending_slip: float | None = setting(
+        None,
+        "half of the curvature over which the loop changes sides; none: 15 1/m",
+        "1/m",
+        above=0,
+    )
+    shear_hysteresis: float | None = setting(
+        None,
+        "internal friction: width of the loop of force per width over angle (2HG of KES)",
+        "N/m",
+        least=0,
+    )
+    shear_slip: float | None = setting(
+        None, "half of the angle over which the loop changes sides; none: 0.5 deg", "rad", above=0
+    )
 
     maps: Mapping[str, FabricMap] | None = None
 
@@ -191,9 +216,17 @@ class Fabric:
         return self.yield_warp is not None or self.yield_weft is not None
 
     @property
+    def has_bending_friction(self) -> bool:
+        """True if the fabric has internal friction in bending."""
+        bending = (self.bending_hysteresis_warp, self.bending_hysteresis_weft)
+        return any(number is not None for number in bending)
+
+    @property
     def remembers(self) -> bool:
-        """True if the fabric keeps creases or a permanent stretch."""
-        return self.crease_yield is not None or self.has_yield_strain
+        """True if the fabric keeps creases or a permanent stretch, or has internal friction."""
+        numbers = (self.crease_yield, self.shear_hysteresis)
+        kept = any(number is not None for number in numbers)
+        return kept or self.has_yield_strain or self.has_bending_friction
 
     @classmethod
     def of(cls, value: "FabricLike") -> "Fabric":
@@ -261,9 +294,11 @@ _UNIT = {name: about.unit for name, about in SETTINGS.items()}
 # units of the numbers of every fabric, and of those that may be None
 UNITS: Mapping[str, str] = {k: u for k, u in _UNIT.items() if getattr(Fabric, k, 0) is not None}
 OPTIONAL: Mapping[str, str] = {k: u for k, u in _UNIT.items() if k not in UNITS}
-# Fields whose number may change over the cloth; a step freezes one damping for all of an energy.
-MAPPED = tuple(name for name in _UNIT if name != "damping")
+# Fields whose number may change over the cloth; a step freezes one damping for all of an energy,
+# and forces of friction are linear in its other numbers.
+MAPPED = tuple(n for n in _UNIT if n != "damping" and not n.endswith("slip"))
 LIMITS: Mapping[str, str] = {k: u for k, u in OPTIONAL.items() if k.startswith("limit")}
+HYSTERESIS: Mapping[str, str] = {k: u for k, u in OPTIONAL.items() if "hysteresis" in k}
 
 
 @lru_cache(maxsize=1)

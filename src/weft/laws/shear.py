@@ -6,6 +6,9 @@
 f0 and f1 are Pritchard's w_u and w_v. ``DotShear`` is the shear term of ``BaraffWitkin``.
 ``AngleShear`` uses the directions of the fibers only: it does not depend on stretch, so it needs no
 assumption that w_u and w_v are unit vectors.
+
+The force of ``DotShear`` may end at a slip, from which on psi is linear: such is the resistance of
+internal friction, with a rest value that moves (``energies/elastic/internal_friction.py``).
 """
 
 from collections.abc import Mapping
@@ -16,7 +19,7 @@ import warp as wp
 from weft.base.errors import LawError
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, documented, setting
-from weft.kernel import Scalar, mat32, vec3
+from weft.kernel import Scalar, mat32, mat33, vec3
 from weft.laws.baraff_witkin import shear_hessian
 from weft.laws.base import LawFunctions, SingleLaw
 from weft.laws.fiber import columns, from_columns
@@ -27,26 +30,39 @@ COLLAPSED = Scalar(1e-6)  # lower bound of a fiber's length in divisions
 
 @wp.struct
 class ShearParams:
-    """Stiffness [N/m], and the value of f0.f1 (or of the cosine) that has no energy."""
+    """Stiffness [N/m], the value of f0.f1 (or of the cosine) that has no energy, and the distance
+    from it at which the force ends to grow; 0: nowhere.
+    """
 
     shear: Scalar
     rest: Scalar
+    slip: Scalar
+
+
+@wp.func
+def condition(f0: vec3, f1: vec3, p: ShearParams):
+    """Return f0.f1 - rest, cut off at the slip, and the part beyond it."""
+    d = wp.dot(f0, f1) - p.rest
+    c = d
+    if p.slip > Scalar(0.0):
+        c = wp.clamp(d, -p.slip, p.slip)
+    return c, d - c
 
 
 @wp.func
 def dot_psi(F: mat32, p: ShearParams):
     """Return half the stiffness times the square of Pritchard's eq. 19."""
     f0, f1 = columns(F)
-    c = wp.dot(f0, f1) - p.rest
-    return Scalar(0.5) * p.shear * c * c
+    c, beyond = condition(f0, f1, p)
+    return Scalar(0.5) * p.shear * c * c + p.shear * c * beyond
 
 
 @wp.func
 def dot_pk1(F: mat32, p: ShearParams):
     """Return the derivative of ``dot_psi`` with respect to F. Pritchard 2012, eqs. 20-21."""
     f0, f1 = columns(F)
-    s = p.shear * (wp.dot(f0, f1) - p.rest)
-    return s * from_columns(f1, f0)
+    c, _beyond = condition(f0, f1, p)
+    return p.shear * c * from_columns(f1, f0)
 
 
 @wp.func
@@ -56,7 +72,12 @@ def dot_hessian(F: mat32, p: ShearParams, psd: int):
     PROJECTED is the exact projection of Kim 2020, App. A.
     """
     f0, f1 = columns(F)
-    uu, uv, vv = shear_hessian(f0, f1, wp.dot(f0, f1) - p.rest, psd)
+    c, beyond = condition(f0, f1, p)
+    uu, uv, vv = shear_hessian(f0, f1, c, psd)
+    if beyond != Scalar(0.0):  # without the part of dc dc^T
+        uu = mat33(Scalar(0.0))
+        vv = mat33(Scalar(0.0))
+        uv = wp.where(psd == Psd.EXACT, c, Scalar(0.0)) * wp.identity(n=3, dtype=Scalar)
     return p.shear * uu, p.shear * uv, p.shear * vv
 
 
@@ -152,13 +173,19 @@ class _Shear(SingleLaw):
 @documented
 @dataclass(frozen=True, repr=False)
 class DotShear(_Shear):
-    """Shear energy of the fibers' dot product: 1/2 ks (f0 . f1)^2.
+    """Shear energy of the fibers' dot product: 1/2 ks (f0 . f1)^2, linear beyond a slip.
 
     Raises:
-        LawError: a negative stiffness.
+        LawError: a negative stiffness or slip.
     """
 
+    slip: float = setting(0.0, "f0 . f1 from which on the force does not grow; 0: none", least=0)
+
     functions = LawFunctions("dot_shear", ShearParams, dot_psi, dot_pk1, dot_hessian, dot_shift)
+
+    def parameters(self) -> Mapping[str, float]:
+        """Return fields of ``ShearParams``."""
+        return {"shear": self.shear, "slip": self.slip}
 
 
 @checked(LawError)

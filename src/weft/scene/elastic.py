@@ -34,6 +34,12 @@ from weft.energies.elastic.condition import (
 from weft.energies.elastic.creases import Creases
 from weft.energies.elastic.curvature_damping import CurvatureDamping
 from weft.energies.elastic.hinge_bending import HingeBending, dihedral_angles, rest_angles
+from weft.energies.elastic.internal_friction import (
+    BENDING_SLIP,
+    SHEAR_SLIP,
+    HingeFriction,
+    ShearFriction,
+)
 from weft.energies.elastic.membrane import Membrane
 from weft.energies.elastic.permanent_stretch import PermanentStretch
 from weft.energies.elastic.plasticity import Plasticity
@@ -43,7 +49,7 @@ from weft.energies.elastic.quadratic_form import QuadraticForm
 from weft.energies.elastic.strain_limit import StrainLimits
 from weft.energies.element_energy import ElementEnergy
 from weft.fabric.fabric import Fabric
-from weft.laws import ImmediateBuckling, Law, StrainLimit
+from weft.laws import DotShear, ImmediateBuckling, Law, StrainLimit
 from weft.scene.painted import paint_energy, paint_law
 
 if TYPE_CHECKING:
@@ -87,8 +93,9 @@ def _membranes(scene: "Scene", fabric: Fabric, surface: Surface) -> Made:
         if fabric.remembers:
             raise SceneError(
                 f"fabric {fabric.name}",
-                got="creases or yield, with the conditions of 1998",
-                expected="another integrator, or the fabric without crease_yield and yield",
+                got="creases, yield or internal friction, with the conditions of 1998",
+                expected="another integrator, or the fabric without crease_yield, yield and "
+                "hysteresis",
             )
         if fabric.maps:
             raise SceneError(
@@ -103,7 +110,17 @@ def _membranes(scene: "Scene", fabric: Fabric, surface: Surface) -> Made:
                 got="a curve, with the conditions of 1998",
                 expected="another integrator, or the fabric without its curves",
             )
-    return (*membranes, *limits_of(fabric, samples, weights))
+    friction: Made = ()
+    if fabric.shear_hysteresis is not None:
+        shear = paint_law(fabric, _slipping_shear, len(samples.stencil), weights)
+        friction = (ShearFriction(samples, shear),)
+    return (*membranes, *friction, *limits_of(fabric, samples, weights))
+
+
+def _slipping_shear(fabric: Fabric) -> DotShear:
+    """Return the law of a fabric's friction in shear."""
+    slip = float(np.sin(fabric.shear_slip or SHEAR_SLIP))
+    return DotShear((fabric.shear_hysteresis or 0.0) / (2 * slip), slip)
 
 
 def membrane_of(
@@ -280,7 +297,20 @@ def _conditions(scene: "Scene", fabric: Fabric, form: ConditionForm) -> Conditio
 
 
 def _triangles(scene: "Scene", fabric: Fabric, surface: Triangles) -> Made:
-    return (bending_of_triangles(scene, fabric, surface),)
+    bending = bending_of_triangles(scene, fabric, surface)
+    if not fabric.has_bending_friction:
+        return (bending,)
+    rest = rest_of(scene, surface.mesh)
+    make = partial(hinge_friction, mesh=surface.mesh, rest=rest)
+    return bending, paint_energy(scene.cloth, fabric, make)
+
+
+def hinge_friction(
+    fabric: Fabric, mesh: TriangleMesh, rest: str | Floats = "flat"
+) -> HingeFriction:
+    """Build the friction in the bending of a fabric's triangles, from the rest angles on."""
+    hysteresis = fabric.bending_hysteresis_warp or 0.0, fabric.bending_hysteresis_weft or 0.0
+    return HingeFriction.rubbing(mesh, hysteresis, fabric.bending_slip or BENDING_SLIP, rest)
 
 
 def bending_of_triangles(
@@ -317,6 +347,13 @@ def bending_of_triangles(
 
 def _splines(scene: "Scene", fabric: Fabric, surface: SplineSurface) -> Made:
     refuse_memory(scene, fabric, "splines")
+    if fabric.has_bending_friction:
+        raise SceneError(
+            f"fabric {fabric.name}.bending_hysteresis",
+            got="with splines",
+            expected="triangles, whose hinges have friction",
+            hint="leave it out, or use `discretization: triangles`",
+        )
     form, beta = _form(scene), damping_of(scene, fabric)
     if form is not None:
         beta = _conditions(scene, fabric, form).damping[2]

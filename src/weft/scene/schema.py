@@ -211,7 +211,7 @@ class ClothBlock(Block):
         description="a preset (`weft fabrics`), a .yaml file, or fields with units: "
         "density, stretch, shear, bending, thickness, damping, limit, limit_shear, curve_warp, "
         "curve_weft, crease_yield, crease_hardening, crease_recovery, crease_lasting, yield, "
-        "yield_hardening, preset",
+        "yield_hardening, bending_hysteresis, bending_slip, shear_hysteresis, shear_slip, preset",
     )
     paint: dict[str, str] = Field(
         {},

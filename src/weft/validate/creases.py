@@ -19,7 +19,8 @@ opens to this angle.
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from weft.base.arrays import Bools, Floats, Ints, Positions
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh, grid
+from weft.energies.base import Energy
 from weft.energies.elastic.creases import Creases, crease_angles
 from weft.energies.elastic.permanent_stretch import PermanentStretch
 from weft.energies.elastic.plasticity import Plasticity
@@ -44,6 +46,7 @@ D, EDGE = 1e-5, 0.02  # [N m], [m] of the single hinge
 LIMIT, HARDENING, TAU, LASTING = 100.0, 0.5, 3.0, 0.25  # [1/m], [1], [s], [1]
 LOOP = (2.4, -2.0, 1.0, 2.9)  # [rad]
 STRIP, BENT, YIELD = (0.1, 0.02), 25.0, 8.0  # [m], [1/m], [1/m]
+DENSITY = 0.15  # [kg/m^2]
 PUBLISHED = 134.0  # [deg]
 FOLD, MINUTES = np.radians(179.0), 5  # [rad]; duration of each half of the test
 TOLERANCE = 1e-7  # [m/s]
@@ -106,41 +109,58 @@ def _hold() -> Rows:
     yield compare("crease-hold", left - fading, hinge.kept["bending.set"][0, 1], 1e-3)
 
 
-class CreasedPair:
-    """Two triangles with one hinge, whose four vertices are prescribed."""
+class HingedPair:
+    """Two triangles with one hinge of the length ``EDGE``, whose four vertices are prescribed.
 
-    def __init__(self, plasticity: Plasticity) -> None:
+    Args:
+        make: function that returns the energy of a mesh.
+    """
+
+    def __init__(self, make: Callable[[TriangleMesh], Energy]) -> None:
         uv = np.array([[0, 0], [0, EDGE], [-EDGE / 2, EDGE / 2], [EDGE / 2, EDGE / 2]])
         faces = np.array([[0, 1, 2], [1, 0, 3]], dtype=np.int32)
         mesh = TriangleMesh(np.c_[uv, np.zeros(4)], faces, uv[faces])
-        energy = Creases.yielding(mesh, (D, D), LIMIT, plasticity)
-        self.weight, self.limit = float(energy.weight[0]), float(energy.limit[0])
+        self.energy = make(mesh)
         self.x, self.theta = np.array(mesh.vertices), 0.0
         self.model = Model(
-            np.full(4, 1e-3), (energy,), (Pin(np.arange(4, dtype=np.int32)),), self.x
+            np.full(4, 1e-3), (self.energy,), (Pin(np.arange(4, dtype=np.int32)),), self.x
         )
         self.kept: Memory = {}
 
     def turn(self, theta: float, dt: float) -> None:
         """Advance by a step of dt [s] that ends at the angle theta [rad]."""
         self.theta = theta
-        self.kept = self._at(dt).remember(self._place)
+        self.kept = self.potential(dt).remember(self.place)
 
     @property
-    def _place(self) -> Positions:
+    def place(self) -> Positions:
+        """Vertices (4,3) [m] at the angle."""
         x = np.array(self.x)
         x[3] = [np.cos(self.theta) * EDGE / 2, EDGE / 2, np.sin(self.theta) * EDGE / 2]
         return x
 
-    def _at(self, dt: float) -> Potential:
-        step = self.model.step(State.at_rest(self._place), dt)
-        return Potential(self.model, dataclasses.replace(step, kept=self.kept, target=self._place))
+    def potential(self, dt: float) -> Potential:
+        """Return the potential of a step of dt [s], with what is kept."""
+        step = self.model.step(State.at_rest(self.place), dt)
+        return Potential(self.model, dataclasses.replace(step, kept=self.kept, target=self.place))
 
     def moment(self) -> float:
         """Return the moment [N m] that holds the flap at its angle."""
-        push = self._at(0.0).reaction(self._place)[3]
+        push = self.potential(0.0).reaction(self.place)[3]
         across = np.array([-np.sin(self.theta), 0.0, np.cos(self.theta)])
         return float(push @ across) * EDGE / 2
+
+
+class CreasedPair(HingedPair):
+    """A hinge that keeps creases."""
+
+    energy: Creases
+
+    def __init__(self, plasticity: Plasticity) -> None:
+        super().__init__(
+            partial(Creases.yielding, stiffness=(D, D), curvature=LIMIT, plasticity=plasticity)
+        )
+        self.weight, self.limit = float(self.energy.weight[0]), float(self.energy.limit[0])
 
     @property
     def set(self) -> float:
@@ -148,15 +168,17 @@ class CreasedPair:
         return float(crease_angles(self.kept)[0])
 
 
-def _bend(mesh: TriangleMesh, pins: Sequence[Pin], creases: Creases) -> Model:
-    return membrane_model(mesh, BaraffWitkin((2000.0, 2000.0), 500.0), 0.15, pins, creases)
+def clamped_model(mesh: TriangleMesh, pins: Sequence[Pin], *bending: Energy) -> Model:
+    """Build the model of a strip with bending energies."""
+    law = BaraffWitkin((2000.0, 2000.0), 500.0)
+    return membrane_model(mesh, law, DENSITY, pins, *bending)
 
 
 def _indices(inside: Bools) -> Ints:
     return np.flatnonzero(inside).astype(np.int32)
 
 
-def _advance(
+def advance(
     model: Model, x: Positions, lengths: Sequence[float], kept: Memory | None = None, t: float = 0.0
 ) -> tuple[Positions, Memory]:
     """Take steps of these lengths [s] from rest at the time t [s]; long steps damp the motion."""
@@ -186,9 +208,9 @@ def springback() -> float:
         keys.append(Keyframe(float(k), (goal[0] - middle, goal[1], 0.0), c * middle))
     path = Path(keys, "linear", axis=(0.0, 0.0, 1.0), hold=True)
     creases = Creases.yielding(mesh, (D, D), YIELD, Plasticity())
-    held = _bend(mesh, [Pin(left), Pin(right, path=path)], creases)
-    bent, memory = _advance(held, x, [1.0] * (steps + 4))
-    free, _ = _advance(_bend(mesh, [Pin(left)], creases), bent, EASE, memory)
+    held = clamped_model(mesh, [Pin(left), Pin(right, path=path)], creases)
+    bent, memory = advance(held, x, [1.0] * (steps + 4))
+    free, _ = advance(clamped_model(mesh, [Pin(left)], creases), bent, EASE, memory)
     return _curvature(bent, mesh, a) - _curvature(free, mesh, a)
 
 
@@ -214,9 +236,9 @@ def strain_left(strain: float, limit: float, hardening: float) -> float:
     held = lengthwise_pins(mesh, "top", "bottom")
     x, mass = np.array(mesh.vertices), 0.15 * mesh.vertex_area
     long = x * [1, 1, 1 + strain]
-    _, memory = _advance(Model(mass, (energy,), held, long), long, [1.0] * 2)
+    _, memory = advance(Model(mass, (energy,), held, long), long, [1.0] * 2)
     start = x * [1, 1, 1 + 0.9 * strain]
-    end, _ = _advance(Model(mass, (energy,), held[:1], x), start, EASE, memory)
+    end, _ = advance(Model(mass, (energy,), held[:1], x), start, EASE, memory)
     return float(abs(tip(end, mesh, "bottom")[2] - tip(end, mesh, "top")[2]) / 0.2 - 1)
 
 
@@ -242,11 +264,11 @@ def recovery_angle(hardening: float) -> float:
     path = Path(turn, "linear", axis=(0, 0, 1), center=(middle, 0.0, 0.0), hold=True)
     memory = Plasticity(hardening, FADING, LASTS)
     creases = Creases.yielding(mesh, (D, D), FIRM, memory)
-    folded = _bend(mesh, [Pin(left), Pin(right, path=path)], creases)
-    shut, kept = _advance(folded, x, [0.25] * 4)
+    folded = clamped_model(mesh, [Pin(left), Pin(right, path=path)], creases)
+    shut, kept = advance(folded, x, [0.25] * 4)
     wait = [5.0] * (12 * MINUTES)  # [s]
-    pressed, kept = _advance(folded, shut, wait, kept, 1.0)
-    free = _bend(mesh, [Pin(left)], creases)
-    end, _ = _advance(free, pressed, [*EASE, *wait], kept)
+    pressed, kept = advance(folded, shut, wait, kept, 1.0)
+    free = clamped_model(mesh, [Pin(left)], creases)
+    end, _ = advance(free, pressed, [*EASE, *wait], kept)
     d = end[right[x[right, 0] > middle + 0.015]].mean(0) - np.array([middle, *x.mean(0)[1:]])
     return float(180 - np.degrees(np.arctan2(d[1], d[0]) % (2 * np.pi)))

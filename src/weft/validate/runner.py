@@ -43,6 +43,7 @@ _EXPERIMENTS = {
     "flutter": Experiment("flutter"),
     "limits": Experiment("limits"),
     "creases": Experiment("creases"),
+    "internal-friction": Experiment("internal_friction"),
     "attachments": Experiment("attachments"),
     "rigid": Experiment("rigid"),
     "rods": Experiment("rods", ALL),

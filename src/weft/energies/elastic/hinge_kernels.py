@@ -42,6 +42,8 @@ class Hinge:
     rate: Scalar  # [1] beta/h
     # [rad] added to theta - theta_n: h dtheta/dt of conditions, or the part of x_(n-1)
     lead: Scalar
+    # [rad] elastic angle from which on the moment does not grow (``internal_friction``); 0: none
+    slip: Scalar
 
 
 @wp.func
@@ -70,9 +72,26 @@ def angle_difference(theta: Scalar, rest: Scalar):
 
 
 @wp.func
+def elastic_angle(h: Hinge, theta: Scalar):
+    """Return theta - theta_0, cut off at the angle of slip, and the part beyond it."""
+    d = angle_difference(theta, h.rest)
+    c = d
+    if h.slip > Scalar(0.0):
+        c = wp.clamp(d, -h.slip, h.slip)
+    return c, d - c
+
+
+@wp.func
+def stiffness(h: Hinge, theta: Scalar):
+    """Return the derivative of the moment by theta."""
+    _c, beyond = elastic_angle(h, theta)
+    return h.weight * (wp.where(beyond == Scalar(0.0), Scalar(1.0), Scalar(0.0)) + h.rate)
+
+
+@wp.func
 def deviation(h: Hinge, theta: Scalar):
     """Return theta - theta_0 + beta/h (theta - theta_n + lead); the moment is w times this."""
-    d = angle_difference(theta, h.rest)
+    d, _beyond = elastic_angle(h, theta)
     if h.rate != Scalar(0.0):
         d += h.rate * (angle_difference(theta, h.start) + h.lead)
     return d
@@ -80,13 +99,15 @@ def deviation(h: Hinge, theta: Scalar):
 
 @wp.func
 def energies(h: Hinge, theta: Scalar):
-    """Return 1/2 w (theta - theta_0)^2 and 1/2 beta/h w (theta - theta_n + lead)^2."""
+    """Return 1/2 w (theta - theta_0)^2, and what is lost: 1/2 beta/h w (theta - theta_n + lead)^2
+    by damping, and the moment of slip times the angle beyond it.
+    """
     half = Scalar(0.5) * h.weight
-    d = angle_difference(theta, h.rest)
+    d, beyond = elastic_angle(h, theta)
     r = Scalar(0.0)
     if h.rate != Scalar(0.0):
         r = angle_difference(theta, h.start) + h.lead
-    return vec2(half * d * d, half * h.rate * r * r)
+    return vec2(half * d * d, half * h.rate * r * r + h.weight * d * beyond)
 
 
 @wp.func
@@ -154,8 +175,9 @@ def hinge_hessian(
     along = e / wp.sqrt(e_sq)
     zero = vec3(Scalar(0.0))
     one = Scalar(1.0)
-    stiff = hinge[i].weight * (one + hinge[i].rate)
-    moment = hinge[i].weight * deviation(hinge[i], dihedral(x0, x1, x2, x3))
+    theta = dihedral(x0, x1, x2, x3)
+    stiff = stiffness(hinge[i], theta)
+    moment = hinge[i].weight * deviation(hinge[i], theta)
     g0, g1, h2, h3 = dihedral_gradient(x0, x1, x2, x3)
     for j in range(4):
         N2 = mat33(Scalar(0.0))
@@ -235,11 +257,14 @@ def angle_kernels(
     def factor(
         o: int, x: Vec3Array, stencil: IntArray2d, hinge: wp.array(dtype=Hinge), out: Vec3Array2d
     ):
-        """Compute f = sqrt(w (1 + beta/h)) d theta/dx; the Gauss-Newton Hessian is f f^T."""
+        """Compute f = sqrt(stiffness) d theta/dx; the Gauss-Newton Hessian is f f^T."""
         i = o + wp.tid()
         x0, x1, x2, x3 = corners(i, x, stencil)
         g0, g1, g2, g3 = gradient(x0, x1, x2, x3)
-        s = wp.sqrt(hinge[i].weight * (Scalar(1.0) + hinge[i].rate))
+        stiff = hinge[i].weight * (Scalar(1.0) + hinge[i].rate)
+        if hinge[i].slip > Scalar(0.0):  # others need no angle
+            stiff = stiffness(hinge[i], angle(x0, x1, x2, x3))
+        s = wp.sqrt(stiff)
         out[i, 0] = s * g0
         out[i, 1] = s * g1
         out[i, 2] = s * g2
