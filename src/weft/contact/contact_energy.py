@@ -93,7 +93,7 @@ class ContactEnergy(Bound):
             self._fixed = np.array(step.fixed)
             self._excluded = self.contact.excluded(step.fixed)
         self.search.begin(self._excluded)
-        self.embedded.begin(step.same_pattern)
+        self.embedded.begin(step)
         self._latecomers.begin()
         self.step, self.blocked = step, None
         self.friction = self._slopes = None

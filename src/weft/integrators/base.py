@@ -376,9 +376,12 @@ class Integrator(ABC):
     ) -> Step:
         """Return the step of ``plan`` with the fields that come from memory and settings."""
         plan = self.plan(model, state, memory, dt)
-        early = self.settings.iteration_limit > 0
         return dataclasses.replace(
-            plan, kept=memory, same_pattern=same_pattern, may_end_early=early
+            plan,
+            kept=memory,
+            same_pattern=same_pattern,
+            own_pattern=self.settings.linear == "lanes",
+            may_end_early=self.settings.iteration_limit > 0,
         )
 
     def pull_back_init(self, start: StateDerivatives) -> StateDerivatives:

@@ -140,8 +140,16 @@ def _code(kind: DataType) -> str:
 
 
 def _packing(kernel: Kernel, a: Any, device: wp.Device) -> Packer:
-    """Return a function that packs an argument as Warp does."""
-    return lambda value: bytes(pack_arg(kernel, a.type, a.label, value, device))
+    """Return a function that packs an argument as Warp does; a structure of the kernel's own type
+    knows its bytes.
+    """
+
+    def pack(value: Any) -> bytes:
+        if getattr(value, "_cls", None) is a.type:
+            return bytes(value.__ctype__())
+        return bytes(pack_arg(kernel, a.type, a.label, value, device))
+
+    return pack
 
 
 def _gaps(layout: DataType) -> list[tuple[int, int]]:

@@ -20,6 +20,7 @@ from weft.contact.assembly.contact_matrix import (
     stack,
 )
 from weft.discretization.embedding import Embedding
+from weft.energies.step import Step
 from weft.kernel import IntArray, Scalar, ScalarArray, Vec3Array, WarpArray, mat33, vec3
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 from weft.solve.sparse.pull_back import Interpolation, PullBack
@@ -68,7 +69,8 @@ class ContactEmbedding:
         self.n = n  # number of vertices
         self._joined: ExtendedMatrix | None = None
         self._values = kernel.GrowingArray(mat33)
-        self.has_joined = False  # whether a matrix of this step has blocks of pairs
+        self.has_joined = False  # whether a matrix of this step has a pattern of its own
+        self._fits = False  # whether all pairs of this step may have their blocks in A
 
     def to_surface(self, x: WarpArray, out: WarpArray) -> None:
         """Write the vertices of points (N,) vec3 into the first n entries of ``out``."""
@@ -123,14 +125,26 @@ class ContactEmbedding:
             blocks: Hessians of the pairs.
             soon: returns the pairs that soon may be in contact, which a new pattern also holds.
         """
-        return self._add_blocks(A, blocks, soon)
+        self._fits = self._fits and self._add_in_place(A, blocks)
+        return A if self._fits else self._add_blocks(A, blocks, soon)
 
-    def begin(self, same_pattern: bool) -> None:
+    def _add_in_place(self, A: BlockCsr, blocks: Sequence[PairBlocks]) -> bool:
+        """Add the blocks to A itself; return False, and leave A as it was, if A lacks one."""
+        before, missing = self._values.take(A.pattern.n_blocks), kernel.zeros(1, wp.int32)
+        wp.copy(before, A.values)
+        for pairs in blocks:
+            pairs.add(A, missing)
+        if kernel.scalar(missing):
+            wp.copy(A.values, before)
+            return False
+        return True
+
+    def begin(self, step: Step) -> None:
         """Begin a step; without ``same_pattern`` with a new pattern, because results would depend
         on earlier steps.
         """
-        self.has_joined = False
-        if not same_pattern:
+        self.has_joined, self._fits = False, step.own_pattern
+        if not step.same_pattern:
             self.forget()
 
     def forget(self) -> None:

@@ -376,6 +376,7 @@ class Boxes:
         lines: bool = False,
     ) -> None:
         self.inside, self.moves, self.has_marks = inside, places.way is not None, marks is not None
+        self._kind = (inside, marks, sewn, lines)
         self.struct = s = TreeBoxes()  # arrays that are not set here have the length 0
         s.layout, s.ids, s.corners = inside.layout.struct, inside.ids, inside.corners
         if marks is not None:
@@ -386,6 +387,25 @@ class Boxes:
         for bounds in self.bounds:
             allocate_bounds(bounds, inside.layout, inside.ids.shape[1] if lines else 0)
         self.renew(kernel.empty(0, wp.uint32), places, grow)
+
+    @staticmethod
+    def renewed(
+        old: "Boxes | None",
+        places: MovingPoints,
+        grow: float,
+        inside: Primitives,
+        marks: WarpArray | None,
+        sewn: WarpArray | None,
+        lines: bool,
+    ) -> "Boxes":
+        """Return boxes with these arguments, in the memory of ``old`` if those are of the same
+        kind.
+        """
+        kind, moves = (inside, marks, sewn, lines), places.way is not None
+        if old is None or old.moves != moves or any(a is not b for a, b in zip(kind, old._kind)):
+            return Boxes(places, inside, grow, marks, sewn, lines)
+        old.renew(kernel.empty(0, wp.uint32), places, grow)
+        return old
 
     @staticmethod
     def around(points: Floats, grow: float = 0.0) -> "Boxes":

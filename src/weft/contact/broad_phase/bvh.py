@@ -6,6 +6,7 @@ pairs afterwards, so that every thread writes only rows of its own.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import warp as wp
@@ -226,8 +227,13 @@ class BoundingVolumeHierarchy:
         self.update(boxes)
 
     @staticmethod
-    def refitted(tree: "BoundingVolumeHierarchy | None", boxes: Boxes) -> "BoundingVolumeHierarchy":
-        """Return the tree with new boxes, or a new tree if there is none."""
+    def refitted(
+        tree: "BoundingVolumeHierarchy | None", places: MovingPoints, grow: float, *kind: Any
+    ) -> "BoundingVolumeHierarchy":
+        """Return the tree with new boxes, or a new tree if there is none; arguments as for
+        ``Boxes.renewed``.
+        """
+        boxes = Boxes.renewed(None if tree is None else tree.boxes, places, grow, *kind)
         if tree is None:
             return BoundingVolumeHierarchy(boxes)
         tree.update(boxes)
@@ -282,11 +288,11 @@ class Overlaps:
         wanted: float = 0.0,
         numbers: Reductions | None = None,
     ) -> None:
-        b, still = boxes or tree.boxes, kernel.empty(0, wp.uint32)
+        b = boxes or tree.boxes
         n, layout = len(b), b.inside.layout
-        m = moved or Moved(still, still, QueryScope.ANY)
-        q = OverlapQuery()
-        q.moved, q.theirs, q.others = m.mine, m.theirs, int(m.others)
+        q = OverlapQuery()  # arrays that are not set here have the length 0
+        if moved is not None:
+            q.moved, q.theirs, q.others = moved.mine, moved.theirs, int(moved.others)
         q.apart = (2 if b.has_marks and tree.boxes.has_marks else 1) if stencils else 0
         if closer is not None:
             q.closer, about = closer.by, closer.adjacency

@@ -21,7 +21,7 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Positions
-from weft.contact.broad_phase.aabb import NONE, Boxes, MovingPoints, Primitives, corners_of
+from weft.contact.broad_phase.aabb import NONE, Boxes, MovingPoints, corners_of
 from weft.contact.broad_phase.bvh import BoundingVolumeHierarchy, Moved, Overlaps
 from weft.contact.broad_phase.candidates import Candidates, mark_stayed, select_pairs
 from weft.contact.broad_phase.overlap_query import QueryScope
@@ -54,10 +54,13 @@ FEW = 0.3  # of the vertices: if more have left their boxes, all candidates are 
 
 @dataclass(eq=False)
 class Trees:
-    """Hierarchies over faces and edges, which are refitted from search to search."""
+    """Hierarchies over faces and edges, which are refitted from search to search, and the boxes of
+    vertices.
+    """
 
     faces: BoundingVolumeHierarchy | None = None
     edges: BoundingVolumeHierarchy | None = None
+    points: Boxes | None = None
 
 
 def find_candidates(
@@ -91,11 +94,15 @@ def find_candidates(
     faces, edges, vertices = mesh.primitives
     places = x if isinstance(x, MovingPoints) else MovingPoints.of(x, end)
 
-    def boxes(inside: Primitives, marks: WarpArray | None) -> Boxes:
-        return Boxes(places, inside, reach / 2, marks, mesh.device_sewn, lines)
-
-    trees.faces = BoundingVolumeHierarchy.refitted(trees.faces, boxes(faces, out.triangles))
-    trees.edges = BoundingVolumeHierarchy.refitted(trees.edges, boxes(edges, out.edges))
+    about = (mesh.device_sewn, lines)
+    trees.faces, trees.edges = (
+        BoundingVolumeHierarchy.refitted(tree, places, reach / 2, inside, marks, *about)
+        for tree, inside, marks in (
+            (trees.faces, faces, out.triangles),
+            (trees.edges, edges, out.edges),
+        )
+    )
+    trees.points = Boxes.renewed(trees.points, places, reach / 2, vertices, out.points, *about)
     find = partial(
         Overlaps,
         stencils=True,
@@ -103,7 +110,7 @@ def find_candidates(
         wanted=reach if lines else 0.0,
         numbers=kernel.Reductions(),
     )
-    points = find(trees.faces, boxes(vertices, out.points))
+    points = find(trees.faces, trees.points)
     pairs = find(trees.edges, query_mask=out.free)
     stencil = kernel.empty((len(points) + len(pairs), 4), wp.int32)
     points.write(stencil, 0)

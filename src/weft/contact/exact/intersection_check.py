@@ -20,7 +20,7 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Ints
-from weft.contact.broad_phase.aabb import Boxes, MovingPoints
+from weft.contact.broad_phase.aabb import MovingPoints
 from weft.contact.broad_phase.bvh import BoundingVolumeHierarchy, Overlaps
 from weft.contact.collision_mesh import CollisionMesh, Excluded
 from weft.contact.exact.intersections import triangles_meet
@@ -111,8 +111,8 @@ class IntersectionCheck:
             (k,6) vertices of both triangles.
         """
         faces, sewn = self.mesh.primitives[0], self.mesh.device_sewn
-        boxes = Boxes(MovingPoints(y, y), faces, 0.0, excluded.triangles, sewn)
-        self._tree = BoundingVolumeHierarchy.refitted(self._tree, boxes)
+        about = (faces, excluded.triangles, sewn, False)
+        self._tree = BoundingVolumeHierarchy.refitted(self._tree, MovingPoints(y, y), 0.0, *about)
         near = Overlaps(self._tree, stencils=True)
         pairs, meets = kernel.empty((len(near), 6), wp.int32), kernel.empty(len(near), wp.int32)
         near.write(pairs, 0)
