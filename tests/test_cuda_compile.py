@@ -11,7 +11,7 @@ import weft
 from tests.laws.test_laws import LAWS
 from tests.laws.test_own import BY_HAND, FROM_PSI, FROM_STRESS
 from weft import kernel
-from weft.laws import Measured, StrainLimit
+from weft.laws import DataDriven, Measured, StrainLimit
 from weft.laws.base import law_kernels
 from weft.laws.viscous import Viscous
 
@@ -24,7 +24,12 @@ def modules():
     for found in pkgutil.walk_packages(weft.__path__, "weft."):
         importlib.import_module(found.name)
     line = [(0.1, 9.0)]
-    more = (Viscous(), Measured((line, line), 1.0), StrainLimit((1.1, 1.1)))
+    more = (
+        Viscous(),
+        Measured((line, line), 1.0),
+        StrainLimit((1.1, 1.1)),
+        DataDriven([[1.0, 0.0, 1.0, 1.0]] * 6),
+    )
     for law in (*LAWS.values(), *more, BY_HAND, FROM_PSI, FROM_STRESS):
         for part in law.parts:
             law_kernels(part.functions)

@@ -20,6 +20,7 @@ from weft.base.errors import FabricError, check_known
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, Accepts, documented, setting, settings_by_field
 from weft.base.trees import YamlMapping
+from weft.fabric.arcsim import ArcsimTables
 
 MOST_PRESETS = 20  # length of a chain of presets that refer to presets
 ORIGINS = ("measured", "published", "estimated")
@@ -160,6 +161,8 @@ class Fabric:
     )
 
     maps: Mapping[str, FabricMap] | None = None
+    # tables of stiffness over direction, strain and curvature, that the numbers above scale
+    arcsim: ArcsimTables | None = None
 
     def __repr__(self) -> str:
         title = f" ({self.title})" if self.title else ""
@@ -207,8 +210,8 @@ class Fabric:
 
     @property
     def is_measured(self) -> bool:
-        """True if the fabric has a measured stress-strain curve."""
-        return any(getattr(self, name) is not None for name in CURVES)
+        """True if the fabric has a measured stress-strain curve, or ARCSim's tables."""
+        return any(getattr(self, name) is not None for name in (*CURVES, "arcsim"))
 
     @property
     def has_yield_strain(self) -> bool:
@@ -250,6 +253,7 @@ class Fabric:
     def __post_init__(self) -> None:
         self._check_limits()
         self._check_memory()
+        self._check_tables()
         for name in self.maps or {}:
             if name not in MAPPED or getattr(self, name) is None:
                 raise FabricError(
@@ -261,6 +265,16 @@ class Fabric:
         if self.maps:  # the numbers of the maps are checked, alone and together
             list(self.painted())
             replace(self, maps=None, **{name: m.to for name, m in self.maps.items()})  # type: ignore[arg-type]
+
+    def _check_tables(self) -> None:
+        """Check that nothing stands beside ARCSim's tables that these replace."""
+        rest = (self.rest_stretch_warp, self.rest_stretch_weft) != (1.0, 1.0)
+        for name in ("rest_stretch", *CURVES, "crease_yield"):
+            given = rest if name == "rest_stretch" else getattr(self, name) is not None
+            if self.arcsim is not None and given:
+                raise FabricError(
+                    f"fabric.{name}", got="with arcsim", expected="one of both, not the other"
+                )
 
     def _check_limits(self) -> None:
         """Check that limits are larger than the strain at rest, and convert points to curves."""
@@ -342,6 +356,8 @@ def fabric(value: FabricLike, where: str = "fabric", depth: int = 0) -> Fabric:
         raise FabricError(where, got="a preset of itself", expected="one that ends")
     if Path(value).suffix in (".yaml", ".yml"):
         return read_fabric(Path(value), depth)
+    if Path(value).suffix == ".json":
+        return fabric_of_fields({"arcsim": str(value), "name": Path(value).stem}, where, depth)
     check_known(str(value), preset_names(), where, FabricError)
     return read_preset(str(value), depth)
 
@@ -366,4 +382,5 @@ def described_fields() -> list[tuple[str, str, str]]:
     rows += [(name, unit, "none: a strain that is never passed") for name, unit in LIMITS.items()]
     names = [name for name in OPTIONAL if name not in LIMITS]
     rows += [(name, SETTINGS[name].unit, f"none: {SETTINGS[name].meaning}") for name in names]
-    return rows + [(name, "1, N/m", "none: pairs [strain, force per width]") for name in CURVES]
+    rows += [(name, "1, N/m", "none: pairs [strain, force per width]") for name in CURVES]
+    return [*rows, ("arcsim", "", "none: a material file of ARCSim (docs/arcsim.md)")]

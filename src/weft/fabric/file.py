@@ -22,6 +22,7 @@ from weft.base.schema.document import YamlDocument, parse_document, read_documen
 from weft.base.schema.quantities import QuantityIn
 from weft.base.trees import Json, Yaml, YamlMapping
 from weft.base.yaml_lines import Loc
+from weft.fabric.arcsim_file import read_arcsim
 from weft.fabric.fabric import (
     CURVES,
     FAR,
@@ -119,7 +120,7 @@ _CurveField = Annotated[tuple[_Point, ...] | None, AfterValidator(_curve)]
 def _block() -> type[_FabricBase]:
     """Return the block of a fabric; fields that are left out have the preset's values."""
     fields: dict[str, Any] = {name: (kind, None) for name, (kind, _) in fields_of(Fabric).items()}
-    fields |= dict.fromkeys(CURVES, (_CurveField, None))
+    fields |= dict.fromkeys(CURVES, (_CurveField, None)) | {"arcsim": (str | None, None)}
     return create_model("FabricBlock", __base__=_FabricBase, **fields)
 
 
@@ -159,6 +160,11 @@ def _build(document: FabricDocument, loc: Loc, where: str, name: str, depth: int
     if "preset" in given:
         preset = fabric(given.pop("preset"), f"{where}.preset", depth + 1)
         base = {f.name: getattr(preset, f.name) for f in dataclasses.fields(preset)}
+    if given.get("arcsim") is not None:
+        file = document.path.parent / given.pop("arcsim")
+        tables = read_arcsim(file)
+        base |= tables
+        base["sources"] = base["sources"] | dict.fromkeys(tables, f"measured: ARCSim, {file.name}")
     base["name"] = name
     missing = [key for key in _REQUIRED if key not in given and key not in base]
     if missing:

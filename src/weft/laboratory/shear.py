@@ -53,7 +53,7 @@ def shear(fabric: Fabric, angles: Sequence[float] = ANGLES, law: Law | None = No
     Args:
         fabric: what to test.
         angles: gamma [degrees], above 0 and below 60, growing.
-        law: of the membrane; None: the fabric's (``specimen.default_law``).
+        law: of the membrane; None: the fabric's (``fabric.law.default_law``).
 
     Returns:
         Angles and forces.

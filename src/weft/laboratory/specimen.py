@@ -13,26 +13,12 @@ from weft.energies.base import Energy
 from weft.energies.elastic.membrane import Membrane
 from weft.energies.loads.gravity import Gravity
 from weft.fabric.fabric import UNITS, Fabric
+from weft.fabric.law import default_law
 from weft.integrators.model import Model
 from weft.integrators.quasi_static import Equilibrium, QuasiStatic, QuasiStaticSettings
-from weft.laws.baraff_witkin import BaraffWitkin
 from weft.laws.base import Law
-from weft.laws.measured import Measured
 
 GRAVITY = 9.81  # [m/s^2]
-
-
-def default_law(fabric: Fabric) -> Law:
-    """Return the default membrane law of a fabric.
-
-    It has the fabric's measured curves, if there are any; else it is Baraff & Witkin's with the
-    fabric's stiffness.
-    """
-    stretch = (fabric.stretch_warp, fabric.stretch_weft)
-    rest = (fabric.rest_stretch_warp, fabric.rest_stretch_weft)
-    if fabric.is_measured:
-        return Measured.through((fabric.curve_warp, fabric.curve_weft), stretch, fabric.shear, rest)
-    return BaraffWitkin(stretch, fabric.shear, rest)
 
 
 def require(fabric: Fabric, field: str, test: str, hint: str) -> None:

@@ -94,7 +94,9 @@ def _models(scene: Scene) -> Iterator[Control]:
         return
     curved = scene.cloth.embedding is not None
     if not any(f.is_measured or f.is_limited for f in scene.cloth.fabrics):
-        yield Control("law", "model", "law", choices=[n for n in LAWS if n != "measured"])
+        yield Control(
+            "law", "model", "law", choices=[n for n in LAWS if n not in ("measured", "data_driven")]
+        )
     if scene.buckling is None and not curved:
         names = [n for n in BENDING if n != "pairs"]
         yield Control("bending", "model", "bending", choices=names)

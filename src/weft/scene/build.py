@@ -418,10 +418,12 @@ class Builder:
 
     def _fabric(self, value: Yaml, loc: Loc) -> Fabric:
         """Build a cloth's fabric; equal fabrics are one object."""
-        if isinstance(value, str) and value.endswith((".yaml", ".yml")):
-            made = fabric(self.source.path.parent / value)
-        else:
-            made = fabric(value, dotted_path(loc))
+        folder = self.source.path.parent
+        if isinstance(value, dict) and isinstance(value.get("arcsim"), str):
+            value = {**value, "arcsim": str(folder / value["arcsim"])}
+        if isinstance(value, str) and value.endswith((".yaml", ".yml", ".json")):
+            value = str(folder / value)
+        made = fabric(value, dotted_path(loc))
         return self._made.setdefault(repr(dataclasses.asdict(made)), made)
 
     def _mesh(self, cloth: ClothBlock) -> TriangleMesh:

@@ -4,13 +4,13 @@ from typing import Literal, get_args
 
 from weft.base.errors import SceneError, check_known
 from weft.fabric.fabric import Fabric
+from weft.fabric.law import data_driven, measured, rest_of, stretch_of
 from weft.laws import (
     Arap,
     BaraffWitkin,
     DotShear,
     ImmediateBuckling,
     Law,
-    Measured,
     NeoHookean,
     StVK,
     StvkShear,
@@ -25,6 +25,7 @@ LawName = Literal[
     "neo_hookean",
     "immediate_buckling",
     "measured",
+    "data_driven",
 ]
 LAWS: tuple[str, ...] = get_args(LawName)
 SKEWED = ("baraff_witkin", "no_shear", "stvk_shear")  # laws with yarn directions
@@ -41,7 +42,8 @@ def law_of_fabric(
     ``arap`` takes the place of the stretch terms, as in Kim 2020, and keeps the shear; it and the
     other isotropic laws have one stiffness, the mean of warp and weft (k = 2 mu, lambda = 0).
     ``immediate_buckling`` has diagonals of 4 times the shear stiffness, which give the same shear
-    modulus. ``measured`` has the fabric's curves, and is linear where the fabric has none.
+    modulus. ``measured`` has the fabric's curves, and ``data_driven`` its ARCSim tables; both are
+    linear where the fabric has none, in the strain and in Green's strain.
 
     Args:
         fabric: stiffness.
@@ -58,8 +60,7 @@ def law_of_fabric(
         raise SceneError(
             "law.warp, law.weft", got=f"with law {name}", expected=f"one of {', '.join(SKEWED)}"
         )
-    stretch = (fabric.stretch_warp, fabric.stretch_weft)
-    rest = (fabric.rest_stretch_warp, fabric.rest_stretch_weft)
+    stretch, rest = stretch_of(fabric), rest_of(fabric)
     k = 0.5 * (stretch[0] + stretch[1])
     diagonal = 4 * fabric.shear
     without_fibers: dict[str, Law] = {
@@ -67,9 +68,8 @@ def law_of_fabric(
         "stvk": StVK(0.5 * k),
         "neo_hookean": NeoHookean(0.5 * k),
         "immediate_buckling": ImmediateBuckling(stretch, (diagonal, diagonal), rest),
-        "measured": Measured.through(
-            (fabric.curve_warp, fabric.curve_weft), stretch, fabric.shear, rest
-        ),
+        "measured": measured(fabric),
+        "data_driven": data_driven(fabric),
     }
     if name in without_fibers:
         return without_fibers[name]

@@ -35,6 +35,7 @@ from weft.energies.loads.pressure import Gas
 from weft.energies.springs.hand import Hand
 from weft.energies.state import State
 from weft.fabric.fabric import Fabric
+from weft.fabric.law import default_law
 from weft.integrators.adaptive import Adaptive, AdaptiveSettings
 from weft.integrators.base import Stepper, StepSettings
 from weft.integrators.feasible_start import FeasibleStart, feasible_start
@@ -54,7 +55,6 @@ from weft.scene.keyframed_numbers import (
     check_keyframes,
     scene_at,
 )
-from weft.scene.law import law_of_fabric
 from weft.scene.outfit import close_earlier
 from weft.scene.regions import laws_of
 from weft.scene.spline_pins import PinnedPoints, pin_points
@@ -387,7 +387,7 @@ class Scene:
     def law_of(self, fabric: Fabric) -> Law:
         """Return the membrane law of one of the fabrics."""
         if self.law is None:
-            return law_of_fabric(fabric, "measured" if fabric.is_measured else "baraff_witkin")
+            return default_law(fabric)
         if isinstance(self.law, Law):
             return self.law
         what = "scene.law: what the function returns"

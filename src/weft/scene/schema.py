@@ -211,7 +211,8 @@ class ClothBlock(Block):
         description="a preset (`weft fabrics`), a .yaml file, or fields with units: "
         "density, stretch, shear, bending, thickness, damping, limit, limit_shear, curve_warp, "
         "curve_weft, crease_yield, crease_hardening, crease_recovery, crease_lasting, yield, "
-        "yield_hardening, bending_hysteresis, bending_slip, shear_hysteresis, shear_slip, preset",
+        "yield_hardening, bending_hysteresis, bending_slip, shear_hysteresis, shear_slip, arcsim "
+        "(a material file of ARCSim), preset",
     )
     paint: dict[str, str] = Field(
         {},
@@ -299,7 +300,7 @@ class LawBlock(Block):
         description="arap: in place of the stretch terms; stvk_shear: fourth power of the shear; "
         "no_shear: stretch terms alone; stvk, neo_hookean: isotropic references; "
         "immediate_buckling: tension only (Choi & Ko), with the bending of `buckling`; measured: "
-        "the fabric's curves",
+        "the fabric's curves; data_driven: its ARCSim tables",
     )
     warp: tuple[float, float] = Field((1, 0), description="direction of the warp in the material")
     weft: tuple[float, float] = Field((0, 1), description="direction of the weft, any angle to it")

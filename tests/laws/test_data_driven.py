@@ -1,0 +1,197 @@
+"""Tables of ARCSim as an energy, beside the interpolation and stress of ARCSim restated in NumPy.
+
+The tables are invented; those of Wang, O'Brien & Ramamoorthi (2011) are not part of weft.
+"""
+
+import numpy as np
+import pytest
+from scipy.linalg import sqrtm
+from scipy.optimize import root
+
+from tests.checks import derivative_error
+from weft.laws import DataDriven, Psd, StVK
+
+pytestmark = pytest.mark.quick
+
+TWILL = np.array(
+    [
+        [600, 60, 420, 25],
+        [1500, 150, 520, 40],
+        [1300, 170, 600, 60],
+        [900, 220, 800, 90],
+        [700, 160, 1000, 60],
+        [640, 140, 1150, 45],
+    ]
+)
+# As of a knit: limp at first, and with numbers below 0, which count as 0.
+KNIT = np.array(
+    [
+        [20, -10, 40, 30],
+        [60, 50, 200, -20],
+        [70, 80, 210, 20],
+        [110, 100, 300, 50],
+        [130, 80, 380, -60],
+        [120, 90, 400, 30],
+    ]
+)
+SERIES = np.arange(5)
+
+
+def stiffness(G, rows, straight=True):
+    """k11, k12, k22, k33 of ARCSim at Green's strain G; the direction by straight lines, or by the
+    cosine series of the law.
+    """
+    values, vectors = np.linalg.eigh(2 * G + np.eye(2))
+    angle = np.arctan2(abs(vectors[1, 1]), abs(vectors[0, 1]))
+    progress = np.clip(6 * (np.sqrt(max(values[1], 0.0)) - 1), 0, 1)
+    if straight:
+        knots = np.radians([0, 22.5, 45, 67.5, 90])
+        strained = np.array([np.interp(angle, knots, c) for c in rows[1:].T])
+    else:
+        waves = np.linalg.solve(np.cos(np.pi / 4 * np.outer(SERIES, SERIES)), rows[1:])
+        strained = np.cos(2 * SERIES * angle) @ waves
+    return 2 * np.maximum(rows[0] + progress * (strained - rows[0]), 0)
+
+
+def on_grid(G, rows):
+    """The same as ARCSim stores it: at multiples of 1/30, from -1/4 on, and linear between."""
+    place = np.clip(30 * np.array([G[0, 0] + 0.25, G[1, 1] + 0.25, abs(G[0, 1])]), 0, 29 - 1e-5)
+    first = place.astype(int)
+    total = np.zeros(4)
+    for corner in np.ndindex(2, 2, 2):
+        u, v, w = (first + corner) / 30 - [0.25, 0.25, 0]
+        share = np.where(corner, place - first, 1 - place + first).prod()
+        total += share * stiffness(np.array([[u, w], [w, v]]), rows)
+    return total
+
+
+def stress(G, k):
+    """Second Piola-Kirchhoff stress of ARCSim's forces."""
+    warp, weft = k[0] * G[0, 0] + k[1] * G[1, 1], k[2] * G[1, 1] + k[1] * G[0, 0]
+    return np.array([[warp, k[3] * G[0, 1]], [k[3] * G[0, 1], weft]])
+
+
+def stress_of(law, G):
+    """The same of a law."""
+    U = np.real(sqrtm(2 * G + np.eye(2)))
+    F = np.zeros((1, 3, 2))
+    F[0, :2] = U
+    return np.linalg.solve(U, law.stress(F)[0, :2])
+
+
+def strain(angle, *numbers):
+    """Green's strain with (along, across, shear) in a frame turned by an angle [degrees]."""
+    c, s = np.cos(np.radians(angle)), np.sin(np.radians(angle))
+    along, across, shear = numbers
+    R = np.array([[c, -s], [s, c]])
+    return R @ np.array([[along, shear], [shear, across]]) @ R.T
+
+
+def pull(stress_at, angle, stretch):
+    """Force per width of a strip that is free to narrow and to shear, and its strain across."""
+    e = stretch + stretch**2 / 2
+
+    def across(x):
+        turned = turn(stress_at(strain(angle, e, *x)), angle)
+        return turned[1, 1], turned[0, 1]
+
+    found = root(across, (-0.3 * e, 0.0))
+    assert found.success
+    return (1 + stretch) * turn(stress_at(strain(angle, e, *found.x)), angle)[0, 0], found.x[0]
+
+
+def turn(S, angle):
+    """A tensor in the frame turned by an angle [degrees]."""
+    c, s = np.cos(np.radians(angle)), np.sin(np.radians(angle))
+    R = np.array([[c, -s], [s, c]])
+    return R.T @ S @ R
+
+
+@pytest.mark.parametrize("rows", [TWILL, KNIT], ids=["twill", "knit"])
+@pytest.mark.parametrize("angle", [0, 22.5, 45, 67.5, 90])
+def test_pull_without_narrowing_is_that_of_arcsim(rows, angle):
+    """In the directions of the table, below and beyond its strain."""
+    law = DataDriven(2 * rows)
+    for stretch in (0.003, 0.03, 0.1, 0.3):
+        G = strain(angle, stretch + stretch**2 / 2, 0, 0)
+        own = turn(stress_of(law, G), angle)[0, 0]
+        assert own == pytest.approx(turn(stress(G, stiffness(G, rows)), angle)[0, 0], rel=1e-5)
+
+
+@pytest.mark.parametrize("rows", [TWILL, KNIT], ids=["twill", "knit"])
+def test_work_on_straight_paths_is_that_of_arcsim(rows, rng):
+    """S : G, where not both principal strains are positive, to what ONSET changes."""
+    law = DataDriven(2 * rows)
+    for _ in range(20):
+        first, second = rng.uniform(0.01, 0.2), -rng.uniform(0.0, 0.6)
+        G = strain(rng.uniform(0, 90), first, second * first, 0)
+        wanted = (stress(G, stiffness(G, rows, straight=False)) * G).sum()
+        assert (stress_of(law, G) * G).sum() == pytest.approx(wanted, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    "rows, angle, off", [(TWILL, 0, 0.01), (TWILL, 45, 0.01), (TWILL, 22.5, 0.04), (KNIT, 0, 0.02)]
+)
+def test_free_pull_is_nearly_that_of_arcsim(rows, angle, off):
+    """docs/arcsim.md has the table."""
+    law = DataDriven(2 * rows)
+    for stretch in (0.01, 0.05, 0.15):
+        wanted, narrow = pull(lambda G: stress(G, stiffness(G, rows)), angle, stretch)
+        own, across = pull(lambda G: stress_of(law, G), angle, stretch)
+        assert own == pytest.approx(wanted, rel=off)
+        assert across == pytest.approx(narrow, abs=0.1 * stretch)
+
+
+def test_arcsims_own_grid_is_no_closer():
+    """What ARCSim's sampling changes of its own formula is as much as the law changes of it."""
+    law, off, grid = DataDriven(2 * KNIT), [], []
+    for stretch in (0.01, 0.02):
+        exact, _ = pull(lambda G: stress(G, stiffness(G, KNIT)), 0, stretch)
+        off.append(abs(pull(lambda G: stress_of(law, G), 0, stretch)[0] / exact - 1))
+        grid.append(abs(pull(lambda G: stress(G, on_grid(G, KNIT)), 0, stretch)[0] / exact - 1))
+    assert max(off) < 0.1 * max(grid)
+
+
+def test_equal_rows_are_st_venant_kirchhoff(rng):
+    law = DataDriven([[500.0, 150.0, 500.0, 350.0]] * 6)
+    other = StVK(175.0, 150.0)  # k11 = 2 mu + lambda, k33 = 2 mu
+    F = rng.normal(size=(50, 3, 2))
+    np.testing.assert_allclose(law.energy(F), other.energy(F), rtol=1e-12)
+    np.testing.assert_allclose(law.stress(F), other.stress(F), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("rows", [TWILL, KNIT], ids=["twill", "knit"])
+def test_energy_is_smooth_where_directions_are_ambiguous(rows, rng):
+    """At rest, where the pull is along a thread, equal in all directions, and where it begins."""
+    law = DataDriven(2 * rows)
+    pairs = [
+        (1, 1, 0),
+        (1.05, 1, 0),
+        (1.05, 0.97, 0),
+        (1.08, 1.08, 0),
+        (1.0, 0.95, 0),
+        (0.9, 0.9, 0),
+    ]
+    for u, v, w in [*pairs, (1.02, 1.02, 0.1)]:
+        F = np.array([[u, w], [0, v], [0, 0]])
+        d = rng.normal(size=(3, 2))
+        slope = (law.stress(F[None])[0] * d).sum()
+        scale = np.abs(law.hessian(F[None])).max()
+        # The Hessian may jump, so that errors fall with the step alone.
+        error, _ = derivative_error(lambda F: law.energy(F[None])[0], slope, F, d, scale)
+        assert error < 1e-6
+        steps = law.stress(F + 1e-7 * d * np.array([-1, 0, 1])[:, None, None])
+        assert np.abs(np.diff(steps, axis=0)).max() < 1e-4 * scale  # no jump
+    F = np.eye(3)[:, :2] + 0.1 * rng.normal(size=(30, 3, 2))
+    assert np.linalg.eigvalsh(law.hessian(F, Psd.PROJECTED)).min() > -1e-9 * 2 * rows.max()
+    stretched = strain_path(0.05, 0.02, 0.01)
+    np.testing.assert_allclose(
+        law.hessian(stretched, Psd.PROJECTED), law.hessian(stretched), atol=1e-6 * rows.max()
+    )
+
+
+def strain_path(u, v, w):
+    """A deformation gradient, as one of a batch."""
+    F = np.zeros((1, 3, 2))
+    F[0, :2] = [[1 + u, w], [w, 1 + v]]
+    return F
