@@ -14,6 +14,7 @@ value, forces and Hessian. A model may have points of its own besides the vertic
 | midedge normals | Grinspun et al. 2006: a free normal at each edge; linearly Morley's element |
 | cotangent | Meyer et al. 2003 on Voronoi areas of inner vertices, kept from the rest shape |
 | piecewise linear | QB-PL of Chen, Kaufman & Vouga 2026, "Better Bending" |
+| vertex quadrics | weft's ``quadrics`` (``weft.energies.elastic.quadric_bending``) |
 | vertex Hessians | Stein et al. 2018, with the boundary terms of QB-PL |
 """
 
@@ -30,6 +31,7 @@ from weft.discretization.mesh import TriangleMesh, unique_edges
 from weft.energies.elastic.hinge_bending import material_corners
 from weft.energies.elastic.quadratic_bending import coefficients
 from weft.energies.elastic.quadratic_form import QuadraticForm
+from weft.energies.elastic.quadric_bending import fit_quadrics
 
 HESSIAN = (1.0, 1.0, 2.0)  # how often z_uu^2, z_vv^2 and z_uv^2 stand in |Hessian|^2
 
@@ -263,6 +265,17 @@ def triangle_quadrics(mesh: TriangleMesh, poisson: float) -> Form:
     return _kirchhoff(rows, area, poisson)
 
 
+def vertex_quadrics(mesh: TriangleMesh, poisson: float) -> Form:
+    """Build weft's quadrics that fit the neighbors of each vertex best."""
+    fit, n = fit_quadrics(mesh), mesh.n_vertices
+    rows = _sparse(fit.stencil, fit.coefficient, n)
+    plain = fit.kind < 3
+    order = np.flatnonzero(plain)
+    form = _kirchhoff(rows[order], fit.area[order[::3]], poisson)
+    both = sp.vstack([form.rows, rows[~plain]]).tocsr()
+    return Form(both, np.concatenate([form.weight, fit.area[~plain]]))
+
+
 def _products(d: Floats) -> Floats:
     """Return the factors of z_uu, z_vv and z_uv in a quadric at d (...,2)."""
     u, v = d[..., 0], d[..., 1]
@@ -278,4 +291,5 @@ MODELS: Mapping[str, Model] = {
     "cotangent": cotangent,
     "piecewise linear": piecewise_linear,
     "vertex Hessians": vertex_hessians,
+    "vertex quadrics": vertex_quadrics,
 }

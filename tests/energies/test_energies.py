@@ -23,6 +23,7 @@ from weft.energies.elastic.permanent_stretch import PermanentStretch
 from weft.energies.elastic.plasticity import Plasticity
 from weft.energies.elastic.quadratic_bending import QuadraticBending
 from weft.energies.elastic.quadratic_form import QuadraticForm
+from weft.energies.elastic.quadric_bending import QuadricBending
 from weft.energies.elastic.strain_limit import StrainLimits
 from weft.energies.embedded import EmbeddedEnergy
 from weft.energies.loads.gravity import Gravity
@@ -80,6 +81,10 @@ def drawn_out_by_samples(mesh):
 
 def quadratic(mesh):
     return QuadraticBending.of(mesh, (2e-2, 1e-2))
+
+
+def quadrics(mesh):
+    return QuadricBending.of(mesh, (2e-2, 1e-2))
 
 
 def pairs(mesh):
@@ -168,6 +173,7 @@ ENERGIES = {
         drawn_out,
         drawn_out_by_samples,
         quadratic,
+        quadrics,
         pairs,
         spline_membrane,
         spline_bending,
@@ -294,6 +300,7 @@ def test_zero_at_rest():
         (Membrane(linear_triangle(MESH), BaraffWitkin((500.0, 300.0), 80.0)), MESH.vertices),
         (bending(MESH), MESH.vertices),
         (quadratic(MESH), MESH.vertices),
+        (quadrics(MESH), MESH.vertices),
         (pairs(MESH), MESH.vertices),
         (limits(MESH), MESH.vertices),
         (measured(MESH), MESH.vertices),

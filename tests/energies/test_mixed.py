@@ -36,6 +36,7 @@ from weft.energies.elastic.permanent_stretch import PermanentStretch
 from weft.energies.elastic.plasticity import Plasticity
 from weft.energies.elastic.quadratic_bending import QuadraticBending
 from weft.energies.elastic.quadratic_form import QuadraticForm
+from weft.energies.elastic.quadric_bending import QuadricBending
 from weft.energies.elastic.strain_limit import StrainLimits
 from weft.energies.embedded import EmbeddedEnergy
 from weft.energies.loads.gravity import Gravity
@@ -131,6 +132,10 @@ def folds(v):
 
 def quadratic(v):
     return QuadraticBending.of(MESH, (v["warp"], v["weft"]), damping=v["damping"])
+
+
+def quadrics(v):
+    return QuadricBending.of(MESH, (v["warp"], v["weft"]), damping=v["damping"])
 
 
 def pairs(v):
@@ -387,6 +392,7 @@ ENERGIES = {
     of_seams: BENT,
     folds: BENT,
     quadratic: BENT,
+    quadrics: BENT,
     pairs: {**BENT, "spring": 30.0},
     spline_bending: BENT,
     spline_damping: BENT,

@@ -43,6 +43,7 @@ OWN = (
     "at",
     "edge",
     "quadratic",
+    "quadrics",
     "cubic",
     "arc",
     "points",

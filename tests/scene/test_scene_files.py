@@ -400,9 +400,15 @@ def test_bending_is_chosen_by_name(tmp_path):
     from weft.energies.elastic.buckling_bending import BucklingBending
     from weft.energies.elastic.hinge_bending import HingeBending
     from weft.energies.elastic.quadratic_bending import QuadraticBending
+    from weft.energies.elastic.quadric_bending import QuadricBending
     from weft.scene import elastic
 
-    kinds = {"hinges": HingeBending, "quadratic": QuadraticBending, "pairs": BucklingBending}
+    kinds = {
+        "hinges": HingeBending,
+        "quadratic": QuadraticBending,
+        "quadrics": QuadricBending,
+        "pairs": BucklingBending,
+    }
     assert kinds.keys() == elastic.BENDING.keys()
     for name, kind in kinds.items():
         scene = load_scene(write(tmp_path, BUCKLING + f"bending: {name}\n")).scene

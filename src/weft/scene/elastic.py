@@ -46,6 +46,7 @@ from weft.energies.elastic.plasticity import Plasticity
 from weft.energies.elastic.pressed_lines import Pressed, press_angles
 from weft.energies.elastic.quadratic_bending import QuadraticBending
 from weft.energies.elastic.quadratic_form import QuadraticForm
+from weft.energies.elastic.quadric_bending import QuadricBending
 from weft.energies.elastic.strain_limit import StrainLimits
 from weft.energies.element_energy import ElementEnergy
 from weft.fabric.fabric import Fabric
@@ -250,9 +251,14 @@ def refuse_memory(scene: "Scene", fabric: Fabric, other: str) -> None:
         )
 
 
-def _quadratic(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> Energy:
+def _quadratic(
+    scene: "Scene",
+    fabric: Fabric,
+    mesh: TriangleMesh,
+    kind: type[QuadraticBending] = QuadraticBending,
+) -> Energy:
     beta = damping_of(scene, fabric)
-    return QuadraticBending.of(mesh, rigidity_of(fabric), scene.rest_angles, beta)
+    return kind.of(mesh, rigidity_of(fabric), scene.rest_angles, beta)
 
 
 def _pairs(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> ElementEnergy:
@@ -268,6 +274,7 @@ def _pairs(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> ElementEnergy:
 BENDING: Mapping[str, Callable[["Scene", Fabric, TriangleMesh], Energy]] = {
     "hinges": _hinges,
     "quadratic": _quadratic,
+    "quadrics": partial(_quadratic, kind=QuadricBending),
     "pairs": _pairs,
 }
 

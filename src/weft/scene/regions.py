@@ -15,6 +15,7 @@ from weft.discretization.triangles import Triangles
 from weft.energies.base import Energy
 from weft.energies.elastic.buckling_bending import BucklingBending
 from weft.energies.elastic.quadratic_bending import QuadraticBending
+from weft.energies.elastic.quadric_bending import QuadricBending
 from weft.fabric.fabric import Fabric
 from weft.laws.base import Law
 from weft.scene.elastic import bending_of_triangles
@@ -56,8 +57,13 @@ def _between(scene: "Scene", part: ClothPart, surface: Triangles, t: float) -> l
     if len(rows) == 0:
         return []
     made: list[Any] = [_bending(scene, r.fabric, surface, None) for r in part.regions]
-    if len({type(e) for e in made}) > 1:  # only some laws buckle: take hinges on all borders
-        made = [_bending(scene, r.fabric, surface, "hinges") for r in part.regions]
+    other = None
+    if isinstance(made[0], QuadricBending):  # it has no edges
+        other = "quadratic"
+    elif len({type(e) for e in made}) > 1:  # only some laws buckle: take hinges on all borders
+        other = "hinges"
+    if other is not None:
+        made = [_bending(scene, r.fabric, surface, other) for r in part.regions]
     left, right = sides[rows].T
     damping = max(e.damping for e in made)
     return [dataclasses.replace(_mean(made, rows, left, right), damping=damping)]

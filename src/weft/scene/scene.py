@@ -143,8 +143,9 @@ class Scene:
     )
     bending: str | None = setting(
         None,
-        "energy of triangles that bend; quadratic: for cloth that is flat at rest and hardly "
-        "stretches; none: pairs with `buckling` or law immediate_buckling, else hinges",
+        "energy of triangles that bend; quadratic and quadrics: for cloth that is flat at rest "
+        "and hardly stretches, quadrics with the least dependence on the mesh; none: pairs with "
+        "`buckling` or law immediate_buckling, else hinges",
         choices=tuple(BENDING),
     )
     buckling: BucklingForm | None = setting(

@@ -88,7 +88,7 @@ class QuadraticBending(QuadraticForm):
         """
         if len(mesh.non_manifold_edges):
             warnings.warn(non_manifold_warning(mesh), stacklevel=2)
-        _require_flat(rest_angles(mesh, rest))
+        require_flat(rest_angles(mesh, rest))
         weight = hinge_weight(mesh, strip_weights(stiffness)) / STRIP
         coefficient, frame = coefficients(material_corners(mesh))
         return QuadraticBending(
@@ -259,7 +259,7 @@ def _outward(corners: Floats, side: int) -> Floats:
     return np.asarray(out / height[:, None])
 
 
-def _require_flat(angles: Floats) -> None:
+def require_flat(angles: Floats) -> None:
     """Raise a MeshError if a rest angle is larger than ``FLAT``."""
     steepest = float(np.abs(angles).max(initial=0.0))
     if steepest > FLAT:
