@@ -23,6 +23,8 @@ _STUDIES = {
     "locking": "locking",
     "spline-convergence": "spline_convergence",
     "spline-wrinkles": "spline_wrinkles",
+    "wrinkles": "wrinkles",
+    "resolution": "resolution",
     "meng2025-hanging": "meng_hanging",
     "meng2025-drape": "meng_drape",
     "meng2025-shear": "meng_shear",

@@ -14,7 +14,7 @@ from studies.study import INK, Say, Study, StudyTable
 from weft.base.arrays import Floats, Positions
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.cloth.cloth import Cloth
-from weft.cloth.create import sheet, spline_sheet
+from weft.cloth.create import sheet, spline_sheet, triangulate
 from weft.discretization.samples import Samples
 from weft.fabric.fabric import Fabric
 from weft.integrators.base import StepSettings
@@ -94,9 +94,12 @@ def strip(kind: str, n: int) -> Cloth:
     """A level strip with n points along it, with a smooth random ripple."""
     m = max(round(n * HEIGHT / WIDTH), 7)
     made_of = Fabric(DENSITY, STRETCH, STRETCH, STRETCH, BENDING, BENDING, damping=0.02)
+    half = (WIDTH / 2, HEIGHT / 2)
+    corners = [(x * half[0], y * half[1]) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
     make = {
         "spline": lambda: spline_sheet(n, m, WIDTH, HEIGHT, made_of),
         "triangles": lambda: sheet(n, m, WIDTH, HEIGHT, fabric=made_of, pattern="alternating"),
+        "irregular": lambda: triangulate(corners, size=WIDTH / (n - 1), fabric=made_of),
     }
     cloth = make[kind]()
     rng = np.random.default_rng(SEED)

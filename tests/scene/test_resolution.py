@@ -10,6 +10,7 @@ from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.cloth.create import with_regions
 from weft.contact.contact import SelfContact
 from weft.fabric.fabric import Fabric, fabric
+from weft.run.garment_quality import Quality
 from weft.run.resolution import fold_facts, scene_folds
 
 NO_WEIGHT = (0.0, 0.0, 0.0)
@@ -112,3 +113,30 @@ def test_a_heavy_hem_hangs_in_the_cloth_around_it():
     cloth = with_regions(split, {"hem": dataclasses.replace(silk, density=10 * silk.density)}, silk)
     hem, rest = scene_folds(weft.Scene(cloth, pins=[Pin(cloth.border("top"))]))
     assert hem.fold.length == pytest.approx(rest.fold.length)
+
+
+def arch(n, out):
+    """A run of a level strip whose ends are pushed together until it stands up in an arch."""
+    cloth = weft.sheet(n, 5, 0.4, 0.1, fabric="cotton")
+    x = np.array(cloth.vertices)
+    x[:, 1] = 0.01 * np.cos(np.pi * x[:, 0] / 0.4)
+    path = Path([Keyframe(0.0), Keyframe(0.3, (-0.3, 0, 0))], hold=True)
+    pins = [Pin(cloth.border("left")), Pin(cloth.border("right"), path=path)]
+    scene = weft.Scene(cloth.with_points(x), pins=pins, gravity=NO_WEIGHT)
+    return Quality(weft.simulate(scene, frames=12, fps=30, out=out, progress=False))
+
+
+def test_a_finer_mesh_of_the_same_fold_has_a_better_number(tmp_path):
+    coarse, fine = (arch(n, tmp_path / str(n)).measure_frame(-1)["parts"]["cloth"] for n in (7, 25))
+    assert fine["coarse"] < 0.1 < 0.3 < coarse["coarse"]
+    assert fine["turn"]["p50"] < 0.5 * coarse["turn"]["p50"]
+
+
+def test_a_flat_cloth_is_bent_nowhere(tmp_path):
+    cloth = weft.sheet(5, 5, fabric="cotton")
+    scene = weft.Scene(cloth, pins=[Pin(cloth.border("left"))])
+    run = weft.simulate(scene, frames=0, out=tmp_path / "run", progress=False)
+    part = Quality(run).strains(cloth.vertices)["cloth"]
+    assert part["coarse"] == 0.0 and part["turn"]["max"] == pytest.approx(0.0, abs=1e-9)
+    (expected,) = run.manifest["folds"]
+    assert "by its weight" in expected

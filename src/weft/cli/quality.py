@@ -1,5 +1,6 @@
 """``weft quality``: how the cloth of a run sits: seams, strain, fit, rest, intersections."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -52,7 +53,7 @@ def quality(
     if json:
         print_json(report)
     else:
-        _tell(report)
+        _tell(report, opened.manifest.get("folds", ()))
         if out is not None:
             say(f"report   {out / 'quality.json'}, with pictures beside it")
     worst = report["worst"]
@@ -71,17 +72,18 @@ def _write(out: Path, run: Any, report: Any) -> None:
         run.render(out / f"{look}.png", frame=last, look=look)
 
 
-def _tell(report: Any) -> None:
-    """Print the last frame part by part, and the worst of all."""
-    from weft.run.garment_quality import SHEAR_WARNING
+def _tell(report: Any, folds: Sequence[str]) -> None:
+    """Print the last frame part by part, the folds that were expected, and the worst of all."""
+    from weft.run.garment_quality import COARSE, SHEAR_WARNING
 
     last, worst = report["frames"][-1], report["worst"]
     body = last.get("body", {})
-    numbers = ("warp %", "weft %", "shear °", "body mm", "Pa", "slip mm")
+    numbers = ("warp %", "weft %", "shear °", "turn °", "body mm", "Pa", "slip mm")
     title = f"frame {last['frame']}, t = {last['t']:.3g} s"
     table = new_table("part", *numbers, title=title, right=numbers)
     for name, part in last["parts"].items():
-        cells = [f"{part[k]['p50']:.1f}/{part[k]['p99']:.1f}" for k in ("warp", "weft", "shear")]
+        kinds = ("warp", "weft", "shear", "turn")
+        cells = [f"{part[k]['p50']:.1f}/{part[k]['p99']:.1f}" for k in kinds]
         there = body.get(name)
         if there is not None:
             cells.append(f"{there['distance']['p5']:.1f}/{there['distance']['p50']:.1f}")
@@ -90,12 +92,19 @@ def _tell(report: Any) -> None:
         table.add_row(name, *cells)
     new_console().print(table)
     say("         strain: median / 99 %; distance: 5 % / median; pressure: 95 % where it presses")
+    for fold in folds:
+        say(f"expected {fold}")
     for name, gap in last.get("seams", {}).items():
         if gap["sewn"] and gap["max"] > 1.0:
             say(f"warning  seam {name} is open by {gap['max']:.3g} mm")
     for name, part in last["parts"].items():
         if part["sheared"] > SHEAR_WARNING:
             say(f"warning  {part['sheared']:.1%} of {name} is sheared by more than 30 degrees")
+    name, part = max(last["parts"].items(), key=lambda one: one[1]["coarse"])
+    say(
+        f"bent     {part['coarse']:.1%} of {name} turns by more than {COARSE:.0f} degrees from one "
+        "face to the next, too sharply for its edges"
+    )
     told = [f"{name.replace('_', ' ')} {_short(value)}" for name, value in worst.items()]
     say(f"worst    {', '.join(told)}")
     rest = "at rest" if last["static"] else f"moving, 99 % below {last['speed']['p99']:.3g} m/s"

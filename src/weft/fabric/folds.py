@@ -25,8 +25,11 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.fabric.fabric import Fabric
 
-EDGES = 4  # mesh edges along a fold
-FEWEST = 3  # mesh edges along a fold below which it is warned of
+# Mesh edges along a fold: measured by ``studies/resolution.py`` (docs/resolution.md).
+RESOLVED = 6  # with which its length and depth are right to some percent
+EDGES = 4  # that gathers get
+FEWEST = 3  # below which it is warned of: it is more than a quarter too long
+FEWEST_POINTS = 4  # control points of splines, for the same
 
 
 @dataclass(frozen=True)

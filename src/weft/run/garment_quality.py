@@ -1,4 +1,5 @@
-"""Quality of a garment in the frames of a run: seams, strain, fit, slip and rest, and a verdict.
+"""Quality of a garment in the frames of a run: seams, strain, folds, fit, slip and rest, and a
+verdict.
 
 Strain is measured along the yarns: warp and weft stretch minus 1, and the shear angle; percentiles
 are by area. Distances from the body are those of vertices to its faces (single precision: 1e-6 m).
@@ -16,6 +17,8 @@ from weft.base.trees import Json
 from weft.bodies.nearest_points import NearestPoints
 from weft.cloth.fields import face_strain, gradients
 from weft.contact.exact.intersections import apart_from_seams, intersections
+from weft.energies.elastic.hinge_bending import dihedral_angles
+from weft.fabric.folds import RESOLVED
 from weft.run.garment_lines import GarmentLine, MovingLandmarks, find_lines, judge_line
 from weft.run.plausibility import CAUGHT, OPEN
 from weft.run.run import Run
@@ -24,9 +27,12 @@ PERCENTILES = (1, 5, 50, 95, 99)
 STILL = 0.01  # [m/s] of the 99th percentile of speeds, below which a garment is at rest
 SLIPPED = 0.10  # [m] median distance along the body from which a garment has slipped off
 SHEARED, STRAINED = 30.0, 10.0  # [degrees] and [%] from which cloth counts as sheared or strained
-# Fraction of a panel's area that is sheared, from which it is warned of. Flared panels on the bias
+# Fraction of a panel's area that is sheared from which it is warned of. Flared panels on the bias
 # and sleeves of lowered arms that are worn well have more: it does not count in the verdict.
 SHEAR_WARNING = 0.03
+# [degrees] turn to the next face from which a fold with steep sides, which turns by 360 in a wave,
+# has too few edges
+COARSE = 360.0 / RESOLVED
 FOLDED = 50.0  # [%] median compression of a waistband, from which it is folded over
 VERDICTS, UNJUDGED = ("worn", "worn badly", "not worn"), "not judged"
 
@@ -214,11 +220,15 @@ class Quality:
         return len(apart_from_seams(every, pairs, ids))
 
     def strains(self, x: Positions) -> Json:
-        """Return percentiles by area of warp and weft strain [%] and of shear [degrees] for every
-        part, and the fractions of its area that are ``sheared`` and ``strained``.
+        """Return percentiles by area of warp and weft strain [%], of shear and of the turn to the
+        next face [degrees] for every part, and the fractions of its area that are ``sheared``,
+        ``strained`` and ``coarse``: bent more sharply than a fold that its edges resolve.
         """
         warp, weft, shear = face_strain(gradients(self.mesh, x)).T
         kinds = {"warp": 100 * warp, "weft": 100 * weft, "shear": np.abs(np.degrees(shear))}
+        kinds["turn"] = np.zeros(len(warp))
+        angle = np.degrees(np.abs(dihedral_angles(x, self.mesh.hinges)))
+        np.maximum.at(kinds["turn"], self.mesh.hinge_faces, angle[:, None])
         strained = np.maximum(np.abs(kinds["warp"]), np.abs(kinds["weft"])) > STRAINED
         area, found = self.mesh.rest_area, dict[str, Json]()
         for name, faces in self.parts:
@@ -226,6 +236,7 @@ class Quality:
             found[name] = {kind: percentiles(v[faces], own) for kind, v in kinds.items()}
             found[name]["sheared"] = float(own @ (kinds["shear"][faces] > SHEARED) / own.sum())
             found[name]["strained"] = float(own @ strained[faces] / own.sum())
+            found[name]["coarse"] = float(own @ (kinds["turn"][faces] > COARSE) / own.sum())
         return found
 
     def gaps(self, x: Positions) -> Json:
@@ -308,7 +319,7 @@ def worst(lines: Sequence[Json], since: int) -> Json:
     seams = [s["max"] for s in lines_of if s["sewn"]]
     if seams:
         found["seam_gap_mm"] = max(seams)
-    for kind in ("warp", "weft", "shear"):
+    for kind in ("warp", "weft", "shear", "turn"):
         values = [p[kind]["p99"] for line in sewn for p in line["parts"].values()]
         found[f"{kind}_p99"] = max(values)
     bodies = [line["body"] for line in lines if "body" in line]

@@ -18,6 +18,7 @@ from weft.discretization.surface import Surface
 from weft.fabric.fabric import Fabric
 from weft.fabric.folds import (
     FEWEST,
+    FEWEST_POINTS,
     FoldEstimate,
     bending_length,
     millimeters,
@@ -26,7 +27,6 @@ from weft.fabric.folds import (
 )
 from weft.run.scene_interface import SceneLike
 
-FEWEST_POINTS = 3  # control points of a spline along a fold, below which it is warned of
 LEAST_STRAIN = 1e-3  # between pins, below which it is no pull
 MOST_PINNED = 100  # pinned vertices of a piece, between which pulls are looked for
 

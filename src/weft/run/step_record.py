@@ -22,6 +22,7 @@ from weft.cloth.cloth import Cloth
 from weft.discretization.samples import principal_stretches
 from weft.energies.state import State
 from weft.integrators.base import Memory, StepReport
+from weft.run.resolution import fold_facts
 from weft.run.run_folder import FORMAT, mesh_digest, trajectory_id
 from weft.run.scene_interface import SceneLike
 
@@ -151,6 +152,7 @@ def build_manifest(
             {"name": b.name, "vertices": len(b.vertices), "faces": len(b.faces)}
             for b in scene.bodies
         ],
+        "folds": fold_facts(scene)[0],
         "trajectory": trajectory_id(decisive),
         "after": -1,
         "mesh": {"content": mesh_digest(mesh), "rest": mesh_digest(rest)},

@@ -116,20 +116,34 @@ class Wrinkles:
     length: float  # [m] pi sqrt(int f^2/int f'^2)
 
 
-def stretched_sheet() -> Wrinkles:
+def stretched_sheet(
+    material: Material = SHEET,
+    length: float = LENGTH,
+    stretch: float = STRETCH,
+    poisson: float = POISSON,
+    points: tuple[int, int] = POINTS,
+) -> Wrinkles:
     """Compute the wrinkles of a sheet that is pulled by its clamped ends; its law is St.
     Venant-Kirchhoff's.
+
+    Args:
+        material: its bending stiffness and density.
+        length: [m].
+        stretch: strain between the clamps.
+        poisson: Poisson's ratio.
+        points: control points along and across.
 
     Raises:
         SimulationError: no equilibrium.
     """
-    surface, flat, ids = spline_sheet(POINTS, LENGTH, WIDTH)
-    law = StVK(YOUNG / (2 * (1 + POISSON)), YOUNG * POISSON / (1 - POISSON**2))
+    surface, flat, ids = spline_sheet(points, length, WIDTH)
+    law = StVK(YOUNG / (2 * (1 + poisson)), YOUNG * poisson / (1 - poisson**2))
     clamps = [Pin(np.concatenate([ids[0], ids[-1]]))]
-    start = flat * [1 + STRETCH, 1.0, 1.0]
-    model = spline_strip_model(surface, start, SHEET, clamps, NO_WEIGHT, law)
+    start = flat * [1 + stretch, 1.0, 1.0]
+    model = spline_strip_model(surface, start, material, clamps, NO_WEIGHT, law)
     x = settle(model, start, 1e-6, 1e-5).x
-    lowest = -(COMPRESSION**2) / (4 * SHEET.bending * SHEET.density)  # min of B k^4 - b k^2
+    # min of B k^4 - b k^2
+    lowest = -(COMPRESSION**2) / (4 * material.bending * material.density)
     mode = normal_modes(model, x, lowest)[1][:, 0]
     x = x + np.stack([0 * mode, HEIGHT * mode / np.abs(mode).max(), 0 * mode], axis=1)
     return _measure(settle(model, x, 1e-6, 1e-5), ids)
