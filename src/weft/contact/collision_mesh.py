@@ -1,8 +1,11 @@
-"""The collision mesh: the triangles of cloth and bodies that must not pass through one another."""
+"""The collision mesh: the triangles of cloth and bodies that must not pass through one another; and
+meshes that never meet, side by side.
+"""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import warp as wp
@@ -34,8 +37,9 @@ class Excluded:
     edges: WarpArray | None = None  # in the orders of the trees, on the device
     points: WarpArray | None = None
     triangles: WarpArray | None = None
-    # Edges from this place on are all prescribed: pairs of edges are found from the others.
-    free: int | None = None
+    # (1,) int32 on the device: edges from this place on are all prescribed, so that pairs of edges
+    # are found from the others.
+    free: WarpArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,16 +89,16 @@ class CollisionMesh:
     @cached_property
     def height(self) -> float:
         """Return the height [m] of the cloth's triangles at rest; infinite without triangles."""
-        return height_of(self.faces, self.rest, self._same, self.sides.first_body)
+        return height_of(self.faces, self.rest, self.sewn_numbers, self.sides.first_body)
 
     @cached_property
     def adjacency(self) -> Adjacency:
         """Return the adjacency of vertices, from which adjacent pairs get their own gap."""
         height = self.height if self.gap > 0 else np.inf
-        return Adjacency.of(self.edges, self._same, height, self.gap, self.sides.thickest)
+        return Adjacency.of(self.edges, self.sewn_numbers, height, self.gap, self.sides.thickest)
 
     @property
-    def _same(self) -> Ints:
+    def sewn_numbers(self) -> Ints:
         """Return the same number for vertices that count as one, (n,)."""
         sewn = self.sides.sewn
         return np.arange(len(self.rest), dtype=np.int32) if sewn is None else np.asarray(sewn)
@@ -131,8 +135,9 @@ class CollisionMesh:
             kernel.array(np.ascontiguousarray(m[order]), wp.uint32) if m.any() else None
             for m, order in zip(marks, orders, strict=True)
         ]
-        free = np.flatnonzero(~held[self.edges[orders[1]]].all(1))
-        return Excluded(marks[0], devices[1], devices[2], devices[0], int(free.max(initial=-1)) + 1)
+        moving = np.flatnonzero(~held[self.edges[orders[1]]].all(1))
+        free = kernel.array(np.array([moving.max(initial=-1) + 1], dtype=np.int32), wp.int32)
+        return Excluded(marks[0], devices[1], devices[2], devices[0], free)
 
     def separation(self, candidates: "Candidates", gap: float, stiffness: float) -> Separation:
         """Return the thickness, gap and stiffness of candidate pairs, of which adjacent ones are
@@ -145,3 +150,70 @@ class CollisionMesh:
         """
         adjacent_gap = self.adjacency.gap_among(candidates, gap)
         return separation(self.device_thickness, 1.0, gap, adjacent_gap, stiffness)
+
+
+class MeshesSideBySide:
+    """Collision meshes that never meet, searched together: the vertices of one after those of the
+    other.
+
+    Args:
+        meshes: at least one.
+    """
+
+    def __init__(self, meshes: Sequence[CollisionMesh]) -> None:
+        self.meshes = tuple(meshes)
+        self._first = np.cumsum([0, *(len(m.rest) for m in meshes[:-1])])
+        self._excluded: tuple[tuple[Excluded, ...], Excluded] | None = None
+
+    @cached_property
+    def primitives(self) -> tuple[Primitives, ...]:
+        """Return the faces, edges and vertices, each in the order of trees side by side."""
+        found = []
+        for parts in zip(*(m.primitives for m in self.meshes)):
+            ids = [kernel.numpy(p.ids) + np.int32(k) for p, k in zip(parts, self._first)]
+            layout = TreeOrder.side_by_side([p.layout for p in parts])
+            found.append(Primitives(layout, kernel.array(np.concatenate(ids), wp.int32)))
+        return tuple(found)
+
+    @cached_property
+    def device_sewn(self) -> WarpArray | None:
+        """Return the same number for vertices that count as one; None if none are sewn."""
+        if all(m.device_sewn is None for m in self.meshes):
+            return None
+        numbers = [m.sewn_numbers + np.int32(k) for m, k in zip(self.meshes, self._first)]
+        return kernel.array(np.concatenate(numbers), wp.int32)
+
+    @cached_property
+    def adjacency(self) -> Adjacency:
+        """Return the adjacency of all vertices."""
+        return Adjacency.side_by_side([m.adjacency for m in self.meshes])
+
+    def excluded(self, parts: Sequence[Excluded]) -> Excluded:
+        """Return the pairs of all meshes that are left out; those of the last parts are kept."""
+        if self._excluded is None or any(a is not b for a, b in zip(self._excluded[0], parts)):
+            names = ("triangles", "edges", "points")
+            triangles, edges, points = (
+                self._join_marks(k, [getattr(p, name) for p in parts])
+                for k, name in enumerate(names)
+            )
+            ends = kernel.numpy(self.primitives[1].layout.struct.end)
+            counts = [len(m.primitives[1]) for m in self.meshes]
+            free = [
+                end - count + (count if p.free is None else kernel.numpy(p.free)[0])
+                for end, count, p in zip(ends, counts, parts)
+            ]
+            before = kernel.array(np.array(free, dtype=np.int32), wp.int32)
+            faces = np.concatenate([p.faces for p in parts])
+            self._excluded = tuple(parts), Excluded(faces, edges, points, triangles, before)
+        return self._excluded[1]
+
+    def _join_marks(self, kind: int, parts: Sequence[WarpArray | None]) -> WarpArray | None:
+        """Return the group bits (m,2) of primitives of all meshes; None if there are none."""
+        if all(p is None for p in parts):
+            return None
+        none = [np.zeros((len(m.primitives[kind]), 2), np.uint32) for m in self.meshes]
+        marks = [z if p is None else kernel.numpy(p) for z, p in zip(none, parts)]
+        return kernel.array(np.concatenate(marks), wp.uint32)
+
+
+Meshes: TypeAlias = CollisionMesh | MeshesSideBySide

@@ -36,7 +36,7 @@ from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import WarpArray, mat33, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr
-from weft.solve.sparse.vectors import max_norm
+from weft.solve.sparse.vectors import equal, max_norm
 
 SETTLED = 0.5  # of the room of a pair: largest change by the last increment of a minimization
 PART = 0.9  # of the room between bodies that pinch the cloth: the thickness that is kept
@@ -60,13 +60,15 @@ class ContactEnergy(Bound):
         barrier = contact.stiffness, contact.gap
         self.search = ContactDetector(contact.mesh, *barrier, self.phases)
         n = len(contact.mesh.rest)
-        self._y, self._dy = kernel.zeros(n, vec3), kernel.zeros(n, vec3)
+        self.y, self._dy = kernel.zeros(n, vec3), kernel.zeros(n, vec3)  # vertices, displacements
         sides = contact.mesh.sides
         self._factors = kernel.GrowingArray(vec3, 3, 4)  # memory that all matrices use again
         self._latecomers = LumpedPairs(self.embedded.n, n, sides.thickest)
         self._rubbing = sides.has_friction, contact.settings.stick
         self._table = friction_coefficients(sides.static, sides.kinetic, sides.part, sides.grip)
         self._fixed: Bools | None = None
+        self._begun: Step | None = None
+        self._apart: WarpArray | None = None  # vertices at which no surfaces intersect
         self.friction: FrictionSet | None = None
         self._slopes: ContactSlopes | None = None  # of the step and friction that are frozen
         self.blocked = None
@@ -89,10 +91,28 @@ class ContactEnergy(Bound):
         Bodies are set to their positions at the end of the step. Friction, and the thickness for
         which bodies leave room, are evaluated at the positions at which the step begins.
         """
+        if self._begun is not step:
+            self.begin(step)
+        self._begun = None
+        sides, start = self.contact.mesh.sides, self._carrying.start
+        if self.contact.settings.pinch == "thin" and sides.thickest > 0:
+            self._measure_room(start)
+        if self.rubs:
+            slip, n = step.kept.get(SLIP), self.embedded.n
+            self._slip = kernel.zeros(n, vec3) if slip is None else kernel.points(np.array(slip))
+            # The candidates of the path that is tried first also serve the contacts at its start.
+            # These push with the stiffness of the step that led there.
+            self.search.find_candidates_along(*self.first_path)
+            self.push_as(before=True)
+            self._freeze_friction(start, self.search.contacts(start))
+        self.push_as(before=False)
+
+    def begin(self, step: Step) -> None:
+        """Begin a step without candidates; ``freeze`` goes on."""
         if self._fixed is None or not np.array_equal(self._fixed, step.fixed):
             self._fixed = np.array(step.fixed)
-            self._excluded = self.contact.excluded(step.fixed)
-        self.search.begin(self._excluded)
+            self.excluded = self.contact.excluded(step.fixed)
+        self.search.begin(self.excluded)
         self.embedded.begin(step)
         self._latecomers.begin()
         self.step, self.blocked = step, None
@@ -100,22 +120,17 @@ class ContactEnergy(Bound):
         self._firmness = AdaptiveStiffness.of(step.kept.get(FIRMNESS))
         if len(step.bodies[1]):
             bodies = kernel.points(np.array(step.bodies[1]))
-            wp.copy(self._y, bodies, dest_offset=self.embedded.n)
-        settings, sides = self.contact.settings, self.contact.mesh.sides
-        x = np.asarray(step.state.x)
-        self._carrying = CarryAlong(self.search, self.embedded, step, x)
-        if settings.pinch == "thin" and sides.thickest > 0:
-            self._measure_room(self._carrying.start)
-        if self._rubs:
-            slip, n = step.kept.get(SLIP), self.embedded.n
-            self._slip = kernel.zeros(n, vec3) if slip is None else kernel.points(np.array(slip))
-            # The candidates of the path that is tried first also serve the contacts at its start.
-            # These push with the stiffness of the step that led there.
-            start, (_, dy) = self._carrying.start, self._carrying.displacements(step.start - x)
-            self.search.find_candidates_along(start, dy)
-            self.push_as(before=True)
-            self._freeze_friction(start, self.search.contacts(start))
-        self.push_as(before=False)
+            wp.copy(self.y, bodies, dest_offset=self.embedded.n)
+        self._carrying = CarryAlong(self.search, self.embedded, step, np.asarray(step.state.x))
+        self._begun, self._apart = step, None
+
+    @property
+    def first_path(self) -> tuple[WarpArray, WarpArray]:
+        """Return the vertices at the start of the step, and their displacements on the path that is
+        tried first.
+        """
+        carrying = self._carrying
+        return carrying.start, carrying.displacements(self.step.start - carrying.x)[1]
 
     def push_as(self, *, before: bool) -> None:
         """Set the stiffness of the step before this one, or of this one."""
@@ -123,7 +138,7 @@ class ContactEnergy(Bound):
         self.search.stiffen(self.contact.stiffness * firmness)
 
     @property
-    def _rubs(self) -> bool:
+    def rubs(self) -> bool:
         """Return whether there may be friction in the step."""
         step, begin = self.step, self.contact.settings.friction_from
         if step.scale is None:
@@ -171,7 +186,7 @@ class ContactEnergy(Bound):
 
     def _at(self, x: WarpArray) -> tuple[WarpArray, ContactSet]:
         """Return the vertices of points x, and the contacts there."""
-        y = self._put(self._y, x)
+        y = self._put(self.y, x)
         return y, self.search.contacts(y)
 
     def value(self, x: WarpArray) -> float:
@@ -192,7 +207,7 @@ class ContactEnergy(Bound):
 
     def add_value(self, x: WarpArray, numbers: kernel.Reductions) -> int:
         """Add the energy [J] of all pairs at x to the numbers that the host reads together."""
-        y = self._put(self._y, x)
+        y = self._put(self.y, x)
         contacts = self.search.propose_contacts(y, numbers)
         return numbers.add_sum(*self._energies(y, contacts))
 
@@ -256,7 +271,7 @@ class ContactEnergy(Bound):
         """Return A plus the exact Hessian of all pairs at x; at a kink the mean of both sides
         (``barrier.kinks``).
         """
-        y = self._put(self._y, x)
+        y = self._put(self.y, x)
         places = places_around(self.search, y)
         if len(places) == 1:
             return self.add_hessian(x, Psd.EXACT, A)
@@ -279,7 +294,7 @@ class ContactEnergy(Bound):
         self, x: WarpArray, d: WarpArray, numbers: kernel.Reductions
     ) -> Callable[[], float]:
         """Return a function that returns ``max_step``; it reads what was added to ``numbers``."""
-        y, dy = self._put(self._y, x), self._put(self._dy, d)
+        y, dy = self._put(self.y, x), self._put(self._dy, d)
         return self.search.propose_max_step(y, dy, numbers)
 
     def is_settled(
@@ -300,7 +315,7 @@ class ContactEnergy(Bound):
         """Return d with the displacement of every vertex cut to the part that its near pairs leave
         it.
         """
-        y, dy = self._put(self._y, x), self._put(self._dy, d)
+        y, dy = self._put(self.y, x), self._put(self._dy, d)
         bound = self.embedded.bounds(d, y.shape[0])
         return self.embedded.shorten_displacements(d, self.search.parts(y, dy, bound))
 
@@ -311,7 +326,7 @@ class ContactEnergy(Bound):
             False if the step has no friction, or there is no contact now and was no friction
             before.
         """
-        if not self._rubs:
+        if not self.rubs:
             return False
         y, contacts = self._at(x)
         rubbed = self.friction is not None
@@ -353,12 +368,24 @@ class ContactEnergy(Bound):
         """Return whether surfaces intersect at x that did not intersect at the start of the
         step.
         """
+        y = self._put(self.y, x)
+        if self._apart is not None and equal(y, self._apart):
+            return False
         with self.phases("intersections"):
-            now = self._check.pairs(self._put(self._y, x), self._excluded)
+            now = self._check.pairs(y, self.excluded)
             if len(now) == 0:
                 return False
-            before = self._check.pairs(self._carrying.start, self._excluded)
+            before = self._check.pairs(self._carrying.start, self.excluded)
             return not set(map(tuple, now.tolist())) <= set(map(tuple, before.tolist()))
+
+    def know_apart(self) -> None:
+        """Note that no surfaces intersect at the vertices ``y``."""
+        self._apart = kernel.empty(self.y.shape[0], vec3)
+        kernel.copy(self.y, self._apart)
+
+    def put(self, x: WarpArray) -> None:
+        """Write the vertices of points x into ``y``."""
+        self._put(self.y, x)
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
         """Return the values that the next step needs, after a step that ended at x.
@@ -369,10 +396,10 @@ class ContactEnergy(Bound):
         kept: dict[str, Floats] = {}
         if self.step.scale is not None:
             kept[FIRMNESS] = self._firmness.after(*self._measure_pressing(x)).memory()
-        if self._rubs:
+        if self.rubs:
             kept[SLIP] = np.zeros((self.embedded.n, 3))
             if self.friction:
-                after = self.friction.update_slips(self._put(self._y, x), self._slip)
+                after = self.friction.update_slips(self._put(self.y, x), self._slip)
                 kept[SLIP] = np.array(kernel.numpy(after))
         return kept
 

@@ -27,6 +27,7 @@ from weft.solve.linear.solver import LinearSolver
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern, close
 from weft.worlds.batched_solver import GroupLanes
+from weft.worlds.group_contact import GroupContact
 from weft.worlds.group_terms import GroupTerm, JoinedTerm, SeparateTerms
 from weft.worlds.world import World
 
@@ -83,12 +84,15 @@ class WorldGroup:
         self.terms.append(JoinedTerm(inertia, self.of))
         for m, own in zip(models, self.own):
             vars(m.assembly).update(pattern=self.pattern, matrix=own)
+        self.contact: GroupContact | None = None  # of several worlds with contact
         if models[0].contact is not None:
-            touching: list[Bound] = []
+            touching: list[ContactEnergy] = []
             for m in models:
                 assert m.contact is not None
                 touching.append(ContactEnergy(m.contact, m.assembly.phases))
             self._add_separate(touching)
+            if self.of > 1:
+                self.contact = GroupContact(touching)
 
     def _add_separate(self, terms: Sequence[Bound]) -> None:
         """Add a term that is evaluated world by world."""
@@ -103,6 +107,8 @@ class WorldGroup:
         self._any_fixed = bool(together.fixed.any())
         for term in self.terms:
             term.freeze(together)
+        if self.contact is not None:
+            self.contact.begin(steps)
         return [
             Potential(world.model, step, self.psd, terms)
             for world, step, terms in zip(self.worlds, steps, self.apart)

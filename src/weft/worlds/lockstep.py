@@ -91,6 +91,8 @@ def step_all(
     phis = group.begin(steps)
     found = answer_requests(group, _searches(group, go, steps, phis))
     good = [w for w, m in found.items() if m.outcome.ok]
+    if group.contact is not None:
+        group.contact.check({w: found[w].x for w in good})
     by_name = group.terms_of(good) if energies else {}
     seconds = (time.perf_counter() - clock) / len(go)
     failed: list[tuple[World, StepReport | None]] = []
