@@ -20,6 +20,7 @@ from weft.contact.barrier.stiffness import AdaptiveStiffness
 from weft.contact.ccd.carry_along import CarryAlong
 from weft.contact.collision_groups import friction_of
 from weft.contact.contact import Contact, SelfContact
+from weft.contact.contact_forces import link_forces
 from weft.contact.contact_set import ContactSet, PairSet
 from weft.contact.derivatives.by_constants import gradient_change
 from weft.contact.derivatives.contact_slopes import ContactSlopes
@@ -76,7 +77,7 @@ class ContactEnergy(Bound):
         bodies = (*contact.loose.bodies, *contact.bodies)
         first = len(sides.names) - len(bodies)
         links = [(k, b.name) for k, b in enumerate(bodies, first) if b.link is not None]
-        self._links = {name: np.flatnonzero(sides.part == k) for k, name in links}
+        self._links = {name: np.flatnonzero(sides.part == k).astype(np.int32) for k, name in links}
 
     def update_constants(self, energy: SelfContact) -> None:
         """Use the friction of these settings from the next step on; other settings stay."""
@@ -179,14 +180,19 @@ class ContactEnergy(Bound):
             self.search.set_thickness_scale(PART * float(part[k]))
             self.blocked = kernel.numpy(y)[pairs[k]].mean(0)
 
-    def _put(self, y: WarpArray, x: WarpArray) -> WarpArray:
-        """Write the vertices of points x into y, whose vertices of bodies stay; return y."""
-        self.embedded.to_surface(x, y)
-        return y
+    def put(self, x: WarpArray) -> WarpArray:
+        """Write the vertices of points x into ``y``, whose vertices of bodies stay; return it."""
+        self.embedded.to_surface(x, self.y)
+        return self.y
+
+    def _put_displacement(self, d: WarpArray) -> WarpArray:
+        """Return the displacements of vertices if points move by d; those of bodies are zero."""
+        self.embedded.to_surface(d, self._dy)
+        return self._dy
 
     def _at(self, x: WarpArray) -> tuple[WarpArray, ContactSet]:
         """Return the vertices of points x, and the contacts there."""
-        y = self._put(self.y, x)
+        y = self.put(x)
         return y, self.search.contacts(y)
 
     def value(self, x: WarpArray) -> float:
@@ -207,7 +213,7 @@ class ContactEnergy(Bound):
 
     def add_value(self, x: WarpArray, numbers: kernel.Reductions) -> int:
         """Add the energy [J] of all pairs at x to the numbers that the host reads together."""
-        y = self._put(self.y, x)
+        y = self.put(x)
         contacts = self.search.propose_contacts(y, numbers)
         return numbers.add_sum(*self._energies(y, contacts))
 
@@ -271,7 +277,7 @@ class ContactEnergy(Bound):
         """Return A plus the exact Hessian of all pairs at x; at a kink the mean of both sides
         (``barrier.kinks``).
         """
-        y = self._put(self.y, x)
+        y = self.put(x)
         places = places_around(self.search, y)
         if len(places) == 1:
             return self.add_hessian(x, Psd.EXACT, A)
@@ -294,7 +300,7 @@ class ContactEnergy(Bound):
         self, x: WarpArray, d: WarpArray, numbers: kernel.Reductions
     ) -> Callable[[], float]:
         """Return a function that returns ``max_step``; it reads what was added to ``numbers``."""
-        y, dy = self._put(self.y, x), self._put(self._dy, d)
+        y, dy = self.put(x), self._put_displacement(d)
         return self.search.propose_max_step(y, dy, numbers)
 
     def is_settled(
@@ -307,7 +313,7 @@ class ContactEnergy(Bound):
         pair a small increment does not mean that the balance is near.
         """
         y, contacts = self._at(x)
-        changes = contacts.changes_of_room(y, self._put(self._dy, d))
+        changes = contacts.changes_of_room(y, self._put_displacement(d))
         largest = numbers.add_largest(changes)
         return lambda: numbers[largest] <= SETTLED
 
@@ -315,7 +321,7 @@ class ContactEnergy(Bound):
         """Return d with the displacement of every vertex cut to the part that its near pairs leave
         it.
         """
-        y, dy = self._put(self.y, x), self._put(self._dy, d)
+        y, dy = self.put(x), self._put_displacement(d)
         bound = self.embedded.bounds(d, y.shape[0])
         return self.embedded.shorten_displacements(d, self.search.parts(y, dy, bound))
 
@@ -368,7 +374,7 @@ class ContactEnergy(Bound):
         """Return whether surfaces intersect at x that did not intersect at the start of the
         step.
         """
-        y = self._put(self.y, x)
+        y = self.put(x)
         if self._apart is not None and equal(y, self._apart):
             return False
         with self.phases("intersections"):
@@ -380,12 +386,7 @@ class ContactEnergy(Bound):
 
     def know_apart(self) -> None:
         """Note that no surfaces intersect at the vertices ``y``."""
-        self._apart = kernel.empty(self.y.shape[0], vec3)
-        kernel.copy(self.y, self._apart)
-
-    def put(self, x: WarpArray) -> None:
-        """Write the vertices of points x into ``y``."""
-        self._put(self.y, x)
+        self._apart = wp.clone(self.y)
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
         """Return the values that the next step needs, after a step that ended at x.
@@ -399,7 +400,7 @@ class ContactEnergy(Bound):
         if self.rubs:
             kept[SLIP] = np.zeros((self.embedded.n, 3))
             if self.friction:
-                after = self.friction.update_slips(self._put(self.y, x), self._slip)
+                after = self.friction.update_slips(self.put(x), self._slip)
                 kept[SLIP] = np.array(kernel.numpy(after))
         return kept
 
@@ -478,23 +479,6 @@ class ContactEnergy(Bound):
         room = (contacts.least_distance(y) - kept) / self.search.gap
         return max_norm(g) / self.contact.force_at_half_gap, room
 
-    def _link_forces(self, y: WarpArray, contacts: ContactSet) -> Json:
-        """Return the force [N] of contact and friction on each link of arms that touches something,
-        and its torque [N m] about the origin of the scene.
-        """
-        place = kernel.numpy(y)
-        force = np.zeros(place.shape)
-        if len(contacts):
-            np.subtract.at(force, contacts.stencil, kernel.numpy(contacts.gradients(y)))
-        if self.friction:
-            np.subtract.at(force, self.friction.stencil, kernel.numpy(self.friction.gradient(y)))
-        found: Json = {}
-        for name, own in self._links.items():
-            if force[own].any():
-                torque = np.cross(place[own], force[own]).sum(0)
-                found[name] = {"force": force[own].sum(0).tolist(), "torque": torque.tolist()}
-        return found
-
     def report(self, x: WarpArray) -> Json:
         """Return figures of the contacts at x, by name.
 
@@ -502,19 +486,15 @@ class ContactEnergy(Bound):
         forces on links of arms, and where bodies pinch the cloth.
         """
         y, contacts = self._at(x)
-        found: Json = {"count": len(contacts), "least_distance": None}
-        found["friction_work"] = 0.0
+        found: Json = {"count": len(contacts), "least_distance": None, "friction_work": 0.0}
         if len(contacts):
             found["least_distance"] = contacts.least_distance(y)
         if self.friction:
             found["friction_work"] = self.friction.work(y)
         if self._links:
-            found["links"] = self._link_forces(y, contacts)
+            found["links"] = link_forces(self._links, y, contacts, self.friction)
         if self.search.thickness_part < 1.0 and self.blocked is not None:
             place = [float(c) for c in self.blocked]
-            found["pinched"] = {
-                "t": self.step.t,
-                "part": self.search.thickness_part,
-                "place": place,
-            }
+            part = self.search.thickness_part
+            found["pinched"] = {"t": self.step.t, "part": part, "place": place}
         return found

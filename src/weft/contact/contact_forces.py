@@ -1,14 +1,20 @@
-"""Contact forces at one time, for pictures: where cloth is in contact, and how hard it is
-pressed.
+"""Contact forces at one time: where cloth is in contact and how hard it is pressed, for pictures;
+and forces on links of arms, for reports.
 """
+
+from collections.abc import Mapping
 
 import numpy as np
 
-from weft.base.arrays import Floats, Positions
+from weft import kernel
+from weft.base.arrays import Floats, Ints, Positions
+from weft.base.trees import Json
 from weft.contact.broad_phase.candidate_search import find_candidates
 from weft.contact.contact import Contact
-from weft.contact.friction.friction import normal_forces
+from weft.contact.contact_set import ContactSet
+from weft.contact.friction.friction import FrictionSet, normal_forces
 from weft.contact.narrow_phase.classify import contacts
+from weft.kernel import WarpArray
 
 
 def contact_loads(
@@ -43,3 +49,29 @@ def contact_loads(
     nodal = np.bincount(stencil.reshape(-1), (np.abs(w) * force[:, None]).reshape(-1), len(y))
     pressure = nodal[: len(area)] / np.maximum(area, 1e-300)
     return {"contact_points": points, "contact_forces": force, "pressure": pressure}
+
+
+def link_forces(
+    links: Mapping[str, Ints], y: WarpArray, contacts: ContactSet, friction: FrictionSet | None
+) -> Json:
+    """Return the force [N] of contact and friction on each link of arms that touches something,
+    and its torque [N m] about the origin of the scene.
+
+    Args:
+        links: vertices of each link, by name.
+        y: (n+b,) vec3 [m] vertices of cloth and bodies.
+        contacts: pairs in contact there.
+        friction: pairs with friction; None: none.
+    """
+    place = kernel.numpy(y)
+    force = np.zeros(place.shape)
+    if len(contacts):
+        np.subtract.at(force, contacts.stencil, kernel.numpy(contacts.gradients(y)))
+    if friction:
+        np.subtract.at(force, friction.stencil, kernel.numpy(friction.gradient(y)))
+    found: Json = {}
+    for name, own in links.items():
+        if force[own].any():
+            torque = np.cross(place[own], force[own]).sum(0)
+            found[name] = {"force": force[own].sum(0).tolist(), "torque": torque.tolist()}
+    return found

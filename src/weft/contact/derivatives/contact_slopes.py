@@ -40,7 +40,7 @@ class ContactSlopes:
     ) -> None:
         self.term, self.step, self.x, self.at = term, step, x, at
         self.n, self.points = term.embedded.n, len(step.state.x)
-        self.y = np.array(kernel.numpy(term._put(term.y, x)))
+        self.y = np.array(kernel.numpy(term.put(x)))
         self.by_stiffness = 0.0  # by the logarithm of contact's stiffness
         self.by = np.zeros((0, 3))  # (n,3) what ``pull`` got last
         self.slides: list[SlidingPairs] = (
