@@ -50,10 +50,12 @@ MISSING = END**2 - STRETCHED**3 * (4 + 4.5 * STRETCHED + 1.2 * STRETCHED**2)
 
 if TYPE_CHECKING:
     vec4 = Any
-    mat54 = Any
+    vec5 = Any
+    mat45 = Any
 else:
     vec4 = wp.types.vector(length=4, dtype=Scalar)
-    mat54 = wp.types.matrix(shape=(5, 4), dtype=Scalar)
+    vec5 = wp.types.vector(length=5, dtype=Scalar)
+    mat45 = wp.types.matrix(shape=(4, 5), dtype=Scalar)
 
 
 @wp.struct
@@ -61,19 +63,20 @@ class DataDrivenParams:
     """Stiffnesses k11, k12, k22, k33 [N/m]: at rest, and the cosine series of strained cloth."""
 
     rest: vec4
-    strained: mat54
+    strained: mat45
 
 
 @wp.struct
 class Direction:
-    """Size and direction of the larger principal strain, with derivatives by u, v and w."""
+    """Size of the larger principal strain, waves of its direction, and derivatives by u, v, w."""
 
     e: Scalar  # stretch less 1
-    x: Scalar  # cos 2 theta
-    y2: Scalar  # the square of sin 2 theta
-    by_e: vec3
-    by_x: vec3
-    by_y2: vec3
+    waves: vec5  # Re z^n, n = 0 to 4
+    by_x: vec5  # their derivatives by x = Re z and by y2 = (Im z)^2
+    by_y2: vec5
+    de: vec3
+    dx: vec3
+    dy2: vec3
 
 
 @wp.func
@@ -87,24 +90,28 @@ def direction(G: vec3):
     trace = u + v
     det = u * v - w * w
     H = zero
-    by_H = vec3(zero)
+    dH = vec3(zero)
     if trace > zero and det > zero:
         H = two * det / trace
-        by_H = vec3(two * v - H, two * u - H, -four * w) / trace
+        dH = vec3(two * v - H, two * u - H, -four * w) / trace
     D = wp.sqrt((u - v) * (u - v) + four * w * w + H * H + TINY)
-    by_D = (vec3(u - v, v - u, four * w) + H * by_H) / D
-    g = Scalar(0.5) * (trace + D)
-    by_g = Scalar(0.5) * (vec3(one, one, zero) + by_D)
+    dD = (vec3(u - v, v - u, four * w) + H * dH) / D
+    g = (trace + D) / two
+    dg = (vec3(one, one, zero) + dD) / two
     smooth = wp.sqrt(g * g + ONSET * ONSET * D * D)
     scale = one + wp.sqrt(one + ONSET * ONSET)
-    by_g += (g * by_g + ONSET * ONSET * D * by_D) / smooth
+    x = (u - v) / D
+    y2 = four * w * w / (D * D)
+    h2 = x * x - y2
+    h3 = x * (h2 - two * y2)
     out = Direction()
     out.e = wp.sqrt(one + two * (g + smooth) / scale) - one
-    out.by_e = by_g / (scale * (one + out.e))
-    out.x = (u - v) / D
-    out.by_x = (vec3(one, -one, zero) - out.x * by_D) / D
-    out.y2 = four * w * w / (D * D)
-    out.by_y2 = (vec3(zero, zero, Scalar(8.0) * w / D) - two * out.y2 * by_D) / D
+    out.de = (dg + (g * dg + ONSET * ONSET * D * dD) / smooth) / (scale * (one + out.e))
+    out.dx = (vec3(one, -one, zero) - x * dD) / D
+    out.dy2 = two * (vec3(zero, zero, four * w / D) - y2 * dD) / D
+    out.waves = vec5(one, x, h2, h3, h2 * h2 - four * x * x * y2)
+    out.by_x = vec5(zero, one, two * x, Scalar(3.0) * h2, four * h3)
+    out.by_y2 = vec5(zero, zero, -one, -Scalar(3.0) * x, two * y2 - Scalar(6.0) * x * x)
     return out
 
 
@@ -161,23 +168,6 @@ def mean_stiffness(c0: Scalar, c1: Scalar, e: Scalar):
 
 
 @wp.func
-def series(i: int, d: Direction, p: DataDrivenParams):
-    """Return the stiffness i of strained cloth in a direction, and its derivatives by x and y2."""
-    two = Scalar(2.0)
-    three = Scalar(3.0)
-    six = Scalar(6.0)
-    x, y2 = d.x, d.y2
-    x2 = x * x
-    a1, a2, a3, a4 = p.strained[1, i], p.strained[2, i], p.strained[3, i], p.strained[4, i]
-    h2 = x2 - y2
-    h3 = x * (x2 - three * y2)
-    c = p.strained[0, i] + a1 * x + a2 * h2 + a3 * h3 + a4 * (h2 * h2 - Scalar(4.0) * x2 * y2)
-    by_x = a1 + two * a2 * x + three * a3 * h2 + Scalar(4.0) * a4 * h3
-    by_y2 = a4 * (two * y2 - six * x2) - a2 - three * a3 * x
-    return c, by_x, by_y2
-
-
-@wp.func
 def green_strain(F: mat32):
     """Return Green's strain (u, v, w)."""
     u, w, v = strains(F)
@@ -197,10 +187,10 @@ def psi(F: mat32, p: DataDrivenParams):
     G = green_strain(F)
     d = direction(G)
     q = squares(G)
+    c = p.strained * d.waves
     sum = Scalar(0.0)
     for i in range(4):
-        c, _x, _y = series(i, d, p)
-        k, _c, _e = mean_stiffness(p.rest[i], c, d.e)
+        k, _c, _e = mean_stiffness(p.rest[i], c[i], d.e)
         sum += k * q[i]
     return sum
 
@@ -210,19 +200,17 @@ def stress_and_stiffness(G: vec3, p: DataDrivenParams):
     """Return d psi/d(u, v, w), and k11, k12, k22, k33."""
     d = direction(G)
     q = squares(G)
-    stiffness = vec4(Scalar(0.0))
+    c = p.strained * d.waves
+    by_x = p.strained * d.by_x
+    by_y2 = p.strained * d.by_y2
+    k = vec4(Scalar(0.0))
     S = vec3(Scalar(0.0))
     for i in range(4):
-        c, c_by_x, c_by_y2 = series(i, d, p)
-        k, by_c, by_e = mean_stiffness(p.rest[i], c, d.e)
-        stiffness[i] = k
-        S += q[i] * (by_e * d.by_e + by_c * (c_by_x * d.by_x + c_by_y2 * d.by_y2))
-    S += vec3(
-        stiffness[0] * G[0] + stiffness[1] * G[1],
-        stiffness[2] * G[1] + stiffness[1] * G[0],
-        Scalar(2.0) * stiffness[3] * G[2],
-    )
-    return S, stiffness
+        mean, by_c, by_e = mean_stiffness(p.rest[i], c[i], d.e)
+        k[i] = mean
+        S += q[i] * (by_e * d.de + by_c * (by_x[i] * d.dx + by_y2[i] * d.dy2))
+    S += vec3(k[0] * G[0] + k[1] * G[1], k[2] * G[1] + k[1] * G[0], Scalar(2.0) * k[3] * G[2])
+    return S, k
 
 
 @wp.func
@@ -247,27 +235,23 @@ def hessian(F: mat32, p: DataDrivenParams, psd: int):
     f0, f1 = columns(F)
     G = green_strain(F)
     S, k = stress_and_stiffness(G, p)
+    T = mat22(S[0], half * S[2], half * S[2], S[1])
     across = wp.min(k[1], wp.sqrt(k[0] * k[2]))
     K = mat33(k[0], across, zero, across, k[2], zero, zero, zero, Scalar(2.0) * k[3])
-    if psd != Psd.GAUSS_NEWTON:
+    if psd == Psd.GAUSS_NEWTON:
+        T = zero * T
+    else:
         for i in range(3):
             d = vec3(zero)
             d[i] = STEP
             high, _h = stress_and_stiffness(G + d, p)
             low, _l = stress_and_stiffness(G - d, p)
-            for j in range(3):
-                K[i, j] = half * (high[j] - low[j]) / STEP
+            K[i] = half * (high - low) / STEP
         K = half * (K + wp.transpose(K))
-    T = mat22(S[0], half * S[2], half * S[2], S[1])
     if psd == Psd.PROJECTED:
         Q, values = wp.eig3(K)
-        K = zero * K
-        for i in range(3):
-            q = vec3(Q[0, i], Q[1, i], Q[2, i])
-            K += wp.max(values[i], zero) * wp.outer(q, q)
+        K = Q * wp.diag(wp.max(values, vec3(zero))) * wp.transpose(Q)
         T = clamp2(T[0, 0], T[0, 1], T[1, 1])
-    if psd == Psd.GAUSS_NEWTON:
-        T = zero * T
     I3 = wp.identity(n=3, dtype=Scalar)
     f00 = wp.outer(f0, f0)
     f01 = wp.outer(f0, f1)
@@ -310,4 +294,4 @@ class DataDriven(SingleLaw):
         """Return the fields of ``DataDrivenParams``."""
         n = np.arange(5)
         series = np.linalg.solve(np.cos(np.pi / 4 * np.outer(n, n)), self.rows[1:])
-        return {"rest": self.rows[0], "strained": series}
+        return {"rest": self.rows[0], "strained": series.T}
