@@ -18,6 +18,7 @@ from weft.energies.elastic.buckling_bending import BucklingBending
 from weft.energies.elastic.creases import Creases
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.energies.elastic.internal_friction import HingeFriction, ShearFriction
+from weft.energies.elastic.measured_bending import MeasuredBending
 from weft.energies.elastic.membrane import Membrane
 from weft.energies.elastic.permanent_stretch import PermanentStretch
 from weft.energies.elastic.plasticity import Plasticity
@@ -56,6 +57,11 @@ def bent_bending(mesh):
 
 def creases(mesh):
     return Creases.yielding(mesh, (2e-2, 1e-2), 5.0, Plasticity(0.5))
+
+
+def measured_bending(mesh):
+    table = np.array([[3e-2], [1e-2], [2e-2]]) * [1.0, 0.9, 0.8, 0.7, 0.6]  # kinks at rest alone
+    return MeasuredBending.of_table(mesh, table, 0.2 * np.ones(len(mesh.hinges)))
 
 
 def rubbing(mesh):
@@ -168,6 +174,7 @@ ENERGIES = {
         bending,
         bent_bending,
         creases,
+        measured_bending,
         rubbing,
         rubbing_in_shear,
         drawn_out,

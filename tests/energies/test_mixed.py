@@ -31,6 +31,7 @@ from weft.energies.elastic.creases import Creases
 from weft.energies.elastic.curvature_damping import CurvatureDamping
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.energies.elastic.internal_friction import HingeFriction, ShearFriction
+from weft.energies.elastic.measured_bending import MeasuredBending
 from weft.energies.elastic.membrane import Membrane
 from weft.energies.elastic.permanent_stretch import PermanentStretch
 from weft.energies.elastic.plasticity import Plasticity
@@ -105,6 +106,11 @@ def limits(v):
 def hinges(v):
     rest = v["rest"] * np.ones(len(MESH.hinges))
     return HingeBending.of(MESH, (v["warp"], v["weft"]), rest, v["damping"])
+
+
+def measured_hinges(v):
+    table = np.array([[v["weft"]], [0.01], [v["warp"]]]) * [1.0, v["bent"], 0.7, 0.6, 0.5]
+    return MeasuredBending.of_table(MESH, table, "flat", v["damping"])
 
 
 def creases(v):
@@ -386,6 +392,7 @@ ENERGIES = {
     drawn_out: FABRIC,
     limits: {"most": 9.0, "weft": 30.0, "onset": 0.001},
     hinges: {**BENT, "rest": 0.2},
+    measured_hinges: {**BENT, "bent": 0.6},
     creases: BENT,
     rubbing: {"warp": 2e-2, "weft": 1e-2},
     rubbing_in_shear: {"stiffness": 60.0},

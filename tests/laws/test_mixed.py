@@ -9,6 +9,7 @@ from weft.laws import (
     AngleShear,
     Arap,
     BaraffWitkin,
+    DataDriven,
     DotShear,
     ImmediateBuckling,
     Measured,
@@ -44,6 +45,7 @@ GIVEN = [
     StvkStretch((500.0, 300.0)),
     StvkShear(80.0),
     Measured((CURVE, CURVE), 40.0),
+    DataDriven([[600.0, 60.0, 420.0, 50.0]] * 4 + [[900.0, 90.0, 800.0, 80.0]] * 2),
     StrainLimit((1.9, 1.8), 1.4, (50.0, 30.0, 5.0), 0.0),
 ]
 GENERATED = [

@@ -16,7 +16,7 @@ Table = tuple[tuple[float, ...], ...]
 RIGIDITY = 0.2
 
 
-@checked(FabricError, "arcsim", unchecked=("stiffnesses",))
+@checked(FabricError, "arcsim", unchecked=("stiffnesses", "rigidities"))
 @dataclass(frozen=True)
 class ArcsimTables:
     """The tables of an ARCSim material file.
@@ -68,3 +68,13 @@ class ArcsimTables:
         slide = shear / own["shear"] if own["shear"] > 0 else 1.0
         factors = np.array([warp, np.sqrt(warp * weft), weft, slide])
         return np.asarray(2 * factors * np.array(self.stretching))
+
+    def rigidities(self, bending: tuple[float, float]) -> Floats:
+        """Return D (3,5) [N m] of edges at 0, 45 and 90 degrees to the warp, of bent cloth.
+
+        They are multiplied so that cloth at rest has the rigidities ``bending`` of warp and weft.
+        """
+        own = self.numbers
+        warp, weft = bending[0] / own["bending_warp"], bending[1] / own["bending_weft"]
+        factors = RIGIDITY * np.array([weft, (warp + weft) / 2, warp])
+        return np.asarray(factors[:, None] * np.maximum(self.bending, 0.0))

@@ -40,6 +40,7 @@ from weft.energies.elastic.internal_friction import (
     HingeFriction,
     ShearFriction,
 )
+from weft.energies.elastic.measured_bending import MeasuredBending
 from weft.energies.elastic.membrane import Membrane
 from weft.energies.elastic.permanent_stretch import PermanentStretch
 from weft.energies.elastic.plasticity import Plasticity
@@ -181,6 +182,9 @@ def rigidity_of(fabric: Fabric) -> tuple[float, float]:
 
 def _hinges(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> ElementEnergy:
     beta, rest = damping_of(scene, fabric), rest_of(scene, mesh)
+    if fabric.arcsim is not None:
+        table = fabric.arcsim.rigidities(rigidity_of(fabric))
+        return MeasuredBending.of_table(mesh, table, rest, beta)
     if fabric.crease_yield is None:
         return HingeBending.of(mesh, rigidity_of(fabric), rest, beta)
     number = partial(

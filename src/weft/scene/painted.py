@@ -51,6 +51,8 @@ def paint_energy(cloth: Cloth, fabric: Fabric, make: Callable[[Fabric], Any]) ->
         w = cloth.element_weights(weights, low.stencil)
         high = make(other).constants
         changes = {name: high[name] - value for name, value in low.constants.items()}
-        fields = {name: getattr(made, name) + w * by for name, by in changes.items() if by.any()}
+        fields = {
+            name: getattr(made, name) + (w * by.T).T for name, by in changes.items() if by.any()
+        }
         made = dataclasses.replace(made, **fields)
     return made

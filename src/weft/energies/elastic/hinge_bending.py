@@ -195,7 +195,8 @@ class HingeBending(ElementEnergy):
         self.pull_back_gradient(x, by, p)
         found = kernel.derivatives(p)
         damping = damping_rate(step) * found["rate"]
-        return {"weight": found["weight"], "rest_angle": found["rest"], "damping": damping}
+        weights = {n: found[n] for n in self.constants if n in (found.dtype.names or ())}
+        return {**weights, "rest_angle": found["rest"], "damping": damping}
 
 
 def dihedral_angles(x: Positions, hinges: Ints) -> Floats:

@@ -6,6 +6,8 @@ of the edge follow from the balance of force and moment (Tamstorf & Grinspun 201
 Hessian).
 """
 
+from dataclasses import dataclass
+
 import warp as wp
 
 from weft.energies.element_energy import DampedStep, ElementKernels
@@ -20,6 +22,7 @@ from weft.kernel import (
     Vec3Array,
     Vec3Array2d,
     WarpFunction,
+    WarpStruct,
     corners,
     mat33,
     vec2,
@@ -154,72 +157,99 @@ def angles(o: int, x: Vec3Array, stencil: IntArray2d, out: ScalarArray):
     out[i] = dihedral(x0, x1, x2, x3)
 
 
-@wp.kernel(module=_module)
-def hinge_hessian(
-    o: int, x: Vec3Array, stencil: IntArray2d, hinge: wp.array(dtype=Hinge), out: Mat33Array2d
-):
-    """Compute the exact Hessian of every hinge.
+@dataclass(frozen=True)
+class HingeLaw:
+    """Warp functions (hinge, theta) of what a hinge resists its angle with.
 
-    It is w [(1 + beta/h) dtheta dtheta^T + deviation d2theta], in blocks on and above the diagonal.
+    ``Params`` has the fields of ``Hinge``.
     """
-    i = o + wp.tid()
-    x0, x1, x2, x3 = corners(i, x, stencil)
-    e = x1 - x0
-    d2 = x2 - x0
-    d3 = x3 - x0
-    n2 = wp.cross(e, d2)
-    n3 = wp.cross(d3, e)
-    g2, t2 = flap(e, d2, n2)
-    g3, t3 = flap(e, d3, n3)
-    e_sq = wp.max(wp.dot(e, e), Scalar(1e-30))
-    along = e / wp.sqrt(e_sq)
-    zero = vec3(Scalar(0.0))
-    one = Scalar(1.0)
-    theta = dihedral(x0, x1, x2, x3)
-    stiff = stiffness(hinge[i], theta)
-    moment = hinge[i].weight * deviation(hinge[i], theta)
-    g0, g1, h2, h3 = dihedral_gradient(x0, x1, x2, x3)
-    for j in range(4):
-        N2 = mat33(Scalar(0.0))
-        N3 = mat33(Scalar(0.0))
-        length_gradient = zero
-        dt2 = zero
-        dt3 = zero
-        if j == 0:
-            N2 = wp.skew(d2 - e)
-            N3 = wp.skew(e - d3)
-            length_gradient = -along
-            dt2 = ((Scalar(2.0) * t2 - one) * e - d2) / e_sq
-            dt3 = ((Scalar(2.0) * t3 - one) * e - d3) / e_sq
-        if j == 1:
-            N2 = -wp.skew(d2)
-            N3 = wp.skew(d3)
-            length_gradient = along
-            dt2 = (d2 - Scalar(2.0) * t2 * e) / e_sq
-            dt3 = (d3 - Scalar(2.0) * t3 * e) / e_sq
-        if j == 2:
-            N2 = wp.skew(e)
-            dt2 = e / e_sq
-        if j == 3:
-            N3 = -wp.skew(e)
-            dt3 = e / e_sq
-        G2 = flap_derivative(e, d2, n2, N2, length_gradient)
-        G3 = flap_derivative(e, d3, n3, N3, length_gradient)
-        g_j = wp.where(j == 0, g0, wp.where(j == 1, g1, wp.where(j == 2, h2, h3)))
-        slide = wp.outer(g2, dt2) + wp.outer(g3, dt3)
-        fall = slide - (one - t2) * G2 - (one - t3) * G3
-        out[i, packed_index(0, j, 4)] = moment * fall + stiff * wp.outer(g0, g_j)
-        if j >= 1:
-            rise = -slide - t2 * G2 - t3 * G3
-            out[i, packed_index(1, j, 4)] = moment * rise + stiff * wp.outer(g1, g_j)
-        if j >= 2:
-            out[i, packed_index(2, j, 4)] = moment * G2 + stiff * wp.outer(h2, g_j)
-        if j >= 3:
-            out[i, packed_index(3, j, 4)] = moment * G3 + stiff * wp.outer(h3, g_j)
+
+    Params: WarpStruct
+    energies: WarpFunction  # the elastic and the dissipated energy
+    deviation: WarpFunction  # the moment over ``weight``
+    stiffness: WarpFunction  # the derivative of the moment
+
+
+LINEAR = HingeLaw(Hinge, energies, deviation, stiffness)
+
+
+def hinge_hessian(module: wp.Module, law: "HingeLaw") -> Kernel:
+    """Build the kernel of the exact Hessian of hinges with a law."""
+    Params, deviation_of, stiffness_of = law.Params, law.deviation, law.stiffness
+
+    @wp.kernel(module=module)
+    def hessian(
+        o: int, x: Vec3Array, stencil: IntArray2d, hinge: wp.array(dtype=Params), out: Mat33Array2d
+    ):
+        """Compute the exact Hessian of every hinge.
+
+        It is w [(1 + beta/h) dtheta dtheta^T + deviation d2theta], in blocks on and above the
+        diagonal.
+        """
+        i = o + wp.tid()
+        x0, x1, x2, x3 = corners(i, x, stencil)
+        e = x1 - x0
+        d2 = x2 - x0
+        d3 = x3 - x0
+        n2 = wp.cross(e, d2)
+        n3 = wp.cross(d3, e)
+        g2, t2 = flap(e, d2, n2)
+        g3, t3 = flap(e, d3, n3)
+        e_sq = wp.max(wp.dot(e, e), Scalar(1e-30))
+        along = e / wp.sqrt(e_sq)
+        zero = vec3(Scalar(0.0))
+        one = Scalar(1.0)
+        theta = dihedral(x0, x1, x2, x3)
+        stiff = stiffness_of(hinge[i], theta)
+        moment = hinge[i].weight * deviation_of(hinge[i], theta)
+        g0, g1, h2, h3 = dihedral_gradient(x0, x1, x2, x3)
+        for j in range(4):
+            N2 = mat33(Scalar(0.0))
+            N3 = mat33(Scalar(0.0))
+            length_gradient = zero
+            dt2 = zero
+            dt3 = zero
+            if j == 0:
+                N2 = wp.skew(d2 - e)
+                N3 = wp.skew(e - d3)
+                length_gradient = -along
+                dt2 = ((Scalar(2.0) * t2 - one) * e - d2) / e_sq
+                dt3 = ((Scalar(2.0) * t3 - one) * e - d3) / e_sq
+            if j == 1:
+                N2 = -wp.skew(d2)
+                N3 = wp.skew(d3)
+                length_gradient = along
+                dt2 = (d2 - Scalar(2.0) * t2 * e) / e_sq
+                dt3 = (d3 - Scalar(2.0) * t3 * e) / e_sq
+            if j == 2:
+                N2 = wp.skew(e)
+                dt2 = e / e_sq
+            if j == 3:
+                N3 = -wp.skew(e)
+                dt3 = e / e_sq
+            G2 = flap_derivative(e, d2, n2, N2, length_gradient)
+            G3 = flap_derivative(e, d3, n3, N3, length_gradient)
+            g_j = wp.where(j == 0, g0, wp.where(j == 1, g1, wp.where(j == 2, h2, h3)))
+            slide = wp.outer(g2, dt2) + wp.outer(g3, dt3)
+            fall = slide - (one - t2) * G2 - (one - t3) * G3
+            out[i, packed_index(0, j, 4)] = moment * fall + stiff * wp.outer(g0, g_j)
+            if j >= 1:
+                rise = -slide - t2 * G2 - t3 * G3
+                out[i, packed_index(1, j, 4)] = moment * rise + stiff * wp.outer(g1, g_j)
+            if j >= 2:
+                out[i, packed_index(2, j, 4)] = moment * G2 + stiff * wp.outer(h2, g_j)
+            if j >= 3:
+                out[i, packed_index(3, j, 4)] = moment * G3 + stiff * wp.outer(h3, g_j)
+
+    return hessian
 
 
 def angle_kernels(
-    module: wp.Module, angle: WarpFunction, gradient: WarpFunction, hessian: WarpFunction
+    module: wp.Module,
+    angle: WarpFunction,
+    gradient: WarpFunction,
+    hessian: Kernel,
+    law: HingeLaw = LINEAR,
 ) -> ElementKernels:
     """Build the kernels of hinges for an angle and what is taken for its gradient.
 
@@ -228,25 +258,28 @@ def angle_kernels(
         angle: Warp function (x0, x1, x2, x3) -> theta.
         gradient: Warp function (x0, x1, x2, x3) -> d theta/dx of the four vertices.
         hessian: kernel of the exact Hessian, in blocks on and above the diagonal.
+        law: of the moment.
     """
+    Params, energies_of = law.Params, law.energies
+    deviation_of, stiffness_of = law.deviation, law.stiffness
 
     @wp.kernel(module=module)
     def energy(
-        o: int, x: Vec3Array, stencil: IntArray2d, hinge: wp.array(dtype=Hinge), out: Vec2Array
+        o: int, x: Vec3Array, stencil: IntArray2d, hinge: wp.array(dtype=Params), out: Vec2Array
     ):
         """Compute the elastic and the dissipated energy of every hinge."""
         i = o + wp.tid()
         x0, x1, x2, x3 = corners(i, x, stencil)
-        out[i] = energies(hinge[i], angle(x0, x1, x2, x3))
+        out[i] = energies_of(hinge[i], angle(x0, x1, x2, x3))
 
     @wp.kernel(module=module)
     def forces(
-        o: int, x: Vec3Array, stencil: IntArray2d, hinge: wp.array(dtype=Hinge), out: Vec3Array2d
+        o: int, x: Vec3Array, stencil: IntArray2d, hinge: wp.array(dtype=Params), out: Vec3Array2d
     ):
         """Compute moment times d theta/dx of every hinge."""
         i = o + wp.tid()
         x0, x1, x2, x3 = corners(i, x, stencil)
-        moment = hinge[i].weight * deviation(hinge[i], angle(x0, x1, x2, x3))
+        moment = hinge[i].weight * deviation_of(hinge[i], angle(x0, x1, x2, x3))
         g0, g1, g2, g3 = gradient(x0, x1, x2, x3)
         out[i, 0] = moment * g0
         out[i, 1] = moment * g1
@@ -255,7 +288,7 @@ def angle_kernels(
 
     @wp.kernel(module=module)
     def factor(
-        o: int, x: Vec3Array, stencil: IntArray2d, hinge: wp.array(dtype=Hinge), out: Vec3Array2d
+        o: int, x: Vec3Array, stencil: IntArray2d, hinge: wp.array(dtype=Params), out: Vec3Array2d
     ):
         """Compute f = sqrt(stiffness) d theta/dx; the Gauss-Newton Hessian is f f^T."""
         i = o + wp.tid()
@@ -263,8 +296,8 @@ def angle_kernels(
         g0, g1, g2, g3 = gradient(x0, x1, x2, x3)
         stiff = hinge[i].weight * (Scalar(1.0) + hinge[i].rate)
         if hinge[i].slip > Scalar(0.0):  # others need no angle
-            stiff = stiffness(hinge[i], angle(x0, x1, x2, x3))
-        s = wp.sqrt(stiff)
+            stiff = stiffness_of(hinge[i], angle(x0, x1, x2, x3))
+        s = wp.sqrt(wp.max(stiff, Scalar(0.0)))
         out[i, 0] = s * g0
         out[i, 1] = s * g1
         out[i, 2] = s * g2
@@ -279,11 +312,13 @@ def angle_kernels(
             Psd.PROJECTED: (factor, FACTOR),
             Psd.GAUSS_NEWTON: (factor, FACTOR),
         },
-        _freeze_kernel(module, angle, gradient),
+        _freeze_kernel(module, angle, gradient, Params),
     )
 
 
-def _freeze_kernel(module: wp.Module, angle: WarpFunction, gradient: WarpFunction) -> Kernel:
+def _freeze_kernel(
+    module: wp.Module, angle: WarpFunction, gradient: WarpFunction, Params: WarpStruct
+) -> Kernel:
     """Build the kernel that freezes the damping of hinges; arguments as of ``angle_kernels``."""
 
     @wp.kernel(module=module)
@@ -293,7 +328,7 @@ def _freeze_kernel(module: wp.Module, angle: WarpFunction, gradient: WarpFunctio
         other: Vec3Array,
         stencil: IntArray2d,
         step: DampedStep,
-        out: wp.array(dtype=Hinge),
+        out: wp.array(dtype=Params),
     ):
         """Freeze the damping of every hinge at its angle at x.
 
@@ -320,4 +355,4 @@ def _freeze_kernel(module: wp.Module, angle: WarpFunction, gradient: WarpFunctio
     return freeze
 
 
-HINGE_KERNELS = angle_kernels(_module, dihedral, dihedral_gradient, hinge_hessian)
+HINGE_KERNELS = angle_kernels(_module, dihedral, dihedral_gradient, hinge_hessian(_module, LINEAR))
