@@ -3,6 +3,7 @@
 The numbers are invented.
 """
 
+import dataclasses
 import json
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import weft
 from tests.adjoint.cases import TIGHT, compared
 from tests.refusals import refused
+from weft.adjoint.adjoint import Adjoint
 from weft.base.errors import FabricError, SceneError, WeftError
 from weft.fabric.fabric import fabric
 from weft.laws import DataDriven
@@ -155,3 +157,20 @@ def test_refused_in_scenes(write):
         hanging(fabric(write()), integrator="baraff_witkin_1998").model()
     with refused(WeftError, got="data_driven"):
         hanging(fabric({"arcsim": write(), "yield": "3 %"})).model()
+    with refused(SceneError, got="energy bending"):
+        Adjoint(hanging(fabric(write())), lambda *a: a, ["rest"], frames=1, fps=100)()
+
+
+def test_maps_scale_tables(write):
+    """Where painted weights are 1 cloth is that of the other numbers, in all columns."""
+    plain = fabric(write())
+    other = dataclasses.replace(plain, shear=50.0, bending_warp=6e-5, bending_weft=3.6e-5)
+    maps = {n: weft.FabricMap("w", getattr(other, n)) for n in ("shear", "bending_warp")}
+    maps["bending_weft"] = weft.FabricMap("w", 3.6e-5)
+    cloth = weft.sheet(5, 5, 0.2, 0.2)
+    mesh = dataclasses.replace(cloth.mesh, weights={"w": np.ones(25)})
+    cloth = weft.Cloth(mesh, dataclasses.replace(plain, maps=maps))
+    painted = weft.Scene(cloth).model().energies
+    x = cloth.points + 0.01 * np.sin(40 * cloth.points[:, [1, 2, 0]])
+    for one, two in zip(painted, hanging(other).model().energies):
+        np.testing.assert_allclose(one.gradient(x), two.gradient(x), rtol=1e-9, atol=1e-12)
