@@ -5,7 +5,8 @@ If a sheet is folded along a line, or rolled up along warp or weft, it has dihed
 the lines across, whatever the diagonals: the energies are w (1 - cos theta) and P kappa^2/2 per
 area, P that of a sheet that is forced onto a cylinder (``docs/bending.md``; 5/4 D if warp and weft
 are alike). Only affine maps of the material cost no energy. A strip clamped at one end drops by rho
-g L^4/(8 D), D that of its yarns, as long as the drop is small.
+g L^4/(8 D), D that of its yarns, as long as the drop is small; with
+quadrics on any mesh.
 """
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from weft.base.arrays import Floats, Positions
 from weft.discretization.mesh import Pattern, TriangleMesh
 from weft.energies.elastic.quadratic_bending import QuadraticBending
+from weft.energies.elastic.quadric_bending import QuadricBending
 from weft.validate.check import RowBasis, Rows, attempt, compare, measure
 from weft.validate.strip import GRAVITY, Material, clamped_strip, rest, strip_model, tip
 
@@ -42,6 +44,11 @@ def checks() -> Rows:
         yield from measure(f"quadratic-bending/cantilever-{yarns}", drop, 2e-2, _cantilever, axis)
     name, indicative = "quadratic-bending/cantilever-random", RowBasis.INDICATIVE
     yield from measure(name, drop, RANDOM, _cantilever, 0, "random", basis=indicative)
+    for pattern in ("regular", "random"):
+        name = f"quadratic-bending/quadrics-{pattern}"
+        yield from measure(name, drop, 2e-2, _cantilever, 0, pattern, QuadricBending)
+    name, how = "quadratic-bending/quadrics-alternating", (0, "alternating", QuadricBending)
+    yield from measure(name, drop, 5e-2, _cantilever, *how, basis=indicative)
 
 
 def uneven(seed: int, lines: tuple[int, int] = LINES) -> TriangleMesh:
@@ -145,7 +152,9 @@ def bending_moment(axis: int) -> float:
     return float(fsolve(missing, np.array(RIGIDITY), xtol=1e-12)[axis])
 
 
-def _cantilever(axis: int, pattern: Pattern = "regular") -> float:
+def _cantilever(
+    axis: int, pattern: Pattern = "regular", kind: type[QuadraticBending] = QuadraticBending
+) -> float:
     """Return the drop over the length."""
     mesh, clamp = clamped_strip(LENGTH, SEGMENTS, pattern=pattern)
     if axis == 1:  # the strip lies along the weft
@@ -154,7 +163,7 @@ def _cantilever(axis: int, pattern: Pattern = "regular") -> float:
     density = LOAD * RIGIDITY[axis] / (GRAVITY * LENGTH**3)
     stretch = 1e5 * RIGIDITY[axis] / LENGTH**2
     material = Material(stretch, stretch / 4, RIGIDITY[axis], density)
-    rigidity = RIGIDITY if pattern == "regular" else (RIGIDITY[axis], RIGIDITY[axis])
-    bending = QuadraticBending.of(mesh, rigidity)
+    plain = pattern != "regular" and kind is QuadraticBending
+    bending = kind.of(mesh, (RIGIDITY[axis], RIGIDITY[axis]) if plain else RIGIDITY)
     found = rest(strip_model(mesh, material, [clamp], bending=bending), mesh.vertices)
     return float(-tip(found.start, mesh)[1] / LENGTH)
