@@ -37,12 +37,13 @@ _STUDIES = {
     "effort": "effort",
     "gradients-at-snaps": "snaps",
     "fabric-recovery": "fabric_recovery",
+    "drape-friction": "drape_friction",
     "garments": "garments_worn",
 }
 # Of some studies: the least, what it counts, and which they are.
 _NUMBERS = {
     "n": (8, "vertices a side", "on one mesh: kim2020-..., effort"),
-    "seeds": (1, "start", "that repeats: effort (starts), fabric-recovery (noise)"),
+    "seeds": (1, "start", "that repeats: effort (starts), fabric-recovery (noise), drape-friction"),
 }
 
 

@@ -15,7 +15,7 @@ from weft.cli.commands import app
 from weft.fabric.fabric import fabric
 from weft.fitting.file import KINDS, FabricProblems, describe_kind, fields_of, read_fit
 from weft.fitting.fit import fit
-from weft.fitting.report import write_report
+from weft.fitting.report import write_preset, write_report
 from weft.fitting.tensile import TensileTest
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "fabrics"
@@ -99,6 +99,24 @@ def test_curves_are_taken_as_they_are(tmp_path):
     strip = "  - {kind: tensile, cut: warp, points: [[1 %, 40 N/m]]}\n"
     straight = file(tmp_path, strip, "start: curved.yaml\n")
     assert read_fit(straight).start.curve_warp is None
+
+
+def test_hysteresis_becomes_that_of_the_fabric(tmp_path):
+    """Of a branch twice its constant, also of two branches; of a sheet the number itself."""
+    branch = "  - {kind: bending, direction: warp, hysteresis: true, points: [%s]}\n"
+    points = ["[0.5 1/cm, 0.08 gf*cm/cm], [1 1/cm, 0.11 gf*cm/cm], [1.5 1/cm, 0.14 gf*cm/cm]"]
+    points.append(points[0].replace("0.08", "0.10").replace("0.11", "0.13").replace("0.14", "0.16"))
+    found = read_fit(file(tmp_path, "".join(branch % p for p in points))).start
+    mean = (0.1 + 0.14) / 2 * 9.80665e-3
+    assert found.bending_hysteresis_warp == pytest.approx(mean, rel=1e-9)
+    sheet = "  - {kind: kes, B: [0.07 gf*cm^2/cm, 0.05 gf*cm^2/cm], 2HG: 1.2 gf/cm,"
+    path = file(tmp_path, sheet + " 2HB: [0.03 gf*cm/cm, 0.02 gf*cm/cm]}\n")
+    read = read_fit(path)
+    preset = tmp_path / "out.yaml"
+    cloth = write_preset(preset, read, fit(read.measurements, read.start))
+    assert cloth.shear_hysteresis == pytest.approx(1.2 * 0.980665, rel=1e-4)
+    assert cloth.bending_hysteresis_weft == pytest.approx(0.02 * 9.80665e-3, rel=1e-3)
+    assert cloth.sources["shear_hysteresis"].startswith("measured: KES")
 
 
 def test_sheets(tmp_path):

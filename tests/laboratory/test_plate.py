@@ -6,7 +6,12 @@ import pytest
 from weft.discretization.mesh import grid
 from weft.garment.triangulate import triangulate_piece
 from weft.laboratory.cusick import specimen
-from weft.laboratory.plate import cylinder_energies, plate_hinges
+from weft.laboratory.plate import (
+    cylinder_angles,
+    cylinder_energies,
+    plate_friction,
+    plate_hinges,
+)
 
 SQUARE = [[0, 0], [0.2, 0], [0.2, 0.2], [0, 0.2]]
 RIGID = (3e-6, 1e-6)
@@ -48,3 +53,12 @@ def test_a_ratio_that_no_weights_have():
     assert (hinges.weight >= 0).all()
     energy = hinges.value(bent(mesh, 0, 1e-3)).sum()
     assert energy == pytest.approx(0.5e-5 * 1e-6 * 0.04, rel=1e-6)
+
+
+def test_cylinders_pay_half_of_the_hysteresis():
+    """Per area and curvature, along warp and weft, however the triangles lie."""
+    mesh, _, _ = specimen(10e-3, 3)
+    friction = plate_friction(mesh, (2e-3, 1e-3))
+    moments = friction.weight * friction.slip
+    paid = np.abs(cylinder_angles(mesh)) @ moments / mesh.rest_area.sum()
+    np.testing.assert_allclose(paid, [1e-3, 5e-4], rtol=1e-12)

@@ -23,7 +23,7 @@ def weft(monkeypatch, capsys):
 
 
 def test_names():
-    assert list(select_tests(())) == ["tensile", "shear", "cantilever", "cusick"]
+    assert list(select_tests(())) == ["tensile", "shear", "bending", "cantilever", "cusick"]
     assert list(select_tests(["cusick", "shear"])) == ["shear", "cusick"]
     with refused(FabricError, "test", got="'cusik'", hint="'cusick'"):
         select_tests(["cusik"])
@@ -52,6 +52,7 @@ def test_everything_is_written(weft, tmp_path):
         "tensile",
         "bias",
         "gf/(cm deg)",
+        "2HB = ",
         "bending length",
         "DC =",
         "published: 60 to 76 %",
@@ -60,6 +61,7 @@ def test_everything_is_written(weft, tmp_path):
     assert "cusick: draping 1 of 1" in err and "wrote" in err
     files = sorted(p.name for p in (tmp_path / "lab").iterdir())
     assert files == [
+        "cotton-bending.csv",
         "cotton-cantilever.csv",
         "cotton-curves.png",
         "cotton-cusick.csv",
@@ -105,7 +107,7 @@ def test_a_file(weft, tmp_path):
     ("words", "said"),
     [
         (("cottn",), "did you mean 'cotton'"),
-        (("cotton", "--tests", "drape"), "one of tensile, shear, cantilever, cusick"),
+        (("cotton", "--tests", "drape"), "one of tensile, shear, bending, cantilever, cusick"),
         (("cotton", "--size", "5"), "--size"),
         (("cotton", "--tests", "cusick", "--size", "5 cm"), "1 mm to 15 mm"),
         (("nowhere.yaml",), "nowhere.yaml"),

@@ -11,6 +11,7 @@ from weft.base.errors import FabricError, WeftError
 from weft.fabric.fabric import fabric
 from weft.laboratory.cantilever import CELLS, cantilever, clamped_strip
 from weft.laboratory.elastica import PLANE
+from weft.laboratory.loop import AT, SLOPE, bending_loop
 from weft.laboratory.shear import shear
 from weft.laboratory.tensile import LENGTH, WIDTH, tensile
 from weft.laws.immediate_buckling import ImmediateBuckling
@@ -81,6 +82,30 @@ def test_frame():
     np.testing.assert_allclose(found.force, COTTON.shear * np.sin(2 * gamma) / 2, rtol=1e-6)
     assert found.modulus == pytest.approx(COTTON.shear, rel=5e-3)
     assert found.kawabata == pytest.approx(found.modulus / 56.1876, rel=1e-5)
+
+
+@pytest.mark.parametrize("direction", ["warp", "weft"])
+def test_pure_bending_gives_both_numbers_back(direction):
+    """B and 2HB of a fabric whose warp differs from its weft."""
+    other = {"bending_hysteresis_warp": 3e-4, "bending_hysteresis_weft": 8e-4}
+    cloth = dataclasses.replace(COTTON, **other)
+    loop = bending_loop(cloth, direction)
+    assert loop.slope(*SLOPE) == pytest.approx(getattr(cloth, f"bending_{direction}"), rel=0.03)
+    assert loop.width(AT) == pytest.approx(other[f"bending_hysteresis_{direction}"], rel=0.03)
+    assert bending_loop(COTTON, direction).width(AT) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_frame_gives_the_hysteresis_back():
+    found = shear(dataclasses.replace(COTTON, shear_hysteresis=1.5))
+    assert found.hysteresis == pytest.approx(1.5, rel=1e-3)
+    assert found.modulus == pytest.approx(COTTON.shear, rel=5e-3)
+
+
+def test_a_cantilever_that_rubs_reaches_further():
+    """2HB/2 holds the strip up as rigidity would."""
+    cloth = dataclasses.replace(COTTON, bending_hysteresis_warp=4e-4)
+    plain, rubs = (cantilever(c, "warp", segments=16) for c in (COTTON, cloth))
+    assert 1.02 * plain.overhang < rubs.overhang < 1.5 * plain.overhang
 
 
 def test_no_shear():

@@ -30,8 +30,8 @@ def test(
     name: Annotated[str, typer.Argument(help="A preset, or a fabric's .yaml file.")],
     tests: Annotated[
         str,
-        typer.Option(help="Of tensile,shear,cantilever,cusick.", metavar="NAMES"),
-    ] = "tensile,shear,cantilever,cusick",
+        typer.Option(help="Of tensile,shear,bending,cantilever,cusick.", metavar="NAMES"),
+    ] = "tensile,shear,bending,cantilever,cusick",
     out: Annotated[
         Path | None, typer.Option(help="Folder for CSV, JSON and pictures.", metavar="DIR")
     ] = None,
@@ -45,8 +45,8 @@ def test(
     device: Device = "cpu",
     threads: Threads = None,
 ) -> None:
-    """Test a fabric as a laboratory would: tensile in three directions, shear frame, cantilever
-    (ASTM D1388) and Cusick's drape test (BS 5058), each as a table.
+    """Test a fabric as a laboratory would: tensile in three directions, shear frame, pure bending
+    (KES-FB2), cantilever (ASTM D1388) and Cusick's drape test (BS 5058), each as a table.
 
     With --out also as CSV, JSON and pictures. All takes a minute, most of it draping.
     """

@@ -23,7 +23,7 @@ from weft.base.schema.document import read_document
 from weft.base.settings import REQUIRED, setting
 from weft.base.trees import Json, Yaml
 from weft.base.yaml_lines import Loc
-from weft.fabric.fabric import FAR, UNITS, Fabric, fabric, known_ranges
+from weft.fabric.fabric import FAR, HYSTERESIS, UNITS, Fabric, fabric, known_ranges
 from weft.fitting.block import FitDocument, MeasurementBlock, MeasurementSettings, PlacedBlock
 from weft.fitting.measurement import FixedFields, Measurement
 from weft.fitting.value import Value
@@ -333,11 +333,12 @@ def _set_fixed_fields(
     fields: Json = {}
     for one in given:
         for field, value in one.fields.items():
-            if fields.get(field) is not None:
+            before = fields.get(field)
+            if before is not None and field not in HYSTERESIS:
                 raise FabricError(
                     f"{one.name}: {field}", got="a second time", expected="one curve a direction"
                 )
-            fields[field] = value
+            fields[field] = value if before is None else (before + value) / 2
     for m in measurements:
         for field in m.depends_on:
             curve = field.replace("stretch", "curve")

@@ -43,7 +43,9 @@ class SheetSettings(MeasurementSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class KesSettings(SheetSettings):
-    """A sheet of Kawabata's set (KES-F) as characteristic values: G, B, W, T, and EMT with LT."""
+    """A sheet of Kawabata's set (KES-F) as characteristic values: G, B, 2HG, 2HB, W, T, and EMT
+    with LT.
+    """
 
     EMT: Pair = setting(
         None,
@@ -72,6 +74,8 @@ class KesSettings(SheetSettings):
         "N*m",
         above=0,
     )
+    HB: Pair = setting(None, "2HB, warp and weft: [0.03 gf*cm/cm, 0.02 gf*cm/cm]", "N", key="2HB")
+    HG: float | None = setting(None, "2HG: 1.2 gf/cm", "N/m", key="2HG")
     T: float | None = setting(None, "thickness: 0.41 mm", "m", above=0)
 
 
@@ -128,8 +132,13 @@ def read_kes(block: PlacedBlock[KesSettings]) -> Sequence[Measurement | FixedFie
     for direction, b in zip(DIRECTIONS, given.B or ()):
         name = f"{called} B {direction}"
         out.append(Value(name, f"bending_{direction}", b, given.uncertainty * b))
+    rubs = dict(zip([f"bending_hysteresis_{d}" for d in DIRECTIONS], given.HB or ()))
+    if given.HG is not None:
+        rubs["shear_hysteresis"] = given.HG
+    if rubs:
+        out.append(FixedFields(f"{called} hysteresis", rubs, ""))
     return _with_values(
-        block, called, out, "EMT, LT, G, B, W, T", {"W": "density", "T": "thickness"}
+        block, called, out, "EMT, LT, G, B, 2HB, 2HG, W, T", {"W": "density", "T": "thickness"}
     )
 
 

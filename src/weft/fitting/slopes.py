@@ -2,7 +2,7 @@
 
 Real cloth has internal friction: a loading branch then lies above the line through the origin by
 half of the hysteresis (Kawabata's 2HG, 2HB). With ``hysteresis: true`` the fit adds a constant for
-it. The constant is fitted and then dropped, because weft's laws have no hysteresis.
+it, twice of which becomes the fabric's hysteresis: that of the straight line through the branch.
 
 In a shear frame whose sides lie along the threads weft's law gives shear x sin(a) cos(a) exactly
 (``laboratory.shear``). KES-FB4 shifts one end sideways instead, which agrees within a percent at
@@ -21,7 +21,7 @@ from weft.base.settings import REQUIRED, setting
 from weft.base.trees import Yaml
 from weft.fabric.fabric import SETTINGS, Fabric
 from weft.fitting.block import UNCERTAINTY, MeasurementBlock, PlacedBlock
-from weft.fitting.measurement import Comparison, Measurement
+from weft.fitting.measurement import Comparison, FixedFields, Measurement
 from weft.fitting.table import CurveSettings, read_loading
 from weft.fitting.value import Value
 from weft.laboratory.shear import KES
@@ -36,7 +36,8 @@ class SlopeSettings(CurveSettings):
 
     hysteresis: bool = setting(
         False,
-        "true: the branch may lie above the line of the origin by a constant (half of 2HG or 2HB)",
+        "true: the branch may lie above the line of the origin by a constant, half of 2HG or 2HB, "
+        "which the fabric gets",
     )
     uncertainty: Yaml = setting(None, f"of forces or moments, or of the modulus: {UNCERTAINTY}")
 
@@ -138,7 +139,7 @@ class SlopeTest:
 
     def read(
         self, block: MeasurementBlock, name: str, field: str, **only: str
-    ) -> Sequence[Measurement]:
+    ) -> Sequence[Measurement | FixedFields]:
         """Read the field of a fabric from the modulus, or from the loading branch, of a block.
 
         Args:
@@ -168,7 +169,14 @@ class SlopeTest:
             raise block.error("points", got, f"at least {1 + hysteresis}")
         plotted, per_field = self.plotted(x)[kept], self.per_field(x)[kept]
         data = (plotted, per_field, y[kept], sigmas[kept])
-        return [SlopeData(name, field, *data, hysteresis, self.labels)]
+        branch = SlopeData(name, field, *data, hysteresis, self.labels)
+        if not hysteresis:
+            return [branch]
+        width = 2 * float(np.polyfit(per_field, data[2], 1, w=1 / data[3])[1])
+        word, _, yarn = field.partition("_")
+        known = {f"{word}_hysteresis_{yarn}".removesuffix("_"): max(width, 0.0)}
+        note = f"{name}: the fabric's hysteresis is {max(width, 0.0):.3g} {self.units[1]}"
+        return [branch, FixedFields(f"{name} hysteresis", known, note)]
 
 
 def per_stiffness(angle: Floats) -> Floats:
@@ -200,12 +208,12 @@ BENDING = SlopeTest(
 )
 
 
-def read_shear(block: PlacedBlock[ShearSettings]) -> Sequence[Measurement]:
+def read_shear(block: PlacedBlock[ShearSettings]) -> Sequence[Measurement | FixedFields]:
     """Read the measurement of a block."""
     return SHEAR.read(block, "shear", "shear")
 
 
-def read_bending(block: PlacedBlock[BendingSettings]) -> Sequence[Measurement]:
+def read_bending(block: PlacedBlock[BendingSettings]) -> Sequence[Measurement | FixedFields]:
     """Read the measurement of a block."""
     along = block.given.direction
     return BENDING.read(block, f"bending {along}", f"bending_{along}", direction=along)

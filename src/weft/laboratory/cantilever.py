@@ -28,7 +28,9 @@ from weft.base.errors import SimulationError
 from weft.bodies.motion.pins import Pin
 from weft.discretization.mesh import TriangleMesh, cut_quads, grid
 from weft.energies.elastic.hinge_bending import STRIP, HingeBending, hinge_weight
+from weft.energies.elastic.internal_friction import HingeFriction
 from weft.fabric.fabric import Fabric
+from weft.fabric.friction import bending_friction
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laboratory.elastica import PLANE, elastica_of_chord
 from weft.laboratory.specimen import GRAVITY, find_equilibrium, require, specimen_model
@@ -132,16 +134,25 @@ def _hang(
     The search starts from ``shape``, a strip of another overhang; None: from a flat strip.
     """
     mesh, clamped = clamped_strip(length, segments)
-    if direction == "weft":
-        uv = mesh.corner_uv[..., ::-1] * [1.0, -1.0]  # a quarter turn: the front stays up
-        mesh = TriangleMesh(mesh.vertices, mesh.faces, uv, mesh.groups, mesh.source)
+    mesh = turn_strip(mesh, direction)
     weight = hinge_weight(mesh, (fabric.bending_warp, fabric.bending_weft)) / STRIP
     bending = HingeBending(mesh.hinges, weight, np.zeros(len(weight)), mesh.n_vertices)
-    model = specimen_model(mesh, fabric, [Pin(mesh.faces[clamped])], [bending])
+    friction = []
+    if fabric.has_bending_friction:
+        friction.append(HingeFriction.rubbing(mesh, *bending_friction(fabric)))
+    model = specimen_model(mesh, fabric, [Pin(mesh.faces[clamped])], [bending, *friction])
     start = mesh.vertices if shape is None else shape * length
     settings = QuasiStaticSettings(1e-6 * length, 1e-5, max_iterations=2000)
     what = f"strip of {fabric.name} that hangs over by {length:.3g} m"
     return find_equilibrium(model, start, settings, what).x / length
+
+
+def turn_strip(mesh: TriangleMesh, direction: Direction) -> TriangleMesh:
+    """Return a strip with its length along the warp, or the same with it along the weft."""
+    if direction == "warp":
+        return mesh
+    uv = mesh.corner_uv[..., ::-1] * [1.0, -1.0]  # a quarter turn: the front stays up
+    return TriangleMesh(mesh.vertices, mesh.faces, uv, mesh.groups, mesh.source)
 
 
 def _profile(x: Positions) -> Floats:

@@ -27,10 +27,13 @@ from weft.base.errors import WeftError
 from weft.bodies.motion.pins import Pin
 from weft.discretization.mesh import TriangleMesh
 from weft.discretization.polygon import unit_vectors
+from weft.energies.base import Energy
 from weft.fabric.fabric import Fabric
+from weft.fabric.friction import bending_friction
 from weft.garment.triangulate import triangulate_piece
+from weft.integrators.base import Memory
 from weft.integrators.quasi_static import QuasiStaticSettings
-from weft.laboratory.plate import plate_hinges
+from weft.laboratory.plate import plate_friction, plate_hinges
 from weft.laboratory.shadow import Shadow, shadow
 from weft.laboratory.specimen import find_equilibrium, require, specimen_model
 
@@ -145,13 +148,17 @@ def drape(fabric: Fabric, mesh: TriangleMesh, held: Ints, seed: int) -> Draping:
     """
     for field in ("bending_warp", "bending_weft"):
         require(fabric, field, "a drape test", "its folds would have no size")
-    bending = plate_hinges(mesh, (fabric.bending_warp, fabric.bending_weft))
+    bending: list[Energy] = [plate_hinges(mesh, (fabric.bending_warp, fabric.bending_weft))]
+    if fabric.has_bending_friction:
+        bending.append(plate_friction(mesh, *bending_friction(fabric)))
     rng, x, iterations = np.random.default_rng(seed), mesh.vertices, 0
+    kept: Memory = {}
     for load in LOADS:
-        model = specimen_model(mesh, fabric, [Pin(held)], [bending], weight=load)
+        model = specimen_model(mesh, fabric, [Pin(held)], bending, weight=load)
         settings = AT_LAST if load == LOADS[-1] else ON_THE_WAY
         what = f"drape of {fabric.name}, seed {seed}, under {load:.0%} of its weight"
-        found = find_equilibrium(model, x + _bumps(mesh, rng), settings, what)
+        found = find_equilibrium(model, x + _bumps(mesh, rng), settings, what, kept)
+        kept = found.phi.remember(found.x)
         x, iterations = found.x, iterations + found.counts.iterations
     energy = sum(found.phi.terms(x).values())
     seen = shadow(x, mesh.faces, mesh.groups["rim"], DISK)

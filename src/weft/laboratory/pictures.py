@@ -15,6 +15,7 @@ from weft.io.files import atomic_write
 from weft.laboratory.cantilever import Cantilever
 from weft.laboratory.cusick import DISK, SPECIMEN, Cusick, Draping
 from weft.laboratory.elastica import PLANE
+from weft.laboratory.loop import HysteresisLoop
 from weft.laboratory.shadow import ray_angles
 from weft.laboratory.shear import Shear
 from weft.laboratory.sheet import FabricSheet
@@ -138,6 +139,7 @@ def draw_sheet(sheet: FabricSheet, path: Path) -> None:
     tests: Sequence[tuple[Callable[..., None], object]] = (
         (_tensile, sheet.tensile),
         (_shear, sheet.shear),
+        (_bending, sheet.bending),
         (_cantilever, sheet.cantilever),
         (_outlines, sheet.cusick),
     )
@@ -154,7 +156,16 @@ def _tensile(results: Sequence[Tensile], axes: "Axes") -> None:
 
 def _shear(result: Shear, axes: "Axes") -> None:
     axes.plot(result.angle, result.force, "o-", ms=3, color=INK["bias"])
+    if result.loop is not None:
+        axes.plot(np.degrees(result.loop.strain), result.loop.load, color=INK["bias"], lw=1)
     axes.set(xlabel="shear angle [deg]", ylabel="force per width [N/m]", title="shear frame")
+
+
+def _bending(loops: Mapping[str, HysteresisLoop], axes: "Axes") -> None:
+    for direction, loop in loops.items():
+        axes.plot(loop.strain / 100, 1e3 * loop.load, lw=1, color=INK[direction], label=direction)
+    axes.set(xlabel="curvature [1/cm]", ylabel="moment per width [mN]", title="pure bending")
+    axes.legend(frameon=False)
 
 
 def _cantilever(results: Sequence[Cantilever], axes: "Axes") -> None:

@@ -17,6 +17,7 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.elastic.hinge_bending import HingeBending, check_stiffness, hinge_weight
+from weft.energies.elastic.internal_friction import BENDING_SLIP, HingeFriction
 from weft.energies.elastic.quadratic_bending import QuadraticBending
 
 
@@ -49,17 +50,40 @@ def plate_hinges(
     )
 
 
+def plate_friction(
+    mesh: TriangleMesh, hysteresis: tuple[float, float], curvature: float = BENDING_SLIP
+) -> HingeFriction:
+    """Build friction of hinges with which cylinders along warp and weft pay half of 2HB per area
+    and curvature.
+
+    Args:
+        mesh: flat, with material coordinates at its vertices.
+        hysteresis: 2HB [N] of bending the warp yarns and the weft yarns.
+        curvature: [1/m] of slip.
+
+    Raises:
+        FabricError: a slip that is not above 0.
+    """
+    angles, unit = np.abs(cylinder_angles(mesh)), np.eye(2)
+    friction = [HingeFriction.rubbing(mesh, (w, f), curvature) for w, f in unit]
+    paid = 2 * angles @ np.stack([e.weight * e.slip for e in friction], 1) / mesh.rest_area.sum()
+    wanted = np.maximum(np.linalg.solve(paid, hysteresis), 0.0)
+    return HingeFriction.rubbing(mesh, (float(wanted[0]), float(wanted[1])), curvature)
+
+
+def cylinder_angles(mesh: TriangleMesh) -> Floats:
+    """Return the angles of hinges (2,h) [m] over the curvature of cylinders along warp and weft."""
+    # its coefficients are the derivative of the angle
+    form = QuadraticBending.of(mesh, (1.0, 1.0))
+    uv = mesh.vertex_uv
+    assert uv is not None
+    return np.stack([(form.coefficient * (z**2 / 2)[mesh.hinges]).sum(1) for z in uv.T])
+
+
 def cylinder_energies(mesh: TriangleMesh) -> Floats:
     """Return (2,2) energies of cylinders along warp (row 0) and weft, over kappa^2/2 and area.
 
     The columns are hinge weights of (1, 0) N m and (0, 1) N m.
     """
-    # its coefficients are the derivative of the angle
-    form = QuadraticBending.of(mesh, (1.0, 1.0))
-    uv = mesh.vertex_uv
-    assert uv is not None
-    angle = [(form.coefficient * (z**2 / 2)[mesh.hinges]).sum(1) for z in uv.T]
     weight = [hinge_weight(mesh, pair) for pair in ((1.0, 0.0), (0.0, 1.0))]
-    return np.array([[float((w * a**2).sum()) for w in weight] for a in angle]) / float(
-        mesh.rest_area.sum()
-    )
+    return np.asarray(cylinder_angles(mesh) ** 2 @ np.stack(weight, 1) / mesh.rest_area.sum())

@@ -13,19 +13,18 @@ import numpy as np
 
 from weft.base.arrays import Floats, Positions
 from weft.base.errors import WeftError
-from weft.bodies.motion.pins import Pin
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.fabric.fabric import Fabric
-from weft.integrators.quasi_static import QuasiStaticSettings
-from weft.laboratory.specimen import find_equilibrium, require, specimen_model
+from weft.laboratory.loop import HysteresisLoop, around, lead
+from weft.laboratory.specimen import require
 from weft.laws.base import Law
 
 SIDE, CELLS = 0.1, 8  # [m]; elements along a side
 ANGLES = (0.5, 1.0, 2.0, 2.5, 4.0, 6.0, 8.0)  # [degrees]
 KES = (0.5, 2.5)  # [degrees] between which G is measured
 GF_PER_CM = 0.980665  # [N/m]
-SETTINGS = QuasiStaticSettings(1e-8, 1e-6, imperfection=0.0)
+MOST, AT = 8.0, 0.5  # [degrees] of the loop, and where Kawabata reads 2HG
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +33,12 @@ class Shear:
 
     angle: Floats  # (k,) [degrees] gamma
     force: Floats  # (k,) [N/m] per width
+    loop: HysteresisLoop | None = None  # over angles [rad], of fabrics with internal friction
+
+    @property
+    def hysteresis(self) -> float:
+        """Kawabata's 2HG [N/m], at 0.5 degrees."""
+        return 0.0 if self.loop is None else self.loop.width(float(np.radians(AT)))
 
     @property
     def modulus(self) -> float:
@@ -72,23 +77,20 @@ def shear(fabric: Fabric, angles: Sequence[float] = ANGLES, law: Law | None = No
         )
     mesh = grid(CELLS + 1, CELLS + 1, SIDE, SIDE, "alternating")
     bending = HingeBending.of(mesh, (fabric.bending_warp, fabric.bending_weft))
-    forces = []
-    for gamma in np.radians(given):
-        start, rate = _frame(mesh, float(gamma))
-        pin = Pin(mesh.boundary)
-        model = specimen_model(mesh, fabric, [pin], [bending], weight=0, law=law, start=start)
-        what = f"square of {fabric.name} sheared by {np.degrees(gamma):.3g} degrees"
-        found = find_equilibrium(model, start, SETTINGS, what)
-        forces.append(abs(float((found.phi.reaction(found.x) * rate).sum())) / SIDE**2)
-    return Shear(given, np.array(forces))
+
+    def place(gamma: float) -> Positions:
+        return _frame(mesh, gamma)
+
+    force = lead(fabric, mesh, [bending], place, np.radians(given), SIDE**2, law)
+    if fabric.shear_hysteresis is None:
+        return Shear(given, np.abs(force))
+    path = around(float(np.radians(MOST)))
+    loop = HysteresisLoop(path, lead(fabric, mesh, [bending], place, path, SIDE**2, law))
+    return Shear(given, np.abs(force), loop)
 
 
-def _frame(mesh: TriangleMesh, gamma: float) -> tuple[Positions, Positions]:
-    """Return (n,3) [m] vertices sheared symmetrically by gamma [rad], and their derivative by
-    gamma.
-    """
+def _frame(mesh: TriangleMesh, gamma: float) -> Positions:
+    """Return (n,3) [m] vertices sheared symmetrically by gamma [rad]."""
     u, v = mesh.vertices[:, [0]], mesh.vertices[:, [2]]
     c, s = np.cos(gamma / 2), np.sin(gamma / 2)
-    x = u * [c, 0.0, s] + v * [s, 0.0, c]
-    rate = 0.5 * (u * [-s, 0.0, c] + v * [c, 0.0, -s])
-    return x, rate
+    return np.asarray(u * [c, 0.0, s] + v * [s, 0.0, c])

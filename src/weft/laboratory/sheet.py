@@ -2,19 +2,21 @@
 
 import csv
 import io
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from weft.base.errors import FabricError, WeftError, check_known
 from weft.base.trees import Json
 from weft.fabric.fabric import Fabric
-from weft.laboratory.cantilever import Cantilever, cantilever
+from weft.laboratory.cantilever import Cantilever, Direction, cantilever
 from weft.laboratory.cusick import Cusick, Draping, cusick
+from weft.laboratory.loop import AT, GF, SLOPE, HysteresisLoop, bending_loop
 from weft.laboratory.reference_values import DRAPE_COEFFICIENTS
-from weft.laboratory.shear import Shear, shear
+from weft.laboratory.shear import GF_PER_CM, Shear, shear
 from weft.laboratory.tensile import CUTS, Tensile, tensile
 
-TESTS = ("tensile", "shear", "cantilever", "cusick")
+TESTS = ("tensile", "shear", "bending", "cantilever", "cusick")
+DIRECTIONS: Sequence[Direction] = ("warp", "weft")
 Say = Callable[[str], None]  # progress, a line at a time
 Cell = float | int | str
 
@@ -51,6 +53,7 @@ class FabricSheet:
     fabric: Fabric
     tensile: Sequence[Tensile] = ()
     shear: Shear | None = None
+    bending: Mapping[Direction, HysteresisLoop] = field(default_factory=dict)
     cantilever: Sequence[Cantilever] = ()
     cusick: Cusick | None = None
 
@@ -62,6 +65,8 @@ class FabricSheet:
             tables.append(_tensile_table(self.tensile))
         if self.shear is not None:
             tables.append(_shear_table(self.shear, self.fabric))
+        if self.bending:
+            tables.append(_bending_table(self.bending))
         if self.cantilever:
             tables.append(_cantilever_table(self.cantilever))
         if self.cusick is not None:
@@ -125,9 +130,12 @@ def sheet(
     if "shear" in chosen:
         say("shear: a square in a frame")
         results["shear"] = shear(fabric)
+    if "bending" in chosen:
+        say("bending: a specimen between clamps, warp and weft")
+        results["bending"] = {d: bending_loop(fabric, d) for d in DIRECTIONS}
     if "cantilever" in chosen:
         say("cantilever: sliding strips out, warp and weft")
-        results["cantilever"] = [cantilever(fabric, "warp"), cantilever(fabric, "weft")]
+        results["cantilever"] = [cantilever(fabric, d) for d in DIRECTIONS]
     if "cusick" in chosen:
         say(f"cusick: draping 1 of {drapings}")
 
@@ -158,7 +166,28 @@ def _shear_table(result: Shear, fabric: Fabric) -> TestTable:
         f"G = {result.modulus:.4g} N/m per radian = {result.kawabata:.3g} gf/(cm deg), from 0.5 to "
         f"2.5 degrees; given {fabric.shear:.4g} N/m"
     )
-    return TestTable("shear", ("angle [deg]", "force [N/m]"), rows, [note])
+    notes = [note]
+    if result.loop is not None:
+        width = result.hysteresis
+        notes.append(
+            f"2HG = {width:.4g} N/m = {width / GF_PER_CM:.3g} gf/cm, at 0.5 degrees; given "
+            f"{fabric.shear_hysteresis or 0.0:.4g} N/m"
+        )
+    return TestTable("shear", ("angle [deg]", "force [N/m]"), rows, notes)
+
+
+def _bending_table(loops: Mapping[Direction, HysteresisLoop]) -> TestTable:
+    rows = [
+        (d, float(c) / 100, 1e3 * float(m))
+        for d, loop in loops.items()
+        for c, m in zip(loop.strain, loop.load)
+    ]
+    notes = [
+        f"{d}: B = {loop.slope(*SLOPE) / (GF * 0.01):.3g} gf cm^2/cm from 0.5 to 1.5 /cm, 2HB = "
+        f"{loop.width(AT) / GF:.3g} gf cm/cm at 1 /cm"
+        for d, loop in loops.items()
+    ]
+    return TestTable("bending", ("direction", "curvature [1/cm]", "moment [mN]"), rows, notes)
 
 
 def _cantilever_table(results: Sequence[Cantilever]) -> TestTable:

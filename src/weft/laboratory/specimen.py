@@ -10,10 +10,13 @@ from weft.bodies.motion.pins import Pin
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.base import Energy
+from weft.energies.elastic.internal_friction import ShearFriction
 from weft.energies.elastic.membrane import Membrane
 from weft.energies.loads.gravity import Gravity
 from weft.fabric.fabric import UNITS, Fabric
+from weft.fabric.friction import slipping_shear
 from weft.fabric.law import default_law
+from weft.integrators.base import Memory
 from weft.integrators.model import Model
 from weft.integrators.quasi_static import Equilibrium, QuasiStatic, QuasiStaticSettings
 from weft.laws.base import Law
@@ -47,7 +50,7 @@ def specimen_model(
     law: Law | None = None,
     start: Positions | None = None,
 ) -> Model:
-    """Build the model of a specimen: membrane, bending and ``weight`` times gravity.
+    """Build the model of a specimen: membrane with friction, bending, ``weight`` times gravity.
 
     Args:
         mesh: the specimen.
@@ -59,21 +62,28 @@ def specimen_model(
         start: (n,3) [m] where pinned vertices are; None: where the mesh has them.
     """
     mass = fabric.density * mesh.vertex_area
-    membrane = Membrane(linear_triangle(mesh), law or default_law(fabric))
+    samples = linear_triangle(mesh)
+    membrane = [Membrane(samples, law or default_law(fabric))]
+    if fabric.shear_hysteresis is not None:
+        membrane.append(ShearFriction(samples, slipping_shear(fabric)))
     load = (Gravity(mass, (0.0, -weight * GRAVITY, 0.0)),) if weight else ()
     at = mesh.vertices if start is None else start
-    return Model(mass, (membrane, *bending, *load), tuple(pins), at)
+    return Model(mass, (*membrane, *bending, *load), tuple(pins), at)
 
 
 def find_equilibrium(
-    model: Model, x: Positions, settings: QuasiStaticSettings, what: str
+    model: Model,
+    x: Positions,
+    settings: QuasiStaticSettings,
+    what: str,
+    kept: Memory | None = None,
 ) -> Equilibrium:
-    """Return the equilibrium near x (n,3) [m].
+    """Return the equilibrium near x (n,3) [m], with what the cloth remembers (``kept``).
 
     Raises:
         SimulationError: none was found; ``what`` names the test in the message.
     """
-    found = QuasiStatic(settings).solve(model, np.asarray(x))
+    found = QuasiStatic(settings).solve(model, np.asarray(x), kept=kept)
     if not found.outcome.ok:
         raise SimulationError(
             what, got=found.outcome.name, expected="an equilibrium", hint=found.outcome.advice

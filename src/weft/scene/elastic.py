@@ -34,12 +34,7 @@ from weft.energies.elastic.condition import (
 from weft.energies.elastic.creases import Creases
 from weft.energies.elastic.curvature_damping import CurvatureDamping
 from weft.energies.elastic.hinge_bending import HingeBending, dihedral_angles, rest_angles
-from weft.energies.elastic.internal_friction import (
-    BENDING_SLIP,
-    SHEAR_SLIP,
-    HingeFriction,
-    ShearFriction,
-)
+from weft.energies.elastic.internal_friction import HingeFriction, ShearFriction
 from weft.energies.elastic.measured_bending import MeasuredBending
 from weft.energies.elastic.membrane import Membrane
 from weft.energies.elastic.permanent_stretch import PermanentStretch
@@ -51,7 +46,8 @@ from weft.energies.elastic.quadric_bending import QuadricBending
 from weft.energies.elastic.strain_limit import StrainLimits
 from weft.energies.element_energy import ElementEnergy
 from weft.fabric.fabric import Fabric
-from weft.laws import DotShear, ImmediateBuckling, Law, StrainLimit
+from weft.fabric.friction import bending_friction, slipping_shear
+from weft.laws import ImmediateBuckling, Law, StrainLimit
 from weft.scene.painted import paint_energy, paint_law
 
 if TYPE_CHECKING:
@@ -114,15 +110,9 @@ def _membranes(scene: "Scene", fabric: Fabric, surface: Surface) -> Made:
             )
     friction: Made = ()
     if fabric.shear_hysteresis is not None:
-        shear = paint_law(fabric, _slipping_shear, len(samples.stencil), weights)
+        shear = paint_law(fabric, slipping_shear, len(samples.stencil), weights)
         friction = (ShearFriction(samples, shear),)
     return (*membranes, *friction, *limits_of(fabric, samples, weights))
-
-
-def _slipping_shear(fabric: Fabric) -> DotShear:
-    """Return the law of a fabric's friction in shear."""
-    slip = float(np.sin(fabric.shear_slip or SHEAR_SLIP))
-    return DotShear((fabric.shear_hysteresis or 0.0) / (2 * slip), slip)
 
 
 def membrane_of(
@@ -308,20 +298,15 @@ def _conditions(scene: "Scene", fabric: Fabric, form: ConditionForm) -> Conditio
 
 
 def _triangles(scene: "Scene", fabric: Fabric, surface: Triangles) -> Made:
-    bending = bending_of_triangles(scene, fabric, surface)
+    bending, mesh = bending_of_triangles(scene, fabric, surface), surface.mesh
     if not fabric.has_bending_friction:
         return (bending,)
-    rest = rest_of(scene, surface.mesh)
-    make = partial(hinge_friction, mesh=surface.mesh, rest=rest)
+    rest = rest_of(scene, mesh)
+
+    def make(fabric: Fabric) -> HingeFriction:
+        return HingeFriction.rubbing(mesh, *bending_friction(fabric), rest)
+
     return bending, paint_energy(scene.cloth, fabric, make)
-
-
-def hinge_friction(
-    fabric: Fabric, mesh: TriangleMesh, rest: str | Floats = "flat"
-) -> HingeFriction:
-    """Build the friction in the bending of a fabric's triangles, from the rest angles on."""
-    hysteresis = fabric.bending_hysteresis_warp or 0.0, fabric.bending_hysteresis_weft or 0.0
-    return HingeFriction.rubbing(mesh, hysteresis, fabric.bending_slip or BENDING_SLIP, rest)
 
 
 def bending_of_triangles(

@@ -3,23 +3,25 @@
 The cantilever must give back the rigidity that went in, by the exact heavy elastica. A ring so
 stiff that it hardly sags is a clamped annular plate, whose edge sinks by a closed form. Drape
 coefficients of fabrics are compared with those that were measured on the same cloth
-(``laboratory.reference_values``); these rows are indicative, because a real cloth also loses energy
-in bending, which weft leaves out (``docs/laboratory.md`` says which fabrics fit, and what does
-not).
+(``laboratory.reference_values``); these rows are indicative (``docs/laboratory.md`` says which
+fabrics fit, and what does not). Pure bending and the shear frame must give B, 2HB and 2HG back.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from weft.bodies.motion.pins import Pin
 from weft.fabric.fabric import Fabric, fabric
 from weft.laboratory.cantilever import Direction, cantilever
-from weft.laboratory.cusick import DISK, SPECIMEN, cusick, specimen
+from weft.laboratory.cusick import DISK, SPECIMEN, Cusick, cusick, specimen
 from weft.laboratory.elastica import elastica_of_chord
+from weft.laboratory.loop import AT, SLOPE, bending_loop
 from weft.laboratory.plate import plate_hinges
 from weft.laboratory.reference_values import DRAPE_COEFFICIENTS
 from weft.laboratory.shadow import area
+from weft.laboratory.shear import shear
 from weft.laboratory.specimen import GRAVITY, specimen_model
 from weft.validate.check import RowBasis, Rows, attempt, compare, measure
 from weft.validate.strip import settle
@@ -30,11 +32,13 @@ STRIPS: Sequence[tuple[str, Direction]] = (
     ("stretch-twill", "warp"),  # rigidities 3.8 : 1
     ("stretch-twill", "weft"),
 )
+RUBBING, SHEARED = "broadcloth", 1.5  # a fabric with 2HB; [N/m] its 2HG here
 PLATE_SIZE = 6e-3  # [m] edges of the ring that hardly sags
 SAG = 1e-4  # [m] approximate sag of its border
 POISSON = -1 / 3  # of a plate of hinges on equilateral triangles (docs/bending.md)
 DRAPED = [name for name, known in DRAPE_COEFFICIENTS.items() if known.measured]
 LABORATORIES = 0.05  # difference between laboratories in the drape coefficient of one fabric
+FOLDS = 1.0  # difference between drapings in the number of folds
 MESHED = "wool"  # the fabric that is draped on two meshes
 MESHES = ((6e-3, 1), (5e-3, 0))  # edge lengths [m] and seeds of two meshes that must agree
 AGREE = 0.02  # tolerance of the drape coefficients of two meshes
@@ -57,6 +61,19 @@ def _strip(case: str, name: str, direction: Direction) -> Rows:
         yield compare(
             "cantilever/overhang over c", elastica_of_chord().length, found.overhang / c, 7e-3
         )
+
+
+def loops() -> Rows:
+    """Compare B, 2HB and 2HG that KES-FB2 and the shear frame read with those that went in."""
+    cloth = replace(fabric(RUBBING), shear_hysteresis=SHEARED)
+    yield from attempt("pure bending", _pure_bending, cloth)
+    yield from measure("shear frame/2HG", SHEARED, 1e-3, lambda: shear(cloth).hysteresis)
+
+
+def _pure_bending(cloth: Fabric) -> Rows:
+    loop = bending_loop(cloth, "warp")
+    yield compare("pure bending/B", cloth.bending_warp, loop.slope(*SLOPE), 2e-2)
+    yield compare("pure bending/2HB", cloth.bending_hysteresis_warp or 0.0, loop.width(AT), 1e-2)
 
 
 def rings() -> Rows:
@@ -110,24 +127,34 @@ def plate_sag(rigidity: float, poisson: float = POISSON) -> float:
 def drapes() -> Rows:
     """Compare fabrics with measurements of the same cloth, and one fabric on two meshes."""
     for name in DRAPED:
-        low, basis = DRAPE_COEFFICIENTS[name].low, RowBasis.INDICATIVE
-        allowed = LABORATORIES / low
-        yield from measure(f"cusick/{name}", low, allowed, _coefficient, name, 0, basis=basis)
+        yield from attempt(f"cusick/{name}", _measured, name)
     yield from attempt("cusick/two meshes", _meshes)
 
 
+def _measured(name: str) -> Rows:
+    known, found = DRAPE_COEFFICIENTS[name], _drape(name, 0)
+    rows = (
+        ("", known.low, found.coefficient, LABORATORIES),
+        (" folds", float(known.nodes or 0), found.nodes, FOLDS),
+    )
+    for word, expected, got, allowed in rows:
+        case = f"cusick/{name}{word}"
+        yield compare(case, expected, got, allowed / expected, RowBasis.INDICATIVE)
+
+
 def _meshes() -> Rows:
-    coarse, fine = (_coefficient(MESHED, i) for i in range(len(MESHES)))
+    coarse, fine = (_drape(MESHED, i).coefficient for i in range(len(MESHES)))
     yield compare("cusick/two meshes", fine, coarse, AGREE / fine, RowBasis.SELF)
 
 
-def _coefficient(name: str, i: int) -> float:
-    """Return the drape coefficient of a fabric on the i-th mesh."""
+def _drape(name: str, i: int) -> Cusick:
+    """Return the drape test of a fabric on the i-th mesh."""
     size, seed = MESHES[i]
-    return cusick(fabric(name), size, mesh_seed=seed).coefficient
+    return cusick(fabric(name), size, mesh_seed=seed)
 
 
 def checks() -> Rows:
-    """Yield the rows that are computed fast: cantilevers and rings."""
+    """Yield the rows that are computed fast: cantilevers, loops and rings."""
     yield from cantilevers()
+    yield from loops()
     yield from rings()

@@ -53,10 +53,11 @@ BENDING_SLIP = 15.0  # [1/m]
 SHEAR_SLIP = float(np.radians(0.5))  # [rad]
 
 
-class Slider(SummedBound):
+class BoundFriction(SummedBound):
     """The memory of internal friction, and derivatives by it: a base of bound energies."""
 
     energy: "HingeFriction | ShearFriction"
+    period = 0.0  # of strains that are angles
 
     @abstractmethod
     def strain(self, x: WarpArray) -> Floats:
@@ -68,9 +69,10 @@ class Slider(SummedBound):
 
     def beyond(self, step: Step, x: WarpArray) -> Floats:
         """Return e - p_n of elements that slip in a step that ends at x, (m,); 0 of the others."""
-        e = self.energy
-        d = e.wrap(self.strain(x) - e.places(step))
-        return np.where(np.abs(d) > e.slip, d, 0.0)
+        d = self.strain(x) - self.energy.places(step)
+        if self.period:
+            d -= self.period * np.round(d / self.period)
+        return np.where(np.abs(d) > self.energy.slip, d, 0.0)
 
     def freeze(self, step: Step) -> None:
         """Take the sliders' places at the start of the step."""
@@ -106,8 +108,26 @@ class Slider(SummedBound):
         """Return None: how the term depends on the rest shape is not known."""
 
 
+class Sliding:
+    """What both energies of friction have: the places of their sliders."""
+
+    name: str
+    rest_angle: Floats | float = 0.0  # places in the first step
+
+    @property
+    def key(self) -> str:
+        """Name under which the sliders' places are kept from step to step."""
+        return f"{self.name}.slider"
+
+    def places(self, step: Step | None) -> Floats:
+        """Return the sliders' places at the start of a step, one for every element or one for all;
+        None: at rest.
+        """
+        return np.asarray(({} if step is None else step.kept).get(self.key, self.rest_angle))
+
+
 @dataclass(frozen=True, eq=False)
-class HingeFriction(HingeBending):
+class HingeFriction(Sliding, HingeBending):
     """Friction in the bending of hinges. Its NumPy methods are those of sliders at rest."""
 
     name: str = "bending friction"
@@ -145,11 +165,6 @@ class HingeFriction(HingeBending):
         )
 
     @property
-    def key(self) -> str:
-        """Name under which the sliders' places are kept from step to step."""
-        return f"{self.name}.slider"
-
-    @property
     def constants(self) -> ByName:
         """Constants by name: weights k [J]."""
         return {"weight": self.weight}
@@ -167,15 +182,6 @@ class HingeFriction(HingeBending):
     def parameters_in(self, step: Step | None) -> WarpArray:
         """Return the parameters with the sliders where they are at the start of a step."""
         return replace(self, rest_angle=self.places(step)).parameters()
-
-    def places(self, step: Step | None) -> Floats:
-        """Return the sliders' places at the start of a step, (h,) [rad]; None: at rest."""
-        return np.asarray(({} if step is None else step.kept).get(self.key, self.rest_angle))
-
-    @staticmethod
-    def wrap(angle: Floats) -> Floats:
-        """Return angles wrapped to [-pi, pi]."""
-        return angle - TURN * np.round(angle / TURN)
 
     def value(self, x: Positions) -> Floats:
         """Return the energy of each hinge, (h,) [J], with what sliders lose."""
@@ -195,10 +201,11 @@ class HingeFriction(HingeBending):
         return BoundHingeFriction(self, pattern)
 
 
-class BoundHingeFriction(Slider, BoundElementEnergy):
+class BoundHingeFriction(BoundFriction, BoundElementEnergy):
     """Bound friction of hinges; ``terms`` tell what sliders lose from what springs hold."""
 
     energy: HingeFriction
+    period = TURN
     dissipates = True
     is_condition = False  # Baraff & Witkin's (1998) step has no conditions with a memory
 
@@ -221,18 +228,13 @@ class BoundHingeFriction(Slider, BoundElementEnergy):
 
 
 @dataclass(frozen=True, eq=False)
-class ShearFriction(Membrane):
+class ShearFriction(Sliding, Membrane):
     """Friction in shear at the samples of a surface, with the law ``DotShear`` and its slip.
 
     Its NumPy methods are those of sliders at rest.
     """
 
     name: str = "shear friction"
-
-    @property
-    def key(self) -> str:
-        """Name under which the sliders' places are kept from step to step."""
-        return f"{self.name}.slider"
 
     @property
     def slip(self) -> Floats:
@@ -252,16 +254,6 @@ class ShearFriction(Membrane):
         """Return d(by . gradient)/dp, (q,), for ``by`` (n,3)."""
         return np.asarray(super().contract(x, by[self.stencil], step)["law.rest"])
 
-    def places(self, step: Step | None) -> Floats:
-        """Return the sliders' places at the start of a step, (q,); None: at rest."""
-        rest = np.zeros(len(self.samples.weight))
-        return np.asarray(({} if step is None else step.kept).get(self.key, rest))
-
-    @staticmethod
-    def wrap(shear: Floats) -> Floats:
-        """Return the shear itself, which is no angle."""
-        return shear
-
     def parameters_in(self, step: Step | None) -> tuple[WarpArray, ...]:
         """Return the parameters with the sliders where they are at the start of a step."""
         return self.at(self.places(step)).device_parameters
@@ -277,7 +269,7 @@ class ShearFriction(Membrane):
         return BoundShearFriction(self, pattern)
 
 
-class BoundShearFriction(Slider, BoundMembrane):
+class BoundShearFriction(BoundFriction, BoundMembrane):
     """Bound friction in shear."""
 
     energy: ShearFriction
