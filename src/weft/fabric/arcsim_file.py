@@ -19,8 +19,8 @@ from weft.base.schema.document import YamlDocument, parse_document
 from weft.base.trees import Json
 from weft.fabric.arcsim import ArcsimTables, Table
 
-# What a material may have besides, which has no counterpart here, and its value without effect.
-LEFT_OUT = {"yield_curv": None, "yield_stretch": None, "weakening": 0.0, "plastic_flow": 0.0}
+# What a material may have besides, which has no counterpart here.
+LEFT_OUT = ("yield_curv", "yield_stretch", "weakening", "plastic_flow")
 _COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
 
@@ -73,7 +73,7 @@ def read_arcsim(path: Path) -> Json:
     data, problems = document.validate(_Data, tables)
     if data is None:
         raise problems[0]
-    ignored = [k for k, none in LEFT_OUT.items() if getattr(material, k) not in (none, None)]
+    ignored = [name for name in LEFT_OUT if getattr(material, name)]
     if ignored:
         warnings.warn(f"{path.name}: {', '.join(ignored)} left out (docs/arcsim.md)", stacklevel=2)
     stretch, bend = material.stretching_mult, material.bending_mult

@@ -169,9 +169,21 @@ def mean_stiffness(c0: Scalar, c1: Scalar, e: Scalar):
 
 @wp.func
 def green_strain(F: mat32):
-    """Return Green's strain (u, v, w)."""
+    """Return Green's strain (u, v, w), and its derivatives by both columns of F."""
+    half = Scalar(0.5)
+    f0, f1 = columns(F)
     u, w, v = strains(F)
-    return vec3(u, v, w)
+    zero = vec3(Scalar(0.0))
+    by_f0 = wp.matrix_from_cols(f0, zero, half * f1)
+    by_f1 = wp.matrix_from_cols(zero, f1, half * f0)
+    return vec3(u, v, w), by_f0, by_f1
+
+
+@wp.func
+def secant(k: vec4):
+    """Return d2 psi/d(u, v, w)^2 where the stiffnesses are constant."""
+    zero = Scalar(0.0)
+    return mat33(k[0], k[1], zero, k[1], k[2], zero, zero, zero, Scalar(2.0) * k[3])
 
 
 @wp.func
@@ -184,7 +196,7 @@ def squares(G: vec3):
 @wp.func
 def psi(F: mat32, p: DataDrivenParams):
     """Return the energy density."""
-    G = green_strain(F)
+    G, _by_f0, _by_f1 = green_strain(F)
     d = direction(G)
     q = squares(G)
     c = p.strained * d.waves
@@ -209,17 +221,15 @@ def stress_and_stiffness(G: vec3, p: DataDrivenParams):
         mean, by_c, by_e = mean_stiffness(p.rest[i], c[i], d.e)
         k[i] = mean
         S += q[i] * (by_e * d.de + by_c * (by_x[i] * d.dx + by_y2[i] * d.dy2))
-    S += vec3(k[0] * G[0] + k[1] * G[1], k[2] * G[1] + k[1] * G[0], Scalar(2.0) * k[3] * G[2])
-    return S, k
+    return S + secant(k) * G, k
 
 
 @wp.func
 def pk1(F: mat32, p: DataDrivenParams):
     """Return the first Piola-Kirchhoff stress."""
-    f0, f1 = columns(F)
-    S, _k = stress_and_stiffness(green_strain(F), p)
-    shear = Scalar(0.5) * S[2]
-    return from_columns(S[0] * f0 + shear * f1, S[1] * f1 + shear * f0)
+    G, by_f0, by_f1 = green_strain(F)
+    S, _k = stress_and_stiffness(G, p)
+    return from_columns(by_f0 * S, by_f1 * S)
 
 
 @wp.func
@@ -228,16 +238,14 @@ def hessian(F: mat32, p: DataDrivenParams, psd: int):
 
     It is J^T K J of K = d2 psi/d(u, v, w)^2, by differences of the stress, plus the stress times
     the second derivatives of u, v and w. PROJECTED is the sum of both, each clamped. GAUSS_NEWTON
-    has the first alone with the stiffnesses k for K, as ARCSim's own steps have.
+    has the first alone with constant stiffnesses, as ARCSim's own steps have.
     """
     half = Scalar(0.5)
     zero = Scalar(0.0)
-    f0, f1 = columns(F)
-    G = green_strain(F)
+    G, by_f0, by_f1 = green_strain(F)
     S, k = stress_and_stiffness(G, p)
     T = mat22(S[0], half * S[2], half * S[2], S[1])
-    across = wp.min(k[1], wp.sqrt(k[0] * k[2]))
-    K = mat33(k[0], across, zero, across, k[2], zero, zero, zero, Scalar(2.0) * k[3])
+    K = secant(vec4(k[0], wp.min(k[1], wp.sqrt(k[0] * k[2])), k[2], k[3]))
     if psd == Psd.GAUSS_NEWTON:
         T = zero * T
     else:
@@ -253,15 +261,10 @@ def hessian(F: mat32, p: DataDrivenParams, psd: int):
         K = Q * wp.diag(wp.max(values, vec3(zero))) * wp.transpose(Q)
         T = clamp2(T[0, 0], T[0, 1], T[1, 1])
     I3 = wp.identity(n=3, dtype=Scalar)
-    f00 = wp.outer(f0, f0)
-    f01 = wp.outer(f0, f1)
-    f10 = wp.outer(f1, f0)
-    f11 = wp.outer(f1, f1)
-    slide = half * half * K[2, 2]
-    uu = K[0, 0] * f00 + half * K[0, 2] * (f01 + f10) + slide * f11 + T[0, 0] * I3
-    uv = K[0, 1] * f01 + half * (K[0, 2] * f00 + K[1, 2] * f11) + slide * f10 + T[0, 1] * I3
-    vv = K[1, 1] * f11 + half * K[1, 2] * (f01 + f10) + slide * f00 + T[1, 1] * I3
-    return uu, uv, vv
+    right0 = K * wp.transpose(by_f0)
+    right1 = K * wp.transpose(by_f1)
+    uu = by_f0 * right0 + T[0, 0] * I3
+    return uu, by_f0 * right1 + T[0, 1] * I3, by_f1 * right1 + T[1, 1] * I3
 
 
 @checked(LawError)
