@@ -10,8 +10,11 @@ from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.cloth.create import with_regions
 from weft.contact.contact import SelfContact
 from weft.fabric.fabric import Fabric, fabric
+from weft.fabric.folds import RESOLVED
 from weft.run.garment_quality import Quality
 from weft.run.resolution import fold_facts, scene_folds
+from weft.scene.auto_size import MOST_VERTICES
+from weft.scene.build import load_scene
 
 NO_WEIGHT = (0.0, 0.0, 0.0)
 
@@ -140,3 +143,39 @@ def test_a_flat_cloth_is_bent_nowhere(tmp_path):
     assert part["coarse"] == 0.0 and part["turn"]["max"] == pytest.approx(0.0, abs=1e-9)
     (expected,) = run.manifest["folds"]
     assert "by its weight" in expected
+
+
+def loaded(tmp_path, cloth):
+    (tmp_path / "scene.yaml").write_text(f"cloths: [{cloth}]\npins: [{{corners: top}}]\n")
+    return load_scene(tmp_path / "scene.yaml")
+
+
+@pytest.mark.parametrize(
+    "cloth",
+    [
+        "{sheet: {size: auto, height: 70 cm}, fabric: silk}",
+        "{sheet: {size: auto}, fabric: {preset: cotton, bending: [4e-5 N*m, 1e-5 N*m]}}",
+        "{panel: {outline: [[0, 0], [1, 0], [1, 1], [0, 1]], size: auto}, fabric: felt}",
+        "{sheet: {size: auto}, fabric: silk, discretization: bspline}",
+    ],
+)
+def test_an_automatic_size_resolves_the_folds_that_check_finds(tmp_path, cloth):
+    scene = loaded(tmp_path, cloth)
+    (found,) = scene_folds(scene.scene)
+    assert 0.8 * RESOLVED < found.edges < 1.3 * RESOLVED
+    (note,) = scene.notes
+    assert "size: auto is" in note
+
+
+def test_an_automatic_size_has_a_limit(tmp_path):
+    cloth = loaded(tmp_path, "{sheet: {size: auto, width: 20 m, height: 20 m}, fabric: silk}").scene
+    assert 0.9 * MOST_VERTICES < cloth.cloth.n_vertices < 1.1 * MOST_VERTICES
+
+
+def test_an_automatic_size_leaves_errors_to_where_they_belong(tmp_path):
+    with pytest.raises(weft.WeftError, match="cotn"):
+        loaded(tmp_path, "{sheet: {size: auto}, fabric: cotn}")
+    with pytest.raises(weft.WeftError, match="size"):
+        loaded(tmp_path, "{panel: {outline: [[0, 0], [1, 0], [1, 1]], size: automatic}}")
+    with pytest.raises(weft.WeftError, match="nx"):
+        loaded(tmp_path, "{sheet: {size: auto, nx: 7}}")

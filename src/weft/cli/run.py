@@ -90,6 +90,8 @@ def run(
         add_ease(loaded.garments, Wearer(loaded.scene.bodies), found)
         say_problems(found.warnings, ())
     last = frames if frames is not None else loaded.frames
+    for note in () if quiet or json else loaded.notes:
+        say(f"size     {note}")
     for problem in () if quiet or json else start_problems(loaded.scene):
         if problem.outlook is Outlook.RESOLVES:  # the others are warned of
             say(f"start    {problem.outlook.value}: {problem.text}")

@@ -54,9 +54,9 @@ def find_gathers(report: Report, size: float, worn: FabricLike | None = None) ->
         FabricError: a fabric that is not known.
     """
     found = Gathers()
-    fabrics = _Fabrics(report.pattern, worn)
+    fabrics = panel_fabrics(report.pattern, worn)
     for what, chain, fullness in _gathers(report):
-        fold = fabrics.shortest_fold(chain)
+        fold = _shortest_fold(report.pattern.panels, fabrics, chain)
         if what.startswith("elastic"):
             found.folds.append(fold)
         edge = max(fold / EDGES, FINEST * size)
@@ -85,26 +85,25 @@ def _gathers(report: Report) -> Iterator[tuple[str, EdgeChain, float]]:
         yield f"elastic {elastic.name}", chain, 1 / least
 
 
-@dataclass
-class _Fabrics:
-    """The fabrics of a pattern's panels; ``worn`` is used in place of them if it is given."""
+def panel_fabrics(pattern: Pattern, worn: FabricLike | None = None) -> dict[str, Fabric]:
+    """Return the fabric of every panel by the panel's name.
 
-    pattern: Pattern
-    worn: FabricLike | None
-    known: dict[str, Fabric] = field(default_factory=dict)
+    Args:
+        pattern: the pattern.
+        worn: fabric in place of the pattern's.
 
-    def of(self, panel: Panel) -> Fabric:
-        """Return the fabric of a panel."""
-        given = self.pattern.fabric_of(panel) if self.worn is None else self.worn
-        if repr(given) not in self.known:
-            self.known[repr(given)] = as_fabric(given)
-        return self.known[repr(given)]
+    Raises:
+        FabricError: a fabric that is not known.
+    """
+    named = {p.name: pattern.fabric_of(p) if worn is None else worn for p in pattern.panels}
+    made = {key: as_fabric(f) for key, f in {repr(f): f for f in named.values()}.items()}
+    return {name: made[repr(f)] for name, f in named.items()}
 
-    def shortest_fold(self, chain: EdgeChain) -> float:
-        """Return the length [m] of the shortest folds along a chain that the garment hangs on."""
-        panels: Sequence[Panel] = self.pattern.panels
-        mass = sum(self.of(p).density * signed_area(outline_polygon(p)[0]) for p in panels)
-        own = [self.of(chain.panels[name]) for name in {s.panel for s in chain.sides}]
-        rigidity = min(min(f.bending_warp, f.bending_weft) for f in own)
-        tension = G * mass / chain.length  # the more hangs on the chain, the shorter the folds
-        return fold_length(rigidity, tension)
+
+def _shortest_fold(panels: Sequence[Panel], fabrics: dict[str, Fabric], chain: EdgeChain) -> float:
+    """Return the length [m] of the shortest folds along a chain that the garment hangs on."""
+    mass = sum(fabrics[p.name].density * signed_area(outline_polygon(p)[0]) for p in panels)
+    own = [fabrics[s.panel] for s in chain.sides]
+    rigidity = min(min(f.bending_warp, f.bending_weft) for f in own)
+    tension = G * mass / chain.length  # the more hangs on the chain, the shorter the folds
+    return fold_length(rigidity, tension)

@@ -72,14 +72,15 @@ def scene_folds(scene: SceneLike) -> Iterator[RegionFold]:
             fabric, surface = next(surfaces)
             if isinstance(surface, Rod):
                 continue
-            found = [_pull(cloth, region, ids, *paths) for ids in _faces_of(region, pieces)]
-            if held:
-                found.append(weight_fold(fabric, density * model.gravity, size))
+            hung = weight_fold(fabric, density * model.gravity, size) if held else None
             fewest = FEWEST_POINTS if isinstance(surface, SplineSurface) else FEWEST
-            for fold in found:
+            room = 0.0
+            if model.contact is not None:
+                thickness = model.contact.mesh.sides.thickness[cloth.faces[region.faces]]
+                room = model.contact.gap + float(thickness.max())
+            for fold in (_pull(cloth, region, pieces, *paths), hung):
                 if fold is not None:
                     edge = _width_across(cloth, region, surface, np.asarray(fold.across))
-                    room = _room(scene, region)
                     yield RegionFold(region.name, fabric, fold, edge, fewest, room)
 
 
@@ -94,14 +95,6 @@ def _hanging(cloth: Cloth, parts: Sequence[ClothPart]) -> tuple[float, tuple[flo
     warp, weft = np.max(each, axis=0).tolist()
     longest = max(warp, weft)
     return float(density), (longest, longest) if cloth.seams else (warp, weft)
-
-
-def _room(scene: SceneLike, region: Region) -> float:
-    """Return the distance [m] that contact keeps between layers of a region."""
-    if scene.contact is None:
-        return 0.0
-    own = region.contact_distance()
-    return scene.contact.gap + (scene.contact.thickness if own is None else own)
 
 
 def fold_facts(scene: SceneLike) -> tuple[list[str], list[str]]:
@@ -131,13 +124,6 @@ def fold_facts(scene: SceneLike) -> tuple[list[str], list[str]]:
     return facts, warnings
 
 
-def _faces_of(region: Region, pieces: Ints) -> Iterator[Ints]:
-    """Yield the faces of a region, piece by piece of the material plane."""
-    own = pieces[region.faces]
-    for piece in np.unique(own):
-        yield region.faces[own == piece]
-
-
 def _pinned_paths(scene: SceneLike) -> tuple[Ints, Floats]:
     """Return pinned vertices (p,), and where they are (t,p,3) [m] at the start, at keyframes
     and when pins let go; NaN after that.
@@ -156,24 +142,25 @@ def _pinned_paths(scene: SceneLike) -> tuple[Ints, Floats]:
     return ids, np.array(frames)
 
 
-def _pull(cloth: Cloth, region: Region, faces: Ints, ids: Ints, x: Floats) -> FoldEstimate | None:
-    """Return the folds between the pinned vertices of a flat piece that are moved apart most.
+def _pull(cloth: Cloth, region: Region, pieces: Ints, ids: Ints, x: Floats) -> FoldEstimate | None:
+    """Return the folds between the pinned vertices of a region that are moved apart most.
 
     Args:
         cloth: the cloth.
         region: the region.
-        faces: of the piece.
+        pieces: (m,) number of each face's piece of the material plane, in which it is flat.
         ids: (p,) pinned vertices.
         x: (t,p,3) [m] where they are.
     """
-    place = np.zeros((cloth.n_vertices, 2))
-    place[cloth.faces[faces].ravel()] = cloth.corner_uv[faces].reshape(-1, 2)
-    own = np.flatnonzero(np.isin(ids, cloth.faces[faces]))
+    place, piece = np.zeros((cloth.n_vertices, 2)), np.full(cloth.n_vertices, -1)
+    faces = cloth.faces[region.faces]
+    place[faces], piece[faces] = cloth.corner_uv[region.faces], pieces[region.faces, None]
+    own = np.flatnonzero(piece[ids] >= 0)
     own = own[:: len(own) // MOST_PINNED + 1]
     i, j = own[np.array(np.triu_indices(len(own), 1))]
     made = region.fabric
     rest = (place[ids[i]] - place[ids[j]]) * [made.rest_stretch_warp, made.rest_stretch_weft]
-    length = np.linalg.norm(rest, axis=1)
+    length = np.where(piece[ids[i]] == piece[ids[j]], np.linalg.norm(rest, axis=1), 0.0)
     apart = np.linalg.norm(x[:, i] - x[:, j], axis=2)
     strain = np.nan_to_num(apart / np.where(length > 0, length, np.inf)).max(axis=0) - 1
     if not (strain > LEAST_STRAIN).any():

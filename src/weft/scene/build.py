@@ -74,6 +74,7 @@ class LoadedScene:
     seconds: float  # [s]
     fps: float  # [1/s]
     garments: Sequence[Garment] = ()
+    notes: Sequence[str] = ()  # about sizes that were chosen
 
     @property
     def frames(self) -> int:
@@ -193,7 +194,7 @@ class Builder:
             self._try(("start_state",), scene.state)
         if self.problems:
             raise SceneProblems(self.problems, scene)
-        return LoadedScene(scene, f.seconds, f.fps, self.garments)
+        return LoadedScene(scene, f.seconds, f.fps, self.garments, self.source.notes)
 
     def _as_written(self) -> Json:
         """Return the fields of the scene whose values are those of the file."""
@@ -291,10 +292,8 @@ class Builder:
             with np.load(path, allow_pickle=False) as arrays:
                 return State(arrays["x"], arrays["v"])
         except (OSError, KeyError, ValueError) as error:
-            expected = "an .npz file with x and v, (n,3)"
-            raise SceneError(
-                "start_state", got=str(error), where=str(path), expected=expected
-            ) from None
+            form = "an .npz file with x and v, (n,3)"
+            raise SceneError("start_state", got=str(error), where=path, expected=form) from None
 
     def _law(self) -> Callable[[Fabric], Law] | None:
         b = self.file.law

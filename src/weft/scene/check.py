@@ -155,7 +155,7 @@ def _check_scene(path: Path, overrides: Sequence[str], found: Findings) -> Trian
     found.facts += _region_facts(cloth)
     add_maps(scene, found)
     found.facts += [text for resolves, text in problems if resolves]
-    found.facts += about_folds
+    found.facts += [*source.notes, *about_folds]
     first = first_frame(file, path.parent)
     if first is not None:
         found.facts.append(

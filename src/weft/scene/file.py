@@ -13,6 +13,7 @@ from weft.base.schema.document import YamlDocument, dotted_path, read_document
 from weft.base.trees import Json, Yaml, YamlMapping
 from weft.base.yaml_lines import Loc, parse_yaml
 from weft.io import read_shot
+from weft.scene.auto_size import choose_sizes
 from weft.scene.file_keyframes import malformed_keyframes, read_keyframes, without_keyframes
 from weft.scene.schema import SceneFile
 from weft.scene.template import INCLUDE, VARIABLES, fill_variables, include_files, variables_of
@@ -23,6 +24,7 @@ class Source(YamlDocument):
     """The tree of a scene file, with the line of every field."""
 
     overridden: frozenset[Loc] = frozenset()
+    notes: tuple[str, ...] = ()  # about sizes that were chosen
 
     what: ClassVar[str] = "scene"
     error: ClassVar[type[WeftError]] = SceneError
@@ -64,7 +66,8 @@ def read_source(
         rate, first, last = read_shot(source.path.parent / shot)
         tree.setdefault("fps", rate)
         tree.setdefault("seconds", (last - first + preroll) / rate)
-    return replace(source, tree=tree)
+    notes = tuple(choose_sizes(tree, source.path.parent))
+    return replace(source, tree=tree, notes=notes)
 
 
 def read_template(path: str | Path, overrides: Sequence[str] = ()) -> Source:

@@ -68,6 +68,15 @@ class SheetBlock(Block):
         "regular", description="direction of the diagonals; random also moves inner vertices"
     )
     seed: int = Field(0, ge=0, description="of the random pattern")
+    size: Literal["auto"] | None = Field(
+        None, description="auto: nx and ny for the folds of its weight (docs/resolution.md)"
+    )
+
+    @model_validator(mode="after")
+    def _one_size(self) -> "SheetBlock":
+        if self.size and self.model_fields_set & {"nx", "ny"}:
+            raise ValueError("give size, or nx and ny")
+        return self
 
 
 class MeshBlock(block_of(StageOptions)):  # type: ignore[misc]
@@ -105,7 +114,7 @@ class PanelBlock(Block):
         min_length=3, description="[m] corners of the piece, warp along the first coordinate"
     )
     holes: list[list[tuple[Length, Length]]] = Field([], description="[m] polygons inside it")
-    size: Size = Field(0.02, description="[m] edge length")
+    size: Size = Field(0.02, description="[m] edge length; auto: for the folds of its weight")
     seed: int = Field(0, ge=0, description="of the points inside")
 
 
@@ -127,7 +136,7 @@ class GarmentBlock(Block):
     """A garment cut from a flat pattern, sewn at the start of the run (`sewing`)."""
 
     pattern: str = Field(description="a pattern file (docs/garments.md), relative to the scene's")
-    size: Size = Field(0.02, description="[m] edge length")
+    size: Size = Field(0.02, description="[m] edge length; auto: for the folds of its weight")
     measures: dict[str, str | float] = Field(
         {}, description="in place of those that the pattern file drafts its panels from: 96 cm"
     )
