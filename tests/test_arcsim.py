@@ -15,6 +15,7 @@ from tests.refusals import refused
 from weft.adjoint.adjoint import Adjoint
 from weft.base.errors import FabricError, SceneError, WeftError
 from weft.fabric.fabric import fabric
+from weft.laboratory.loop import bending_loop
 from weft.laws import DataDriven
 from weft.scene.build import load_scene
 
@@ -174,3 +175,11 @@ def test_maps_scale_tables(write):
     x = cloth.points + 0.01 * np.sin(40 * cloth.points[:, [1, 2, 0]])
     for one, two in zip(painted, hanging(other).model().energies):
         np.testing.assert_allclose(one.gradient(x), two.gradient(x), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("direction, row", [("warp", 2), ("weft", 0)])
+def test_pure_bending_gives_the_table_back(write, direction, row):
+    """KES-FB2 in the laboratory: moment per width over curvature is a fifth of the numbers."""
+    loop = bending_loop(fabric(write()), direction)
+    rigidity = 0.2 * np.interp(abs(loop.strain), np.arange(5) * 10.0, TABLES["bending"][row])
+    np.testing.assert_allclose(loop.load, rigidity * loop.strain, rtol=0.05, atol=1e-9)

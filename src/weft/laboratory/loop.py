@@ -17,6 +17,7 @@ from weft.discretization.mesh import TriangleMesh
 from weft.energies.base import Energy
 from weft.energies.elastic.hinge_bending import STRIP, HingeBending
 from weft.energies.elastic.internal_friction import HingeFriction
+from weft.energies.elastic.measured_bending import MeasuredBending
 from weft.fabric.fabric import Fabric
 from weft.fabric.friction import bending_friction
 from weft.integrators.base import Memory
@@ -110,7 +111,10 @@ def bending_loop(fabric: Fabric, direction: Direction) -> HysteresisLoop:
     # The clamps are in the middle of the first and the last row of cells.
     cell = GAP / CELLS
     mesh = turn_strip(clamped_strip(GAP + cell / 2, CELLS + 1)[0], direction)
-    elastic = HingeBending.of(mesh, (fabric.bending_warp / STRIP, fabric.bending_weft / STRIP))
+    rigidity = fabric.bending_warp / STRIP, fabric.bending_weft / STRIP
+    elastic = HingeBending.of(mesh, rigidity)
+    if fabric.arcsim is not None:
+        elastic = MeasuredBending.of_table(mesh, fabric.arcsim.rigidities(rigidity))
     bending = elastic, HingeFriction.rubbing(mesh, *bending_friction(fabric))
 
     def place(curvature: float) -> Positions:
