@@ -1,6 +1,8 @@
 """Internal friction: on every integrator, with other memories, what resumes, what is refused."""
 
 import dataclasses
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -14,7 +16,9 @@ from tests.test_simulation import same_run
 from tests.worlds.scenes import alone
 from weft.base.errors import FabricError, SceneError
 from weft.energies.elastic.hinge_bending import dihedral_angles
+from weft.energies.elastic.internal_friction import HingeFriction
 from weft.fabric.fabric import fabric as as_fabric
+from weft.validate.creases import HingedPair
 
 pytestmark = pytest.mark.quick
 
@@ -61,6 +65,20 @@ def test_nothing_drifts_under_a_held_load():
     assert np.abs(ten.x - one.x).max() < 1e-6
     name = "bending friction.slider"
     assert np.abs(after[name] - before[name]).max() < 1e-5
+
+
+def test_the_path_does_not_depend_on_the_rate():
+    """Turned there in one step or in nine, of any length, a hinge has the same moment."""
+    make = partial(HingeFriction.rubbing, hysteresis=(1e-3, 2e-3))
+    way, moments = [0.0, 1.4, -0.9, -0.7, 0.3, -1.3], []
+    for parts, dt in ((1, 10.0), (9, 1e-3)):
+        pair = HingedPair(make)
+        moments.append([])
+        for a, b in pairwise(way):
+            for theta in np.linspace(a, b, parts + 1)[1:]:
+                pair.turn(float(theta), dt)
+            moments[-1].append(pair.moment())
+    np.testing.assert_allclose(*moments, rtol=1e-10)
 
 
 @pytest.mark.parametrize("adaptive", [False, True])

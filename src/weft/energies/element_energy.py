@@ -100,7 +100,8 @@ class ElementEnergy(ContractedEnergy, ABC):
 
     def value(self, x: Positions) -> Floats:
         """Return the energy of each element, (m,) [J], undamped."""
-        return self._evaluate(x, self.kernels.energy, kernel.empty(len(self.stencil), vec2))[:, 0]
+        out = kernel.empty(len(self.stencil), vec2)
+        return np.asarray(self._evaluate(x, self.kernels.energy, out).sum(1))
 
     def gradient(self, x: Positions, parameters: WarpStruct = None) -> Floats:
         """Return the gradient of each element's energy, (m,k,3) [N].

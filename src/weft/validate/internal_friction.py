@@ -7,21 +7,19 @@ strip that has come to rest under its weight stays, however many steps follow.
 """
 
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 
-from weft.base.arrays import Floats
 from weft.bodies.motion.pins import Pin
 from weft.discretization.mesh import grid
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.energies.elastic.internal_friction import HingeFriction
 from weft.energies.loads.gravity import Gravity
+from weft.laboratory.loop import PARTS, HysteresisLoop, around
 from weft.validate.check import Rows, attempt, compare, measure
 from weft.validate.creases import DENSITY, EASE, EDGE, HingedPair, advance, clamped_model
 
 WIDTH, SLIP, RIGIDITY = 1.2e-3, 15.0, 1.2e-5  # [N] 2HB; [1/m] curvature of slip; [N m]
-PARTS = (1, 40)  # steps of a branch of the loop
 STRIP = (0.06, 0.02)  # [m]
 TURN = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 RUBBING = partial(HingeFriction.rubbing, hysteresis=(WIDTH, WIDTH), curvature=SLIP)
@@ -29,34 +27,24 @@ RUBBING = partial(HingeFriction.rubbing, hysteresis=(WIDTH, WIDTH), curvature=SL
 
 def checks() -> Rows:
     """Compare width and loss of the loop, creep and rigid motion with their closed forms."""
-    for parts in PARTS:
-        yield from attempt(f"internal-friction/loop in {parts}", _loop, parts)
+    yield from attempt("internal-friction/loop", _loop)
     yield from measure("internal-friction/rigid motion", 0.0, 1e-9, slip_when_carried)
     yield from measure("internal-friction/creep", 0.0, 1e-6, creep)
 
 
-def _loop(parts: int) -> Rows:
+def _loop() -> Rows:
     pair = HingedPair(RUBBING)
     assert isinstance(pair.energy, HingeFriction)
     slip = float(pair.energy.slip[0])
-    most = 10 * slip
-    corners = np.array([0.0, most, most - 2 * slip, 0.0, -most, 2 * slip - most, 0.0, most])
-    found = [_branch(pair, a, b, parts) for a, b in pairwise(corners)]
-    width = found[5][1][-1] - found[2][1][-1]
-    yield compare(f"internal-friction/width in {parts}", WIDTH * EDGE, width, 1e-12)
-    loss = sum(float(np.trapezoid(M, theta)) for theta, M in found[1:])
-    expected = 2 * WIDTH * EDGE * (most - slip)
-    yield compare(f"internal-friction/loss in {parts}", expected, loss, 1e-12)
-
-
-def _branch(pair: HingedPair, start: float, end: float, parts: int) -> tuple[Floats, Floats]:
-    """Return angles [rad] and moments [N m] on the way between two angles."""
-    angles = np.linspace(start, end, parts + 1)
-    moments = [pair.moment()]
-    for theta in angles[1:]:
-        pair.turn(theta, 0.1)
+    path, moments = around(PARTS * slip), []
+    for theta in path:
+        pair.turn(float(theta), 0.1)
         moments.append(pair.moment())
-    return angles, np.array(moments)
+    loop = HysteresisLoop(path, np.array(moments))
+    yield compare("internal-friction/width", WIDTH * EDGE, loop.width(0.0), 1e-12)
+    loss = np.trapezoid(loop.load[PARTS:], path[PARTS:])
+    expected = 2 * WIDTH * EDGE * (PARTS - 1) * slip
+    yield compare("internal-friction/loss", expected, loss, 1e-12)
 
 
 def slip_when_carried() -> float:

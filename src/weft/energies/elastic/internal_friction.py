@@ -43,8 +43,7 @@ from weft.energies.elastic.membrane import BoundMembrane, Membrane
 from weft.energies.element_energy import BoundElementEnergy
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
-from weft.kernel import Scalar, WarpArray, vec2
-from weft.laws.base import sampled_law
+from weft.kernel import Scalar, WarpArray
 from weft.solve.sparse.block_csr import BlockPattern
 
 # Half of the change of strain over which a loop changes sides, where the fabric does not say it.
@@ -77,11 +76,6 @@ class BoundFriction(SummedBound):
     def freeze(self, step: Step) -> None:
         """Take the sliders' places at the start of the step."""
         self._step = step
-        self.set_places(self.energy.places(step))
-
-    @abstractmethod
-    def set_places(self, places: Floats) -> None:
-        """Put the sliders of the parameters on the device at their places, (m,)."""
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
         """Return the sliders' places after a step that ended at x, by name."""
@@ -183,11 +177,6 @@ class HingeFriction(Sliding, HingeBending):
         """Return the parameters with the sliders where they are at the start of a step."""
         return replace(self, rest_angle=self.places(step)).parameters()
 
-    def value(self, x: Positions) -> Floats:
-        """Return the energy of each hinge, (h,) [J], with what sliders lose."""
-        out = kernel.empty(len(self.hinges), vec2)
-        return np.asarray(self._evaluate(x, self.kernels.energy, out).sum(1))
-
     def contract(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
         """Return d(by . gradient)/dc by constant, (h,), for ``by`` (h,4,3)."""
         return {"weight": super().contract(x, by, step)["weight"]}
@@ -222,9 +211,10 @@ class BoundHingeFriction(BoundFriction, BoundElementEnergy):
         kernel.pull_back(angles, len(by), at, e.device_stencil, out)
         return kernel.derivatives(at)
 
-    def set_places(self, places: Floats) -> None:
-        """Put the sliders of the parameters on the device at their places."""
-        self.parameters = replace(self.energy, rest_angle=places).parameters()
+    def freeze(self, step: Step) -> None:
+        """Take the sliders' places at the start of the step."""
+        super().freeze(step)
+        self.parameters = self.energy.parameters_in(step)
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,13 +246,9 @@ class ShearFriction(Sliding, Membrane):
 
     def parameters_in(self, step: Step | None) -> tuple[WarpArray, ...]:
         """Return the parameters with the sliders where they are at the start of a step."""
-        return self.at(self.places(step)).device_parameters
-
-    def at(self, places: Floats) -> "ShearFriction":
-        """Return this friction with sliders at rest at other places, (q,)."""
         records = np.array(self.records()[0])
-        records["rest"] = places
-        return replace(self, law=sampled_law(self.law, [records]))
+        records["rest"] = self.places(step)
+        return (kernel.array(records, self.law.parts[0].functions.Params),)
 
     def bind(self, pattern: BlockPattern) -> "BoundShearFriction":
         """Bind the energy to the block pattern of a matrix."""
@@ -287,7 +273,7 @@ class BoundShearFriction(BoundFriction, BoundMembrane):
         np.add.at(out, s.stencil, np.einsum("qij,qaj->qai", by_F, s.gradient))
         return out
 
-    def set_places(self, places: Floats) -> None:
-        """Put the sliders of the parameters on the device at their places."""
-        moved = self.energy.at(places)
-        self._elastic = self._all = self._now = moved.law, moved.device_parameters
+    def freeze(self, step: Step) -> None:
+        """Take the sliders' places at the start of the step."""
+        super().freeze(step)
+        self._elastic = self._now = self.energy.law, self.energy.parameters_in(step)
