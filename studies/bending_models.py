@@ -14,7 +14,7 @@ value, forces and Hessian. A model may have points of its own besides the vertic
 | midedge normals | Grinspun et al. 2006: a free normal at each edge; linearly Morley's element |
 | cotangent | Meyer et al. 2003 on Voronoi areas of inner vertices, kept from the rest shape |
 | piecewise linear | QB-PL of Chen, Kaufman & Vouga 2026, "Better Bending" |
-| vertex quadrics | weft's ``quadrics`` (``weft.energies.elastic.quadric_bending``) |
+| vertex quadrics | weft's ``fitted`` (``weft.energies.elastic.fitted_bending``) |
 | vertex Hessians | Stein et al. 2018, with the boundary terms of QB-PL |
 """
 
@@ -28,10 +28,10 @@ import scipy.sparse.linalg as spla
 from studies.bending_meshes import areas, delaunay
 from weft.base.arrays import Bools, Floats, Ints
 from weft.discretization.mesh import TriangleMesh, unique_edges
+from weft.energies.elastic.fitted_bending import fit_quadrics
 from weft.energies.elastic.hinge_bending import material_corners
 from weft.energies.elastic.quadratic_bending import coefficients
 from weft.energies.elastic.quadratic_form import QuadraticForm
-from weft.energies.elastic.quadric_bending import fit_quadrics
 
 HESSIAN = (1.0, 1.0, 2.0)  # how often z_uu^2, z_vv^2 and z_uv^2 stand in |Hessian|^2
 

@@ -28,7 +28,7 @@ OPTIONS = {
     "gravity": [0.0, -9.81],
     "wind": [None, 4.0],
     "adaptive": [False, True],
-    "bending": [None, "quadratic", "quadrics"],
+    "bending": [None, "quadratic", "fitted"],
     "keyframes": [False, True],
 }
 SEARCHED = ("backward_euler", "bdf2", "quasi_static")  # integrators that hear barriers

@@ -16,6 +16,7 @@ from weft.discretization.surface import Tessellation
 from weft.energies.base import Energy
 from weft.energies.elastic.buckling_bending import BucklingBending
 from weft.energies.elastic.creases import Creases
+from weft.energies.elastic.fitted_bending import FittedBending
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.energies.elastic.internal_friction import HingeFriction, ShearFriction
 from weft.energies.elastic.measured_bending import MeasuredBending
@@ -24,7 +25,6 @@ from weft.energies.elastic.permanent_stretch import PermanentStretch
 from weft.energies.elastic.plasticity import Plasticity
 from weft.energies.elastic.quadratic_bending import QuadraticBending
 from weft.energies.elastic.quadratic_form import QuadraticForm
-from weft.energies.elastic.quadric_bending import QuadricBending
 from weft.energies.elastic.strain_limit import StrainLimits
 from weft.energies.embedded import EmbeddedEnergy
 from weft.energies.loads.gravity import Gravity
@@ -90,7 +90,7 @@ def quadratic(mesh):
 
 
 def quadrics(mesh):
-    return QuadricBending.of(mesh, (2e-2, 1e-2))
+    return FittedBending.of(mesh, (2e-2, 1e-2))
 
 
 def pairs(mesh):

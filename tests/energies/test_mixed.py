@@ -29,6 +29,7 @@ from weft.energies.elastic.bend_condition import FrozenLengthBending
 from weft.energies.elastic.buckling_bending import BucklingBending
 from weft.energies.elastic.creases import Creases
 from weft.energies.elastic.curvature_damping import CurvatureDamping
+from weft.energies.elastic.fitted_bending import FittedBending
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.energies.elastic.internal_friction import HingeFriction, ShearFriction
 from weft.energies.elastic.measured_bending import MeasuredBending
@@ -37,7 +38,6 @@ from weft.energies.elastic.permanent_stretch import PermanentStretch
 from weft.energies.elastic.plasticity import Plasticity
 from weft.energies.elastic.quadratic_bending import QuadraticBending
 from weft.energies.elastic.quadratic_form import QuadraticForm
-from weft.energies.elastic.quadric_bending import QuadricBending
 from weft.energies.elastic.strain_limit import StrainLimits
 from weft.energies.embedded import EmbeddedEnergy
 from weft.energies.loads.gravity import Gravity
@@ -141,7 +141,7 @@ def quadratic(v):
 
 
 def quadrics(v):
-    return QuadricBending.of(MESH, (v["warp"], v["weft"]), damping=v["damping"])
+    return FittedBending.of(MESH, (v["warp"], v["weft"]), damping=v["damping"])
 
 
 def pairs(v):

@@ -43,7 +43,7 @@ OWN = (
     "at",
     "edge",
     "quadratic",
-    "quadrics",
+    "fitted",
     "cubic",
     "arc",
     "points",

@@ -62,7 +62,7 @@ BOTH = ("bending_warp", "bending_weft")
     "names, settings",
     [
         *(((n,), {"law": law}) for n in ENDS if n != "density" for law in (None, NEO_HOOKEAN)),
-        *((BOTH, {"bending": kind}) for kind in ("hinges", "quadratic", "quadrics", "pairs")),
+        *((BOTH, {"bending": kind}) for kind in ("hinges", "quadratic", "fitted", "pairs")),
         (("stretch_warp", "shear"), {"damping": 0.01}),
     ],
 )

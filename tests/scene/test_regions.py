@@ -83,16 +83,16 @@ def test_regions_of_quadrics_bend_by_edges_at_their_borders(mesh):
     _, cloth = alike(mesh)
     x = np.array(mesh.vertices)
     energies = {}
-    for bending in ("quadratic", "quadrics"):
+    for bending in ("quadratic", "fitted"):
         found = weft.Scene(cloth, bending=bending).model().energies
         energies[bending] = {e.name: e for e in found if e.name.startswith("bending")}
-    assert energies["quadrics"].keys() == energies["quadratic"].keys()
-    for energy in energies["quadrics"].values():
+    assert energies["fitted"].keys() == energies["quadratic"].keys()
+    for energy in energies["fitted"].values():
         assert energy.value(x @ [[1, 0.2, 0], [0, 1, 0.3], [0.5, 0, 1]]).sum() < 1e-20
     crumpled = x + 0.01 * np.random.default_rng(0).standard_normal(x.shape)
     name = "bending between regions"
     expected = energies["quadratic"][name].value(crumpled)
-    np.testing.assert_array_equal(energies["quadrics"][name].value(crumpled), expected)
+    np.testing.assert_array_equal(energies["fitted"][name].value(crumpled), expected)
 
 
 @pytest.mark.parametrize(

@@ -398,15 +398,15 @@ def bent_sheet():
 def test_bending_is_chosen_by_name(tmp_path):
     """Every name of ``BENDING`` is one that scenes and files may say; without one, as it was."""
     from weft.energies.elastic.buckling_bending import BucklingBending
+    from weft.energies.elastic.fitted_bending import FittedBending
     from weft.energies.elastic.hinge_bending import HingeBending
     from weft.energies.elastic.quadratic_bending import QuadraticBending
-    from weft.energies.elastic.quadric_bending import QuadricBending
     from weft.scene import elastic
 
     kinds = {
         "hinges": HingeBending,
         "quadratic": QuadraticBending,
-        "quadrics": QuadricBending,
+        "fitted": FittedBending,
         "pairs": BucklingBending,
     }
     assert kinds.keys() == elastic.BENDING.keys()

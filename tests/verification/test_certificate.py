@@ -96,7 +96,7 @@ def test_weak_rows_are_indicative():
     weak = {c.name for c in checks if c.basis is RowBasis.INDICATIVE}
     assert weak == {
         "quadratic-bending/cantilever-random",
-        "quadratic-bending/quadrics-alternating",
+        "quadratic-bending/fitted-alternating",
         "flutter/hung-measured-speed",
         "flutter/hung-measured-frequency",
     }

@@ -33,6 +33,7 @@ from weft.energies.elastic.condition import (
 )
 from weft.energies.elastic.creases import Creases
 from weft.energies.elastic.curvature_damping import CurvatureDamping
+from weft.energies.elastic.fitted_bending import FittedBending
 from weft.energies.elastic.hinge_bending import HingeBending, dihedral_angles, rest_angles
 from weft.energies.elastic.internal_friction import HingeFriction, ShearFriction
 from weft.energies.elastic.measured_bending import MeasuredBending
@@ -42,7 +43,6 @@ from weft.energies.elastic.plasticity import Plasticity
 from weft.energies.elastic.pressed_lines import Pressed, press_angles
 from weft.energies.elastic.quadratic_bending import QuadraticBending
 from weft.energies.elastic.quadratic_form import QuadraticForm
-from weft.energies.elastic.quadric_bending import QuadricBending
 from weft.energies.elastic.strain_limit import StrainLimits
 from weft.energies.element_energy import ElementEnergy
 from weft.fabric.fabric import Fabric
@@ -268,7 +268,7 @@ def _pairs(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> ElementEnergy:
 BENDING: Mapping[str, Callable[["Scene", Fabric, TriangleMesh], Energy]] = {
     "hinges": _hinges,
     "quadratic": _quadratic,
-    "quadrics": partial(_quadratic, kind=QuadricBending),
+    "fitted": partial(_quadratic, kind=FittedBending),
     "pairs": _pairs,
 }
 

@@ -14,8 +14,8 @@ from weft.contact.collision_groups import CollisionPiece
 from weft.discretization.triangles import Triangles
 from weft.energies.base import Energy
 from weft.energies.elastic.buckling_bending import BucklingBending
+from weft.energies.elastic.fitted_bending import FittedBending
 from weft.energies.elastic.quadratic_bending import QuadraticBending
-from weft.energies.elastic.quadric_bending import QuadricBending
 from weft.fabric.fabric import Fabric
 from weft.laws.base import Law
 from weft.scene.elastic import bending_of_triangles
@@ -58,7 +58,7 @@ def _between(scene: "Scene", part: ClothPart, surface: Triangles, t: float) -> l
         return []
     made: list[Any] = [_bending(scene, r.fabric, surface, None) for r in part.regions]
     other = None
-    if isinstance(made[0], QuadricBending):  # it has no edges
+    if isinstance(made[0], FittedBending):  # it has no edges
         other = "quadratic"
     elif len({type(e) for e in made}) > 1:  # only some laws buckle: take hinges on all borders
         other = "hinges"

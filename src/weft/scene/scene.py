@@ -143,8 +143,8 @@ class Scene:
     )
     bending: str | None = setting(
         None,
-        "energy of triangles that bend; quadratic and quadrics: for cloth that is flat at rest "
-        "and hardly stretches, quadrics with the least dependence on the mesh; none: pairs with "
+        "energy of triangles that bend; quadratic and fitted: for cloth that is flat at rest "
+        "and hardly stretches; fitted with the least dependence on the mesh; none: pairs with "
         "`buckling` or law immediate_buckling, else hinges",
         choices=tuple(BENDING),
     )

@@ -13,8 +13,8 @@ import numpy as np
 
 from weft.base.arrays import Floats, Positions
 from weft.discretization.mesh import Pattern, TriangleMesh
+from weft.energies.elastic.fitted_bending import FittedBending
 from weft.energies.elastic.quadratic_bending import QuadraticBending
-from weft.energies.elastic.quadric_bending import QuadricBending
 from weft.validate.check import RowBasis, Rows, attempt, compare, measure
 from weft.validate.strip import GRAVITY, Material, clamped_strip, rest, strip_model, tip
 
@@ -45,9 +45,9 @@ def checks() -> Rows:
     name, indicative = "quadratic-bending/cantilever-random", RowBasis.INDICATIVE
     yield from measure(name, drop, RANDOM, _cantilever, 0, "random", basis=indicative)
     for pattern in ("regular", "random"):
-        name = f"quadratic-bending/quadrics-{pattern}"
-        yield from measure(name, drop, 2e-2, _cantilever, 0, pattern, QuadricBending)
-    name, how = "quadratic-bending/quadrics-alternating", (0, "alternating", QuadricBending)
+        name = f"quadratic-bending/fitted-{pattern}"
+        yield from measure(name, drop, 2e-2, _cantilever, 0, pattern, FittedBending)
+    name, how = "quadratic-bending/fitted-alternating", (0, "alternating", FittedBending)
     yield from measure(name, drop, 5e-2, _cantilever, *how, basis=indicative)
 
 

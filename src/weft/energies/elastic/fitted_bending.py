@@ -62,7 +62,7 @@ class Quadrics(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class QuadricBending(QuadraticBending):
+class FittedBending(QuadraticBending):
     """Bending energy of the quadrics around the vertices of a mesh, and its damping."""
 
     rest_tables = None  # type: ignore[assignment]  # the fits are not differentiated
@@ -73,7 +73,7 @@ class QuadricBending(QuadraticBending):
         stiffness: tuple[float, float],
         rest: str | Floats = "flat",
         damping: float = 0.0,
-    ) -> "QuadricBending":
+    ) -> "FittedBending":
         """Build the bending energy of a mesh with flexural rigidity (D_warp, D_weft) [N m].
 
         Arguments and errors are those of ``QuadraticBending.of``.
@@ -91,7 +91,7 @@ class QuadricBending(QuadraticBending):
             rows.append((edges.stencil[seams], edges.coefficient[seams], edges.frame[seams]))
             weight = np.concatenate([weight, edges.weight[seams]])
         stencil, coefficient, frame = _stack(rows)
-        return QuadricBending(
+        return FittedBending(
             stencil,
             coefficient,
             weight,

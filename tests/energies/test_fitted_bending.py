@@ -1,4 +1,4 @@
-"""Bending by quadrics around vertices: what it costs on surfaces, at borders, seams and corners."""
+"""Bending by fitted quadrics: what it costs on surfaces, at borders, seams and corners."""
 
 import numpy as np
 import pytest
@@ -12,14 +12,14 @@ from tests.worlds.scenes import alone
 from weft.adjoint.adjoint import Adjoint
 from weft.base.errors import MeshError, SceneError
 from weft.discretization.mesh import TriangleMesh
+from weft.energies.elastic.fitted_bending import FittedBending, fit_quadrics
 from weft.energies.elastic.quadratic_bending import QuadraticBending
-from weft.energies.elastic.quadric_bending import QuadricBending, fit_quadrics
 
 D = (3e-5, 1e-5)
 
 
 def cost(mesh, x, stiffness=D):
-    return QuadricBending.of(mesh, stiffness).value(x).sum()
+    return FittedBending.of(mesh, stiffness).value(x).sum()
 
 
 def shallow(mesh, uu, vv, uv):
@@ -54,7 +54,7 @@ def test_ripples_as_short_as_edges_cost_energy():
     """No displacement besides planes is free: the null space of each coordinate is 3."""
     for kind in KINDS:
         mesh = sheet(kind, 6, 6, 1.0, 1.0)
-        K = QuadricBending.of(mesh, (1.0, 1.0)).matrix(mesh.n_vertices).toarray()
+        K = FittedBending.of(mesh, (1.0, 1.0)).matrix(mesh.n_vertices).toarray()
         values = np.linalg.eigvalsh(K)
         assert (values < 1e-10 * values[-1]).sum() == 3, kind
         assert values[3] > 1e-6 * values[-1], kind
@@ -78,7 +78,7 @@ def test_seams_bend_as_quadratic_bending_does():
 def test_curved_rest_shape_is_refused():
     mesh = sheet("parallel", 3, 3, 1.0, 1.0)
     with pytest.raises(MeshError, match="rest angles"):
-        QuadricBending.of(mesh.with_vertices(shallow(mesh, 1.0, 0, 0)), D, "as-given")
+        FittedBending.of(mesh.with_vertices(shallow(mesh, 1.0, 0, 0)), D, "as-given")
 
 
 def test_rows_do_not_depend_on_the_unit_of_length():
@@ -89,27 +89,27 @@ def test_rows_do_not_depend_on_the_unit_of_length():
 
 
 def test_derivatives_by_the_rest_shape_are_refused_by_name():
-    scene = hung(bending="quadrics")
+    scene = hung(bending="fitted")
     with refused(SceneError, "parameter rest", got="bending"):
         Adjoint(scene, noise(scene.cloth.n_vertices), ["rest"], frames=1, fps=100)()
 
 
 def test_derivative_of_a_run_by_the_rigidity():
-    got, expected, found = compared(hung(bending="quadrics", bend=0.15), ["fabric.bending_warp"])
+    got, expected, found = compared(hung(bending="fitted", bend=0.15), ["fabric.bending_warp"])
     assert got == pytest.approx(expected, rel=1e-6) and abs(got) > 1e-9
     assert "bending" not in found.report.differences
 
 
 def test_worlds_of_a_batch_are_single_runs():
     cloth = weft.sheet(7, 6, 0.3, 0.25, fabric={"preset": "denim", "damping": "0.01 s"})
-    scene = weft.Scene(cloth, [weft.Pin(cloth.corners("top"))], bending="quadrics")
+    scene = weft.Scene(cloth, [weft.Pin(cloth.corners("top"))], bending="fitted")
     for frames in weft.batch([scene, scene], fps=50).run(frames=3):
         np.testing.assert_array_equal(frames, alone(scene, 3))
 
 
 def test_rigid_motion_is_not_damped():
     mesh = sheet("irregular", 5, 6, 1.0, 1.0)
-    made = [QuadricBending.of(mesh, D, damping=beta) for beta in (0.02, 0.0)]
+    made = [FittedBending.of(mesh, D, damping=beta) for beta in (0.02, 0.0)]
     x = shallow(mesh, 0.5, 0.2, 0.1)
     damping = DampingInStep(*made, mesh.n_vertices, still(x, dt=0.01, span=0.01))
     bent = np.abs(damping.gradient(x + shallow(mesh, 0.1, 0.0, 0.0) - mesh.vertices)).max()
