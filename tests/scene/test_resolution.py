@@ -177,5 +177,9 @@ def test_an_automatic_size_leaves_errors_to_where_they_belong(tmp_path):
         loaded(tmp_path, "{sheet: {size: auto}, fabric: cotn}")
     with pytest.raises(weft.WeftError, match="size"):
         loaded(tmp_path, "{panel: {outline: [[0, 0], [1, 0], [1, 1]], size: automatic}}")
-    with pytest.raises(weft.WeftError, match="nx"):
-        loaded(tmp_path, "{sheet: {size: auto, nx: 7}}")
+
+
+def test_a_count_that_is_given_stays(tmp_path):
+    scene = loaded(tmp_path, "{sheet: {size: auto, nx: 7}, fabric: silk}").scene
+    along, across = (len(scene.cloth.border(side)) for side in ("bottom", "left"))
+    assert along == 7 and across > 30

@@ -19,6 +19,7 @@ from weft.fabric.fabric import Fabric
 from weft.fabric.folds import (
     FEWEST,
     FEWEST_POINTS,
+    RESOLVED,
     FoldEstimate,
     bending_length,
     millimeters,
@@ -111,7 +112,7 @@ def fold_facts(scene: SceneLike) -> tuple[list[str], list[str]]:
         wave, edge, cloth = one.fold.length, millimeters(one.edge), one.fabric.name
         if gravity:
             cloth += f", bending length {millimeters(bending_length(one.fabric, gravity))}"
-        facts.append(f"{one} ({cloth}), {one.edges:.2g} edges of {edge} each")
+        facts.append(f"{one} ({cloth}): {one.edges:.2g} edges of {edge}, {RESOLVED} resolve one")
         if one.edges < one.fewest:
             needed = millimeters(wave / one.fewest)
             warnings.append(f"{one.region}: {one} need edges below {needed}; this mesh has {edge}")

@@ -16,7 +16,6 @@ from weft.garment.gathers import panel_fabrics
 from weft.scene.schema import ClothBlock, SheetBlock
 
 MOST_VERTICES = 20_000
-COUNTS = {"nx", "ny"}
 
 
 def choose_sizes(tree: Json, folder: Path) -> Iterator[str]:
@@ -35,8 +34,7 @@ def choose_sizes(tree: Json, folder: Path) -> Iterator[str]:
     for block in [tree.get("cloth"), *(cloths if isinstance(cloths, list) else [])]:
         for kind in ("sheet", "panel", "garment"):
             own = block.get(kind) if isinstance(block, dict) else None
-            # A sheet with nx or ny is refused by its block.
-            if isinstance(own, dict) and own.get("size") == "auto" and not own.keys() & COUNTS:
+            if isinstance(own, dict) and own.get("size") == "auto":
                 del own["size"]
                 with suppress(WeftError, ValueError):
                     yield f"{kind}.size: auto is {_write_size(block, own, folder)}"
@@ -68,8 +66,8 @@ def _write_size(block: Json, own: Json, folder: Path) -> str:
     edge = max(least, wave / RESOLVED)
     if cloth.sheet is None:
         own["size"] = millimeters(edge)
-    else:
-        own["nx"], own["ny"] = (np.round(size / edge).astype(int) + 1).tolist()
+    for count, length in zip(("nx", "ny"), size.tolist() if cloth.sheet else ()):
+        own.setdefault(count, round(length / edge) + 1)
     limit = f", and at most {MOST_VERTICES} vertices" if edge == least else ""
     return (
         f"{millimeters(edge)} for {RESOLVED} edges in folds of {millimeters(wave)} ({name}){limit}"

@@ -69,14 +69,8 @@ class SheetBlock(Block):
     )
     seed: int = Field(0, ge=0, description="of the random pattern")
     size: Literal["auto"] | None = Field(
-        None, description="auto: nx and ny for the folds of its weight (docs/resolution.md)"
+        None, description="auto: those of nx and ny that are left out fit the folds of its weight"
     )
-
-    @model_validator(mode="after")
-    def _one_size(self) -> "SheetBlock":
-        if self.size and self.model_fields_set & {"nx", "ny"}:
-            raise ValueError("give size, or nx and ny")
-        return self
 
 
 class MeshBlock(block_of(StageOptions)):  # type: ignore[misc]
