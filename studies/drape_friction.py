@@ -63,9 +63,7 @@ def study(say: Say, seeds: int = SEEDS, size: float = SIZE) -> Study:
 def rubbing(name: str, slip: float | None) -> Fabric:
     """Return a preset without friction (None), or with its friction and another slip [1/m]."""
     one = fabric(name)
-    if slip is not None:
-        return dataclasses.replace(one, bending_slip=slip)
-    return dataclasses.replace(one, bending_hysteresis_warp=None, bending_hysteresis_weft=None)
+    return one.without_friction if slip is None else dataclasses.replace(one, bending_slip=slip)
 
 
 def findings(rows: list[list[Cell]]) -> list[str]:

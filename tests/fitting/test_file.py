@@ -1,5 +1,6 @@
 """Fit files: what is read, what is refused by name and line, and what the command writes."""
 
+import dataclasses
 import json
 import warnings
 from pathlib import Path
@@ -13,6 +14,7 @@ from tests.refusals import refused
 from weft.base.errors import FabricError, WeftError
 from weft.cli.commands import app
 from weft.fabric.fabric import fabric
+from weft.fitting.drape_equilibrium import DrapeTester
 from weft.fitting.file import KINDS, FabricProblems, describe_kind, fields_of, read_fit
 from weft.fitting.fit import fit
 from weft.fitting.report import write_preset, write_report
@@ -117,6 +119,15 @@ def test_hysteresis_becomes_that_of_the_fabric(tmp_path):
     assert cloth.shear_hysteresis == pytest.approx(1.2 * 0.980665, rel=1e-4)
     assert cloth.bending_hysteresis_weft == pytest.approx(0.02 * 9.80665e-3, rel=1e-3)
     assert cloth.sources["shear_hysteresis"].startswith("measured: KES")
+
+
+def test_drapes_are_fitted_without_friction():
+    """A drape from scratch and the model that it is followed with are of one cloth."""
+    tester = DrapeTester.of(14e-3)
+    rubs = dataclasses.replace(fabric("cotton"), bending_hysteresis_warp=1e-3, bending_slip=10.0)
+    fresh, plain = (tester.fresh(f) for f in (rubs, fabric("cotton")))
+    assert np.array_equal(fresh.x, plain.x) and fresh.fabric is rubs
+    assert not any("friction" in e.name for e in tester.model(rubs).energies)
 
 
 def test_sheets(tmp_path):

@@ -219,6 +219,12 @@ class Fabric:
         return self.yield_warp is not None or self.yield_weft is not None
 
     @property
+    def without_friction(self) -> "Fabric":
+        """This fabric without internal friction."""
+        maps = {name: m for name, m in (self.maps or {}).items() if name not in FRICTION}
+        return replace(self, **dict.fromkeys(FRICTION, None), maps=maps or None)  # type: ignore[arg-type]
+
+    @property
     def has_bending_friction(self) -> bool:
         """True if the fabric has internal friction in bending."""
         bending = (self.bending_hysteresis_warp, self.bending_hysteresis_weft)
@@ -313,6 +319,7 @@ OPTIONAL: Mapping[str, str] = {k: u for k, u in _UNIT.items() if k not in UNITS}
 MAPPED = tuple(n for n in _UNIT if n != "damping" and not n.endswith("slip"))
 LIMITS: Mapping[str, str] = {k: u for k, u in OPTIONAL.items() if k.startswith("limit")}
 HYSTERESIS: Mapping[str, str] = {k: u for k, u in OPTIONAL.items() if "hysteresis" in k}
+FRICTION = (*HYSTERESIS, "bending_slip", "shear_slip")
 
 
 @lru_cache(maxsize=1)
