@@ -29,6 +29,7 @@ from weft.fabric.folds import (
 from weft.run.scene_interface import SceneLike
 
 LEAST_STRAIN = 1e-3  # between pins, below which it is no pull
+MOST_TIMES = 50  # at which pulls are looked for
 MOST_PINNED = 100  # pinned vertices of a piece, between which pulls are looked for
 
 
@@ -127,14 +128,14 @@ def fold_facts(scene: SceneLike) -> tuple[list[str], list[str]]:
 
 def _pinned_paths(scene: SceneLike) -> tuple[Ints, Floats]:
     """Return pinned vertices (p,), and where they are (t,p,3) [m] at the start, at keyframes
-    and when pins let go; NaN after that.
+    and when pins let go, or at some of these times; NaN after that.
     """
     pins = scene.pins
     keys = {k.time for pin in pins if pin.path is not None for k in pin.path.keyframes}
     keys |= {pin.until for pin in pins if pin.until is not None}
     ids = np.concatenate([np.zeros(0, dtype=np.int32), *(pin.vertices for pin in pins)])
     frames = []
-    for t in sorted({0.0, *keys}):
+    for t in sorted({0.0, *keys})[:: len(keys) // MOST_TIMES + 1]:
         x = [np.zeros((0, 3))]
         for pin in pins:
             targets = pin.targets(scene.cloth.vertices[pin.vertices], t)
