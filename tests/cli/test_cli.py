@@ -413,6 +413,7 @@ def test_fabrics_say_what_was_measured(run, monkeypatch):
     _, out, _ = run("fabrics", "--json")
     fabrics = {f["name"]: f for f in json.loads(out)}
     assert fabrics["silk"]["origins"]["shear"] == "estimated"
+    assert fabrics["broadcloth"]["bending_hysteresis_weft"] == pytest.approx(1.216e-3, rel=1e-3)
     assert fabrics["broadcloth"]["origins"]["bending_warp"] == "measured"
 
 

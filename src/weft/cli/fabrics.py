@@ -64,11 +64,11 @@ def fabrics(
 
 def _one(f: "Fabric") -> None:
     """Print every number of a fabric, with its origin and source."""
-    from weft.fabric.fabric import CURVES, LIMITS, UNITS
+    from weft.fabric.fabric import CURVES, OPTIONAL, UNITS
 
     heads = ("field", "value", "unit", "origin", "source")
     table = new_table(*heads, title=f"{f.name}: {f.title}", right=["value"])
-    units = {**UNITS, **LIMITS, **dict.fromkeys(CURVES, "1, N/m")}
+    units = {**UNITS, **OPTIONAL, **dict.fromkeys(CURVES, "1, N/m")}
     for field, unit in units.items():
         value = getattr(f, field)
         if value is not None:
