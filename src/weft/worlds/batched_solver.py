@@ -19,7 +19,9 @@ class GroupLanes:
     """Factors of the matrices of all worlds of a group, and the solutions that searches ask for."""
 
     def __init__(self, pattern: BlockPattern, of: int, symbolic: SymbolicCholesky) -> None:
+        # In eight lanes, and each alone: a few matrices are faster one by one.
         self.factors = BatchedFactors(pattern, of, symbolic)
+        self.few = BatchedFactors(pattern, of, symbolic, width=1)
         n = pattern.n
         self._b, self._x = kernel.zeros(of * n, vec3), kernel.zeros(of * n, vec3)
         self._parts = [
@@ -34,16 +36,19 @@ class GroupLanes:
         """
         mine = [w for w in stale if self.worlds[w].in_lane]
         if mine:
-            self.factors.factorize(values, mine)
-            definite = self.factors.definite
+            factors = self.few if len(mine) <= self.few.symbolic.few else self.factors
+            factors.factorize(values, mine)
+            definite = factors.definite
             for w in mine:
-                self.worlds[w].definite = bool(definite[w])
+                self.worlds[w].factors, self.worlds[w].definite = factors, bool(definite[w])
 
     def solve(self, g: WarpArray, now: Sequence[int]) -> None:
         """Solve A x = g for some worlds; each gets its solution when its search asks for it."""
         mine = [w for w in now if self.worlds[w].in_lane]
-        if mine:
-            self.factors.solve(g, mine, self._x)
+        for factors in (self.factors, self.few):
+            some = [w for w in mine if self.worlds[w].factors is factors]
+            if some:
+                factors.solve(g, some, self._x)
         for w in mine:
             self.worlds[w].known = self._parts[w][1]
 
@@ -52,7 +57,7 @@ class GroupLanes:
         out, (own, x) = kernel.empty(b.shape[0], vec3), self._parts[w]
         wp.copy(out, x)
         wp.copy(own, b)
-        self.factors.solve(self._b, (w,), self._x)
+        self.worlds[w].factors.solve(self._b, (w,), self._x)
         kept = wp.clone(x)
         wp.copy(x, out)
         return kept
@@ -66,6 +71,7 @@ class WorldLane:
 
     def __init__(self, group: GroupLanes, w: int) -> None:
         self.group, self.w = group, w
+        self.factors = group.factors  # that hold the matrix which was prepared last
         self.known: WarpArray | None = None  # solution for the next question
         self.definite = False
         # As in ``PreparedLane``.

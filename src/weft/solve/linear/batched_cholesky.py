@@ -3,8 +3,8 @@
 Each of the eight matrices has one lane of a vector register. Small matrices factorize slowly one by
 one, because there is little arithmetic for each index that is looked up. Side by side they share
 every index and fill the registers: a matrix of 17 x 17 vertices takes 0.1 ms instead of 0.6 to 0.9
-ms with PARDISO. The result of a matrix does not depend on the other lanes, so a single matrix with
-seven empty lanes gives the same bits.
+ms with PARDISO. The result of a matrix does not depend on the other lanes, nor on their number: a
+single matrix has a single lane, where it takes 0.6 ms, and the same bits.
 
 The ordering is minimum degree (SuperLU's, Liu 1985) on the graph of vertices. The symbolic phase
 lists all products of blocks, once for a pattern.
@@ -22,20 +22,17 @@ import warp as wp
 from weft import kernel
 from weft.base.arrays import AnyArray, Bools
 from weft.base.errors import SolverError
-from weft.kernel import WarpArray, vec3
+from weft.kernel import DataType, Kernel, WarpArray, vec3
 from weft.solve.linear.batched_cholesky_kernels import (
     LANES,
-    Lanes,
-    factorize,
-    pack_matrices,
-    pack_vectors,
-    substitute,
-    unpack_vectors,
+    LaneKernels,
+    lane_kernels,
 )
 from weft.solve.linear.direct import direct_solver
 from weft.solve.linear.solver import LinearSolution, Outcome, PreparedSolver
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
+LARGE = 8_000  # blocks of a factor; eight such factors take 5 MB
 MOST = 2_500  # block rows; the list of products of more takes minutes and gigabytes
 
 
@@ -54,6 +51,13 @@ class SymbolicCholesky:
     row_start: AnyArray  # (n+1,) first entry of each row in the two lists that follow
     row_block: AnyArray  # (t-n,) blocks left of the diagonal, by row
     row_column: AnyArray  # (t-n,) their columns
+
+    @property
+    def few(self) -> int:
+        """Return the largest number of matrices that factorize faster one by one than in eight
+        lanes, whose factors do not fit into the caches if they are large.
+        """
+        return 1 if len(self.row_of) < LARGE else 3
 
     @property
     def diagonal(self) -> AnyArray:
@@ -159,20 +163,24 @@ def _products(
 
 
 class BatchedFactors:
-    """Factors of ``count`` matrices with one pattern."""
+    """Factors of ``count`` matrices with one pattern, ``width`` of them side by side."""
 
     def __init__(
-        self, pattern: BlockPattern, count: int, symbolic: SymbolicCholesky | None = None
+        self,
+        pattern: BlockPattern,
+        count: int,
+        symbolic: SymbolicCholesky | None = None,
+        width: int = LANES,
     ) -> None:
-        self.pattern, self.count = pattern, count
+        self.pattern, self.count, self.width = pattern, count, width
         self.symbolic = SymbolicCholesky.of(pattern) if symbolic is None else symbolic
-        s, groups = self.symbolic, -(-count // LANES)
-        self._A = kernel.zeros((groups, 9 * len(s.block), LANES))
-        self._L = kernel.zeros((groups, 9 * len(s.row_of), LANES))
-        self._x = kernel.zeros((groups, 3 * pattern.n, LANES))
-        self._pivot = kernel.zeros((groups, LANES))
-        self._lanes = [_in_lanes(a) for a in (self._A, self._L, self._x, self._pivot)]
-        self._groups = groups
+        self._kernels: LaneKernels = lane_kernels(width)
+        s, self._groups = self.symbolic, -(-count // width)
+        rows = (9 * len(s.block), 9 * len(s.row_of), 3 * pattern.n)
+        self._A, self._L, self._x = (kernel.zeros((self._groups, n, width)) for n in rows)
+        self._pivot = kernel.zeros((self._groups, width))
+        every = (self._A, self._L, self._x, self._pivot)
+        self._lanes = [_in_lanes(a, self._kernels.dtype) for a in every]
 
     def factorize(self, values: WarpArray, active: Sequence[int]) -> None:
         """Factorize new values of some of the matrices; the others are not changed.
@@ -181,13 +189,22 @@ class BatchedFactors:
             values: (count b,) mat33, the blocks of all matrices one after the other.
             active: indices of the matrices that are new.
         """
-        d = self.symbolic.device
+        d, k = self.symbolic.device, self._kernels
         n, blocks = self.count * d["block"].shape[0], self.pattern.n_blocks
         with kernel.shares(self.count, active):
-            kernel.launch(pack_matrices, n, values, d["block"], blocks, self._A)
+            kernel.launch(k.pack_matrices, n, values, d["block"], blocks, self._A)
         A, L, _, pivot = self._lanes
-        lists = (d[k] for k in ("start", "left", "right", "diagonal", "source"))
-        kernel.launch(factorize, self._groups, *lists, A, L, pivot)
+        lists = (d[name] for name in ("start", "left", "right", "diagonal", "source"))
+        self._launch(k.factorize, active, *lists, A, L, pivot)
+
+    def _launch(self, of: Kernel, active: Sequence[int], *arguments: object) -> None:
+        """Run a kernel for the groups of lanes that some of the matrices are in."""
+        groups = sorted({w // self.width for w in active})
+        if len(groups) == self._groups:
+            kernel.launch(of, self._groups, *arguments)
+            return
+        for g in groups:
+            kernel.launch(of, 1, *arguments, begin=g)
 
     @property
     def definite(self) -> Bools:
@@ -202,27 +219,26 @@ class BatchedFactors:
             active: indices of the matrices to solve with.
             out: (count n,) vec3; entries of the other matrices are not changed.
         """
-        d, rows = self.symbolic.device, self.count * self.pattern.n
+        d, rows, k = self.symbolic.device, self.count * self.pattern.n, self._kernels
         with kernel.shares(self.count, active):
-            kernel.launch(pack_vectors, rows, b, d["place"], self._x)
+            kernel.launch(k.pack_vectors, rows, b, d["place"], self._x)
         _, L, x, _ = self._lanes
-        lists = (d[k] for k in ("row_start", "row_block", "row_column", "first", "row_of"))
-        kernel.launch(substitute, self._groups, *lists, L, x)
+        lists = (d[name] for name in ("row_start", "row_block", "row_column", "first", "row_of"))
+        self._launch(k.substitute, active, *lists, L, x)
         with kernel.shares(self.count, active):
-            kernel.launch(unpack_vectors, rows, self._x, d["place"], out)
+            kernel.launch(k.unpack_vectors, rows, self._x, d["place"], out)
 
 
-def _in_lanes(a: WarpArray) -> WarpArray:
-    """Return a view of the same memory whose last dimension is one ``Lanes`` vector."""
-    shape = a.shape[:-1]
-    view = wp.array(ptr=a.ptr, shape=shape, dtype=Lanes, device=a.device)
+def _in_lanes(a: WarpArray, dtype: DataType) -> WarpArray:
+    """Return a view of the same memory whose last dimension is one vector."""
+    view = wp.array(ptr=a.ptr, shape=a.shape[:-1], dtype=dtype, device=a.device)
     view.whole = a  # keep the owner of the memory alive
     return view
 
 
 @dataclass(frozen=True)
 class LaneCholesky:
-    """Linear solver for one matrix, placed in the first of the eight lanes.
+    """Linear solver for one matrix, in a single lane.
 
     Contact of cloth with itself fills blocks beyond the mesh's own pattern, other ones in every
     matrix; ``direct_solver`` solves with these matrices. Contact with bodies fills none.
@@ -237,7 +253,7 @@ class LaneCholesky:
         if isinstance(previous, PreparedLane) and previous.factors.pattern is base:
             found = previous
         else:
-            found = PreparedLane(BatchedFactors(base, 1), BlockCsr.zeros(base))
+            found = PreparedLane(BatchedFactors(base, 1, width=1), BlockCsr.zeros(base))
         found.factorize(A)
         return found
 
