@@ -62,7 +62,14 @@ def points(x: ArrayLike) -> WarpArray:
     """Return positions (n,3) as a device array of vec3; a device array is returned unchanged."""
     if isinstance(x, wp.array):
         return x
-    return array(np.asarray(x, dtype=np.float64), vec3)
+    values = np.asarray(x, dtype=np.float64)
+    if is_cpu() and values.ndim == 2 and 0 < values.nbytes <= used.LARGEST:
+        _count("uploads")
+        initialize()
+        out = used.take(len(values), vec3)
+        view(out)[...] = values  # a third of the time of a new array around their memory
+        return out
+    return array(values, vec3)
 
 
 def zeros(shape: int | tuple[int, ...], dtype: DataType = Scalar) -> WarpArray:

@@ -379,8 +379,9 @@ class NarrowPhase:
         keys = self._keys[1].take(2 * reduced_room)
         if known[1] is None:
             keys.fill_(NO_KEY)
+        every = words if reduced_room else 0
         kernel.launch(
-            collect, words, marks, reduced_at, width, reduced_room, keys, slice_above=above
+            collect, every, marks, reduced_at, width, reduced_room, keys, slice_above=above
         )
         kernel.sort(keys, reduced_room)
         first, first_at = (a.take(reduced_room) for a in self._integers[4:])
@@ -393,7 +394,7 @@ class NarrowPhase:
             for a in out:
                 a.zero_()
         whole = (pairs, separation, marks, whole_at, width, *out)
-        kernel.launch(write_whole, words, *whole, slice_above=above)
+        kernel.launch(write_whole, words if whole_room else 0, *whole, slice_above=above)
         reduced = (keys, first, first_at, marks, whole_at, x.shape[0], separation, *out)
         kernel.launch(write_reduced, reduced_room, *reduced)
         self._proposed = numbers, (n_whole, n_reduced), (whole_room, reduced_room)

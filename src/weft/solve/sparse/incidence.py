@@ -92,7 +92,7 @@ class Incidence:
     For start[v] <= m < start[v+1], vertex v is number ``place[m]`` of element ``element[m]``.
     """
 
-    start: WarpArray  # (n+1,) int32
+    start: WarpArray  # (n+1,) int32; a further entry is not used
     element: WarpArray  # (i,) int32
     place: WarpArray  # (i,) int32
 
@@ -106,7 +106,7 @@ class Incidence:
     @property
     def vertex_of(self) -> Ints:
         """Return the vertex of each entry, (i,), for building maps."""
-        count = np.diff(kernel.numpy(self.start))
+        count = np.diff(kernel.numpy(self.start))  # 0 after the last vertex
         return np.repeat(np.arange(len(count), dtype=np.int32), count)
 
     @staticmethod
@@ -130,7 +130,7 @@ class Incidence:
             start = kernel.zeros(n_vertices + 2, wp.int32)
             element, place = (kernel.empty(m * k, wp.int32) for _ in range(2))
             kernel.launch(sort_entries, 1, stencil, start, element, place)
-            return Incidence(start[: n_vertices + 1], element, place)
+            return Incidence(start, element, place)  # a view of start would take longer than this
         vertex, entry = (kernel.empty(max(2 * m * k, 1), wp.int32) for _ in range(2))
         kernel.launch(list_entries, m, stencil, vertex, entry)
         kernel.sort_pairs(vertex, entry, m * k)
