@@ -28,7 +28,7 @@ from weft.energies.state import StateDerivatives
 from weft.run.run import Run
 from weft.run.scene_interface import Simulated
 from weft.solve.linear.direct import direct_solver
-from weft.solve.linear.select import DIRECT_UP_TO, linear_solver
+from weft.solve.linear.select import DIRECT_EXACT, linear_solver
 from weft.solve.linear.solver import LinearSolver
 
 Shapes = list[tuple[int, ...]]
@@ -193,13 +193,13 @@ class Rollout:
         return tangents(self.forward, self.scene, parameter, self.solver())
 
     def solver(self) -> LinearSolver:
-        """Return the linear solver; a direct one up to ``DIRECT_UP_TO`` points.
+        """Return the linear solver; a direct one up to ``DIRECT_EXACT`` points.
 
         Derivatives need more digits than steps, and a direct solver of that size is as fast.
         """
         model, settings = self.forward.model, self.forward.inner.settings
         n = len(model.mass)
-        if settings.linear == "auto" and n <= DIRECT_UP_TO:
+        if settings.linear == "auto" and n <= DIRECT_EXACT:
             return direct_solver()
         touching, pattern = model.contact is not None, model.assembly.pattern
         return linear_solver(settings.linear, n, contact=touching, pattern=pattern)

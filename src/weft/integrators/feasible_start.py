@@ -81,7 +81,7 @@ def _spread(model: Model, x: Positions) -> Positions:
     if contact.mesh.sides.thickest == 0:
         return x
     terms = (model.assembly.inertia, ContactEnergy(contact, model.assembly.phases))
-    solver = linear_solver("auto", len(x))
+    solver = linear_solver("auto", len(x), exact=True)
     for _ in range(MOST_STEPS):
         still = State(x, np.zeros_like(x))
         phi = Potential(model, model.step(still, 0.0, x, SCALE), terms=terms)

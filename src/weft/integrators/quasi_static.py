@@ -136,7 +136,7 @@ class QuasiStatic:
         self, settings: QuasiStaticSettings | None = None, watch: Watch | None = None
     ) -> None:
         self.settings, self.watch = settings or QuasiStaticSettings(), watch
-        self._solver = Solver(self.settings.linear)
+        self._solver = Solver(self.settings.linear, exact=True)
 
     def init(self, model: Model, state: State) -> Memory:
         """Return a memory that says that the imperfection has not been applied yet.

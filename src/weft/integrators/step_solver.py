@@ -16,6 +16,7 @@ class Solver:
         stop: error that an iterative solver's tolerance bounds.
         filters: whether matrices are filtered by constraints.
         early: whether steps may end before they have converged.
+        exact: whether an equilibrium is searched.
     """
 
     def __init__(
@@ -24,8 +25,10 @@ class Solver:
         stop: Stop = Stop.ENERGY,
         filters: bool = False,
         early: bool = False,
+        exact: bool = False,
     ) -> None:
         self.name, self.stop, self.filters, self.early = name, stop, filters, early
+        self.exact = exact
         self.work: BlockCsr | None = None  # scratch for matrices that are filtered by constraints
         self.linear = linear_solver(name, 0, stop)  # raises an error for an unknown name
         self.model: Model | None = None
@@ -46,5 +49,7 @@ class Solver:
             # Rigid bodies and seams are so stiff that a few digits do not do.
             contact = model.contact
             early = self.early and contact is not None and contact.mesh.sides.sewn is None
-            self.linear = linear_solver(self.name, n, self.stop, touching, pattern, early)
+            self.linear = linear_solver(
+                self.name, n, self.stop, touching, pattern, early, self.exact
+            )
         return self.linear

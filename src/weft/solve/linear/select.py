@@ -19,7 +19,8 @@ SOLVERS: dict[str, Callable[[Stop], LinearSolver]] = {
     "lanes": lambda stop: LaneCholesky(),
 }
 LINEAR_SOLVERS = ("auto", *SOLVERS)
-DIRECT_UP_TO = 12_000  # vertices; above, multigrid is faster than PARDISO (docs/decisions/0007)
+DIRECT_UP_TO = 500  # vertices; above, multigrid is faster than PARDISO (docs/decisions/0007)
+DIRECT_EXACT = 12_000  # the same for equilibria and derivatives, which need more digits than steps
 # Vertices up to which PARDISO is faster if rows have more than WIDE blocks; splines have 25 a row.
 DIRECT_WIDE, WIDE = 2_000, 16
 # Vertices up to which PARDISO is faster with contact: the pattern changes in every step, so the
@@ -36,6 +37,7 @@ def linear_solver(
     contact: bool = False,
     pattern: BlockPattern | None = None,
     early: bool = False,
+    exact: bool = False,
 ) -> LinearSolver:
     """Return a linear solver by name.
 
@@ -47,13 +49,14 @@ def linear_solver(
         contact: whether the pattern changes with the pairs in contact.
         pattern: pattern of the systems to solve; None: not known.
         early: whether steps may end before they have converged, so that errors of 0.1 will do.
+        exact: whether an equilibrium is searched, whose matrices have no inertia.
 
     Raises:
         SolverError: an unknown name, or a solver that is not installed.
     """
     check_known(name, LINEAR_SOLVERS, "linear solver", SolverError)
     if name == "auto":
-        most = DIRECT_WITH_CONTACT if contact else DIRECT_UP_TO
+        most = DIRECT_WITH_CONTACT if contact else DIRECT_EXACT if exact else DIRECT_UP_TO
         if pattern is not None and pattern.n_blocks > WIDE * pattern.n:
             most = min(most, DIRECT_WIDE)
         elif contact and early:
