@@ -240,7 +240,7 @@ def test_atomic_write_keeps_the_old_file(tmp_path):
 
 def test_a_step_that_fails_is_halved(tmp_path):
     """With few iterations allowed, the first long steps fail and two half steps replace each."""
-    hard = scene(step=1 / 30, settings=weft.StepSettings(1e-3, max_iterations=4))
+    hard = scene(step=1 / 30, settings=weft.StepSettings(1e-3, max_iterations=5))
     run = simulate(tmp_path / "run", frames=6, scene=hard)
     dts = {m["dt"] for m in run.metrics}
     assert len(dts) > 1 and all(m["outcome"] == "CONVERGED" for m in run.metrics)

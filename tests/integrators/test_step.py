@@ -141,6 +141,21 @@ def test_tolerance_is_met(scene):
         assert report.outcome.ok and report.increment <= tolerance
 
 
+@pytest.mark.parametrize("linear", ["splu", "lanes", "multigrid"])
+def test_a_swing_at_the_default_tolerance_does_not_lag(linear):
+    """A step may not end at a small increment of an old matrix, which many others would follow."""
+    cloth = weft.sheet(13, 13, width=0.8, height=0.8, fabric="silk")
+    hung = weft.Scene(cloth, [weft.Pin(cloth.border("left"))])
+    loose, tight = (
+        hung.with_(settings=weft.StepSettings(linear=linear, **tolerance))
+        for tolerance in ({}, {"tolerance": 1e-4})
+    )
+    lowest = [
+        min(state.x[:, 1].min() for state, _, _ in advance(s, 30, DT)) for s in (loose, tight)
+    ]
+    assert lowest[0] == pytest.approx(lowest[1], rel=0.01)
+
+
 def test_a_step_is_pure(scene):
     """Arguments are not written to; the same step gives bitwise the same."""
     model, integrator, state, memory = moving(scene)

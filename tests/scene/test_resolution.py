@@ -131,7 +131,7 @@ def arch(n, out):
 
 def test_a_finer_mesh_of_the_same_fold_has_a_better_number(tmp_path):
     coarse, fine = (arch(n, tmp_path / str(n)).measure_frame(-1)["parts"]["cloth"] for n in (7, 25))
-    assert fine["coarse"] < 0.1 < 0.3 < coarse["coarse"]
+    assert fine["coarse"] < 0.15 < 0.3 < coarse["coarse"]
     assert fine["turn"]["p50"] < 0.5 * coarse["turn"]["p50"]
 
 

@@ -37,6 +37,7 @@ from weft.solve.sparse.vectors import (
 )
 
 CONTRACTION = 0.5  # ratio of two simplified increments above which a new factorization pays
+LAST = 0.01  # ratio below which a simplified increment may be the last one of a step
 LEAST, FIRST, MOST = 1e-4, 1.0, 1e8  # [1/s^2] mu: lower bound, first raised value, upper bound
 GROW, SHRINK, SHORT = 4.0, 4.0, 0.5  # mu grows after steps shorter than SHORT
 MOSTLY = 0.5  # least step length with which a search ends at an increment below ``enough``
@@ -220,12 +221,12 @@ class NewtonDirections:
     def arrives(self, s: Search, d: WarpArray) -> Outcome | None:
         """Return CONVERGED if the increment is below the tolerance and small to every energy.
 
-        With ``bounds``, the increment has to be Newton's own. A simplified one (old matrix) may be
-        small although many would follow: a body that swings beside stiff joints gains a tenth of
-        its way with each of them.
+        A simplified increment (old matrix) may be small although many would follow: a sheet that
+        swings down would lag behind by a twentieth of its way. So it has to be Newton's own, or
+        hardly anything beside the one before it.
         """
-        own = self.before == float("inf") or self.settings.bounds is None
-        converged = own and self.settled and s.increment <= self.settings.tolerance
+        last = self.before == float("inf") or s.increment <= LAST * self.before
+        converged = last and self.settled and s.increment <= self.settings.tolerance
         return Outcome.CONVERGED if converged else None
 
     def merit(self, s: Search, x: WarpArray) -> float:
