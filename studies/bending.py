@@ -13,17 +13,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from studies.bending_meshes import KINDS
-from studies.bending_models import MODELS, Model
+from studies.bending_models import MODELS, Model, pairs
 from studies.bending_plates import (
     NARROW_LOAD,
     clamped_plate,
     lateral_buckling,
     surface_energy,
 )
+from studies.bending_splines import clamped_spline, spline_buckling, spline_surface_energy
 from studies.bending_strips import heavy_strip, strip_of_pairs, strip_of_splines
 from studies.study import INK, Cell, Say, Study, StudyTable
 from weft.base.errors import SimulationError
 
+GRIDS = ("parallel", "stretched")  # kinds that are grids of rectangles all alike
 TURNED = ("turned 30", "turned 45")  # strips cut at an angle [deg] from a grid
 NARROW, WIDE = 0.05, 0.5  # width over length of strips on edge
 # The simulated threshold of Chen, Kaufman & Vouga with midedge normals, Poisson's ratio 0.35:
@@ -37,12 +39,14 @@ class Experiment(NamedTuple):
     measure: Callable[[Model, str, int], float]  # of a model, a kind of mesh and a resolution
     sizes: Sequence[int]  # resolutions, coarse to fine
     exact: float
-    kinds: Sequence[str] = KINDS
+    kinds: Sequence[str]
+    spline: Callable[[str, int], float]  # of B-splines, in place of ``measure``
 
 
 def _surface(surface: str, exact: float) -> Experiment:
     measure = partial(_surface_energy, surface=surface)
-    return Experiment(measure, (16, 32), exact)
+    spline = partial(spline_surface_energy, surface=surface)
+    return Experiment(measure, (16, 32), exact, KINDS, spline)
 
 
 def _surface_energy(model: Model, kind: str, k: int, surface: str) -> float:
@@ -57,8 +61,12 @@ def _drop_of_pairs(_: Model, kind: str, k: int) -> float:
     return strip_of_pairs(kind, k).ratio
 
 
-def _drop_of_splines(_: Model, __: str, k: int) -> float:
+def _drop_of_splines(_: str, k: int) -> float:
     return strip_of_splines(k // 2)
+
+
+def _without_model(_: Model, kind: str, k: int, measure: Callable[[str, int], float]) -> float:
+    return measure(kind, k)
 
 
 EXPERIMENTS: Mapping[str, Experiment] = {
@@ -67,33 +75,35 @@ EXPERIMENTS: Mapping[str, Experiment] = {
     "cylinder at 135 deg": _surface("cylinder 135", 1.0),
     "saddle": _surface("saddle", 2.0),
     "cap": _surface("cap", 2.0),
-    "clamped plate": Experiment(clamped_plate, (16, 32), 1.0),
+    "clamped plate": Experiment(clamped_plate, (16, 32), 1.0, KINDS, clamped_spline),
     "narrow strip on edge": Experiment(
-        partial(lateral_buckling, width=NARROW, poisson=0.0), (2, 4), NARROW_LOAD
+        partial(lateral_buckling, width=NARROW, poisson=0.0),
+        (2, 4),
+        NARROW_LOAD,
+        KINDS,
+        partial(spline_buckling, width=NARROW),
     ),
     "wide strip on edge": Experiment(
-        partial(lateral_buckling, width=WIDE, poisson=0.35), (8, 16), WIDE_LOAD
+        partial(lateral_buckling, width=WIDE, poisson=0.35),
+        (8, 16),
+        WIDE_LOAD,
+        KINDS,
+        partial(spline_buckling, width=WIDE),
     ),
-    "heavy strip": Experiment(_drop, (20, 40), 1.0, (*KINDS, *TURNED)),
+    "heavy strip": Experiment(_drop, (20, 40), 1.0, (*KINDS, *TURNED), _drop_of_splines),
 }
 STRIP = EXPERIMENTS["heavy strip"]
-# Energies that are no forms of the vertices' positions, on the heavy strip alone.
-OTHERS = {
-    "pairs": STRIP._replace(measure=_drop_of_pairs),
-    "B-splines": STRIP._replace(measure=_drop_of_splines, kinds=("parallel",)),
-}
 COSTS = {"Newton iterations": 1, "processor time [s]": 2, "blocks per vertex": 3}
 
 
 def study(say: Say, models: Mapping[str, Model] = MODELS) -> Study:
     """Run all experiments with all models."""
     columns = (*KINDS, *TURNED)
-    rows = [
-        _row(name, label, experiment, model, say)
-        for name, experiment in EXPERIMENTS.items()
-        for label, model in models.items()
-    ]
-    rows += [_row("heavy strip", k, e, MODELS["cotangent"], say) for k, e in OTHERS.items()]
+    rows = []
+    for name, experiment in EXPERIMENTS.items():
+        rows += [_row(name, label, experiment, model, say) for label, model in models.items()]
+        others = {"pairs": _with_pairs(experiment), "B-splines": _with_splines(experiment)}
+        rows += [_row(name, label, other, pairs, say) for label, other in others.items()]
     for label, model in models.items():
         runs = [heavy_strip(model, kind, STRIP.sizes[-1]) for kind in columns]
         for cost, place in COSTS.items():
@@ -104,13 +114,25 @@ def study(say: Say, models: Mapping[str, Model] = MODELS) -> Study:
     return Study("bending", title, table, findings(rows), partial(draw, rows), height=7.5)
 
 
+def _with_pairs(experiment: Experiment) -> Experiment:
+    """Return the experiment with pairs: large deflections need their own law, not the form."""
+    return STRIP._replace(measure=_drop_of_pairs) if experiment is STRIP else experiment
+
+
+def _with_splines(experiment: Experiment) -> Experiment:
+    """Return the experiment with B-splines, which have grids in place of triangles."""
+    measure = partial(_without_model, measure=experiment.spline)
+    kinds = GRIDS[:1] if experiment is STRIP else GRIDS
+    return experiment._replace(measure=measure, kinds=kinds)
+
+
 def _row(name: str, label: str, experiment: Experiment, model: Model, say: Say) -> list[Cell]:
     """Return the results of a model for every kind of mesh, their range, and order of error."""
     found = np.array([_series(experiment, model, kind) for kind in experiment.kinds])
     fine, error = found[:, -1], np.abs(found - 1)
     say(f"{name}, {label}: {', '.join(f'{v:.3f}' for v in fine)}")
-    cells: list[Cell] = [float(v) for v in fine]
-    cells += [""] * (len(KINDS) + len(TURNED) - len(cells))
+    values = dict(zip(experiment.kinds, fine))
+    cells: list[Cell] = [float(values[k]) if k in values else "" for k in (*KINDS, *TURNED)]
     with np.errstate(divide="ignore", invalid="ignore"):
         order = float(np.median(np.log2(error[:, -2] / error[:, -1])))
     return [name, label, *cells, float(error[:, -1].max()), float(np.ptp(fine)), order]
@@ -142,7 +164,9 @@ def draw(rows: Sequence[Sequence[Cell]], figure: Any) -> None:
     names = list(dict.fromkeys(str(r[1]) for r in rows))
     for axes, name in zip(panels, EXPERIMENTS):
         for row in (r for r in rows if r[0] == name):
-            for k, value in enumerate(v for v in row[2:-3] if isinstance(v, float)):
+            for k, value in enumerate(row[2:-3]):
+                if not isinstance(value, float):
+                    continue
                 ink, mark = INK[k % len(INK)], "os^Dv<>"[k]
                 at = float(np.clip(value, 0.1, 10))
                 axes.semilogx(at, names.index(str(row[1])), mark, color=ink, ms=4, alpha=0.8)

@@ -16,6 +16,7 @@ value, forces and Hessian. A model may have points of its own besides the vertic
 | piecewise linear | QB-PL of Chen, Kaufman & Vouga 2026, "Better Bending" |
 | vertex quadrics | weft's ``fitted`` (``weft.energies.elastic.fitted_bending``) |
 | vertex Hessians | Stein et al. 2018, with the boundary terms of QB-PL |
+| pairs | Choi & Ko 2003, of triangles that keep their shape (``pairs``); not in ``MODELS`` |
 """
 
 from collections.abc import Callable, Mapping
@@ -28,6 +29,7 @@ import scipy.sparse.linalg as spla
 from studies.bending_meshes import areas, delaunay
 from weft.base.arrays import Bools, Floats, Ints
 from weft.discretization.mesh import TriangleMesh, unique_edges
+from weft.energies.elastic.buckling_bending import BucklingBending
 from weft.energies.elastic.fitted_bending import fit_quadrics
 from weft.energies.elastic.hinge_bending import material_corners
 from weft.energies.elastic.quadratic_bending import coefficients
@@ -86,14 +88,34 @@ def hinges(weight: float) -> Model:
     """Return hinges with ``weight`` D l^2/A, in which Poisson's ratio has no place."""
 
     def build(mesh: TriangleMesh, _: float) -> Form:
-        coefficient, _frame = coefficients(material_corners(mesh))
-        ends = mesh.vertices[mesh.hinges[:, :2]]
-        length_sq = ((ends[:, 1] - ends[:, 0]) ** 2).sum(1)
         area = mesh.rest_area[mesh.hinge_faces].sum(1)
-        rows = _sparse(mesh.hinges, coefficient, mesh.n_vertices)
-        return Form(rows, weight * length_sq / area)
+        return Form(_hinge_angles(mesh), weight * _squared_lengths(mesh) / area)
 
     return build
+
+
+def pairs(mesh: TriangleMesh, _: float) -> Form:
+    """Build Choi & Ko's pairs with weft's factor, of triangles that keep their shape.
+
+    A hinge of small angle t and heights h, h' brings the pair of length L closer by h h' t^2/(2 L).
+    The arc over the pair then has kappa^2 = 24 (1 - d/L)/L^2 = 12 h h' t^2/L^4.
+    """
+    found = BucklingBending.of(mesh, (1.0, 1.0))
+    heights = 4 * mesh.rest_area[mesh.hinge_faces].prod(1) / _squared_lengths(mesh)
+    weight = found.stiffness * found.area * 12 * heights / found.length**4
+    return Form(_hinge_angles(mesh), weight)
+
+
+def _hinge_angles(mesh: TriangleMesh) -> "sp.csr_matrix":
+    """Return the rows that give the angles of hinges, if they are small."""
+    coefficient, _ = coefficients(material_corners(mesh))
+    return sparse_rows(mesh.hinges, coefficient, mesh.n_vertices)
+
+
+def _squared_lengths(mesh: TriangleMesh) -> Floats:
+    """Return the squared lengths of the edges of hinges, (m,)."""
+    ends = mesh.vertices[mesh.hinges[:, :2]]
+    return np.asarray(((ends[:, 1] - ends[:, 0]) ** 2).sum(1))
 
 
 def triangle_average(mesh: TriangleMesh, poisson: float) -> Form:
@@ -117,10 +139,10 @@ def _triangles(mesh: TriangleMesh, poisson: float, own_normals: bool) -> Form:
     area, outward, slope = hats(plane(mesh), mesh.faces)
     length = np.linalg.norm(outward, axis=-1)
     across = np.einsum("mic,mjc->mij", outward / length[..., None], slope)  # of hat j, at edge i
-    own = _sparse(np.repeat(mesh.faces, 3, axis=0), across.reshape(-1, 3), n)
+    own = sparse_rows(np.repeat(mesh.faces, 3, axis=0), across.reshape(-1, 3), n)
     # The point of an edge is the slope along the outward normal of the half-edge that goes up.
     up = edges[of_half, 0] == mesh.faces.reshape(-1)
-    gather = _sparse(of_half[:, None], np.where(up, 1.0, -1.0)[:, None], len(edges))
+    gather = sparse_rows(of_half[:, None], np.where(up, 1.0, -1.0)[:, None], len(edges))
     if own_normals:
         jump = sp.hstack([-own, gather]).tocsr()
     else:
@@ -128,15 +150,15 @@ def _triangles(mesh: TriangleMesh, poisson: float, own_normals: bool) -> Form:
         jump = sp.diags((np.bincount(of_half) == 2)[of_half].astype(float)) @ jump
     tensor = outward[..., [0, 1, 0]] * outward[..., [0, 1, 1]] / (length * area[:, None])[..., None]
     side = np.repeat(np.arange(3 * m, dtype=np.int32).reshape(m, 3), 3, axis=0)
-    pick = _sparse(side, np.swapaxes(tensor, 1, 2).reshape(-1, 3), 3 * m)
-    form = _kirchhoff(pick @ jump, area, poisson)
+    pick = sparse_rows(side, np.swapaxes(tensor, 1, 2).reshape(-1, 3), 3 * m)
+    form = kirchhoff(pick @ jump, area, poisson)
     return replace(form, edges=edges) if own_normals else form
 
 
 def vertex_hessians(mesh: TriangleMesh, poisson: float) -> Form:
     """Build the weak Hessian of piecewise linear positions at every vertex."""
     rows, area = _weak_hessian(plane(mesh), mesh.faces)
-    return _kirchhoff(rows, area, poisson)
+    return kirchhoff(rows, area, poisson)
 
 
 def piecewise_linear(mesh: TriangleMesh, _: float) -> Form:
@@ -174,13 +196,13 @@ def _weak_hessian(uv: Floats, faces: Ints) -> tuple["sp.csr_matrix", Floats]:
     for a, b in ((0, 0), (1, 1), (0, 1)):
         local = flux[:, :, None, a] * slope[:, None, :, b]
         local = (local + flux[:, :, None, b] * slope[:, None, :, a]) / 2
-        each = _sparse(np.repeat(faces, 3, axis=0), local.reshape(-1, 3), n)
-        parts.append(_sparse(faces.reshape(-1, 1), np.ones((3 * len(faces), 1)), n).T @ each)
+        each = sparse_rows(np.repeat(faces, 3, axis=0), local.reshape(-1, 3), n)
+        parts.append(sparse_rows(faces.reshape(-1, 1), np.ones((3 * len(faces), 1)), n).T @ each)
     stacked = sp.vstack(parts).tocsr()[np.arange(3 * n).reshape(3, n).T.reshape(-1)]
     return (sp.diags(np.repeat(1 / area, 3)) @ stacked).tocsr(), area
 
 
-def _kirchhoff(rows: "sp.csr_matrix", area: Floats, poisson: float) -> Form:
+def kirchhoff(rows: "sp.csr_matrix", area: Floats, poisson: float) -> Form:
     """Return 1/2 A ((1 - nu) |H|^2 + nu (tr H)^2) for rows z_uu, z_vv, z_uv of every area."""
     rows = rows.tocsr()
     each = np.repeat(area, 3) * np.tile(HESSIAN, len(area)) * (1 - poisson)
@@ -190,7 +212,8 @@ def _kirchhoff(rows: "sp.csr_matrix", area: Floats, poisson: float) -> Form:
     return Form(sp.vstack([rows, trace]).tocsr(), np.concatenate([each, poisson * area]))
 
 
-def _sparse(stencil: Ints, coefficient: Floats, n: int) -> "sp.csr_matrix":
+def sparse_rows(stencil: Ints, coefficient: Floats, n: int) -> "sp.csr_matrix":
+    """Return the matrix (q,n) of coefficients (q,k) of the points (q,k)."""
     line = np.repeat(np.arange(len(stencil)), stencil.shape[1])
     return sp.csr_matrix((coefficient.reshape(-1), (line, stencil.reshape(-1))), (len(stencil), n))
 
@@ -261,17 +284,17 @@ def triangle_quadrics(mesh: TriangleMesh, poisson: float) -> Form:
     solve = np.linalg.pinv(seen, rcond=0.02) / size**2 * (far >= 0)[:, None]
     stencil = np.concatenate([faces, np.where(far < 0, faces, far)], axis=1)
     coefficient = np.concatenate([-solve @ share, solve], axis=2)
-    rows = _sparse(np.repeat(stencil, 3, axis=0), coefficient.reshape(-1, 6), len(uv))
-    return _kirchhoff(rows, area, poisson)
+    rows = sparse_rows(np.repeat(stencil, 3, axis=0), coefficient.reshape(-1, 6), len(uv))
+    return kirchhoff(rows, area, poisson)
 
 
 def vertex_quadrics(mesh: TriangleMesh, poisson: float) -> Form:
     """Build weft's quadrics that fit the neighbors of each vertex best."""
     fit, n = fit_quadrics(mesh), mesh.n_vertices
-    rows = _sparse(fit.stencil, fit.coefficient, n)
+    rows = sparse_rows(fit.stencil, fit.coefficient, n)
     plain = fit.kind < 3
     order = np.flatnonzero(plain)
-    form = _kirchhoff(rows[order], fit.area[order[::3]], poisson)
+    form = kirchhoff(rows[order], fit.area[order[::3]], poisson)
     both = sp.vstack([form.rows, rows[~plain]]).tocsr()
     return Form(both, np.concatenate([form.weight, fit.area[~plain]]))
 

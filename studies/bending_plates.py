@@ -11,6 +11,7 @@ import scipy.sparse.linalg as spla
 
 from studies.bending_meshes import cells, sheet
 from studies.bending_models import Model, clamp_of, hats, plane
+from weft.base.arrays import Floats
 from weft.discretization.mesh import TriangleMesh
 
 # Deflection at the middle of a clamped square plate over q a^4/D: Timoshenko & Woinowsky-Krieger,
@@ -28,15 +29,18 @@ def surface_energy(model: Model, kind: str, k: int, surface: str, poisson: float
     of a "cap", or the twist of a "saddle".
     """
     mesh = sheet(kind, *cells(kind, k, k), 1.0, 1.0)
-    u, v = (plane(mesh) - 0.5).T
+    form = model(mesh, poisson)
+    z = form.complete(heights(plane(mesh), surface)[:, None])[:, 0]
+    return float(z @ (form.matrix() @ z))
+
+
+def heights(uv: Floats, surface: str) -> Floats:
+    """Return the heights of a surface of unit curvature at points of the unit square, (n,)."""
+    u, v = (uv - 0.5).T
     if surface.startswith("cylinder"):
         angle = np.radians(float(surface.split()[1]))
-        z = (u * np.cos(angle) + v * np.sin(angle)) ** 2 / 2
-    else:
-        z = u * v if surface == "saddle" else (u * u + v * v) / 2
-    form = model(mesh, poisson)
-    z = form.complete(z[:, None])[:, 0]
-    return float(z @ (form.matrix() @ z))
+        return np.asarray((u * np.cos(angle) + v * np.sin(angle)) ** 2 / 2)
+    return np.asarray(u * v if surface == "saddle" else (u * u + v * v) / 2)
 
 
 def clamped_plate(model: Model, kind: str, k: int) -> float:
@@ -70,10 +74,10 @@ def lateral_buckling(model: Model, kind: str, k: int, width: float, poisson: flo
     form = model(mesh, poisson)
     free = ~form.fixed(plane(mesh)[:, 0] < 2.01 * size)
     G = _stress_stiffness(mesh, size * (2 - clamp_of(model)), width, len(free))
-    return _least_load(form.matrix()[free][:, free].tocsc(), G[free][:, free])
+    return least_load(form.matrix()[free][:, free].tocsc(), G[free][:, free])
 
 
-def _least_load(K: "sp.csc_matrix", G: "sp.csr_matrix") -> float:
+def least_load(K: "sp.csc_matrix", G: "sp.csr_matrix") -> float:
     """Return the least load p > 0 at which K + p G is singular; 0 if K is singular itself."""
     K = K + 1e-14 * sp.diags(K.diagonal() + K.diagonal().max() * 1e-3)
     factor = spla.splu(K)
@@ -88,22 +92,27 @@ def _least_load(K: "sp.csc_matrix", G: "sp.csr_matrix") -> float:
 
 
 def _stress_stiffness(mesh: TriangleMesh, start: float, width: float, n: int) -> "sp.csr_matrix":
-    """Return the matrix (n,n) of the integral of grad z . N grad z at unit weight per area.
+    """Return the matrix (n,n) of the integral of grad z . N grad z at unit weight per area."""
+    area, _, slope = hats(plane(mesh), mesh.faces)
+    corners, total = plane(mesh)[mesh.faces], np.zeros((len(area), 3, 3))
+    for share in np.ones((3, 3)) / 2 - np.eye(3) / 2:  # middles of the edges: exact for quadrics
+        N = cantilever_stress(np.einsum("mcx,c->mx", corners, share), start, width)
+        total += slope @ N @ np.swapaxes(slope, 1, 2) * area[:, None, None] / 3
+    line, at = np.repeat(mesh.faces, 3, axis=1).ravel(), np.tile(mesh.faces, (1, 3)).ravel()
+    return sp.csr_matrix((total.ravel(), (line, at)), (n, n))
+
+
+def cantilever_stress(points: Floats, start: float, width: float) -> Floats:
+    """Return the membrane stresses N (q,2,2) of a cantilever at points (q,2), per weight per area.
 
     N is the elastic solution of a cantilever under its weight: polynomials that satisfy equilibrium
     and compatibility, with no load on the edges (after Timoshenko & Goodier, section 22).
     """
-    area, _, slope = hats(plane(mesh), mesh.faces)
-    corners, total = plane(mesh)[mesh.faces], np.zeros((len(area), 3, 3))
-    c = width / 2
-    for share in np.ones((3, 3)) / 2 - np.eye(3) / 2:  # middles of the edges: exact for quadrics
-        x, y = np.einsum("mcx,c->xm", corners, share)
-        along, y = np.where(x > start, 1 + start - x, 0.0), y - c
-        pull = 1.5 * along**2 * y / c**2 - (y**3 / c**2 - 0.6 * y)
-        shear = -1.5 * along * (1 - y**2 / c**2)
-        press = (y**3 / c**2 - y) / 2
-        N = np.moveaxis(np.array([[pull, shear], [shear, press]]), -1, 0)
-        N[x <= start] = 0.0
-        total += slope @ N @ np.swapaxes(slope, 1, 2) * area[:, None, None] / 3
-    line, at = np.repeat(mesh.faces, 3, axis=1).ravel(), np.tile(mesh.faces, (1, 3)).ravel()
-    return sp.csr_matrix((total.ravel(), (line, at)), (n, n))
+    c, (x, y) = width / 2, points.T
+    along, y = np.where(x > start, 1 + start - x, 0.0), y - c
+    pull = 1.5 * along**2 * y / c**2 - (y**3 / c**2 - 0.6 * y)
+    shear = -1.5 * along * (1 - y**2 / c**2)
+    press = (y**3 / c**2 - y) / 2
+    N = np.moveaxis(np.array([[pull, shear], [shear, press]]), -1, 0)
+    N[x <= start] = 0.0
+    return N

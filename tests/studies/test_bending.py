@@ -3,10 +3,15 @@
 import numpy as np
 import pytest
 
-from studies.bending_meshes import KINDS, delaunay, sheet, turned_strip
-from studies.bending_models import MODELS, plane
+from studies.bending import GRIDS
+from studies.bending_meshes import KINDS, delaunay, flat_mesh, sheet, turned_strip
+from studies.bending_models import MODELS, pairs, plane
 from studies.bending_plates import NARROW_LOAD, clamped_plate, lateral_buckling, surface_energy
+from studies.bending_splines import clamped_spline, spline_buckling, spline_surface_energy
 from studies.bending_strips import heavy_strip
+from weft.energies.elastic.buckling_bending import BucklingBending
+
+FOLDED = np.array([[0, 1, 2], [1, 0, 3]], dtype=np.int32)  # two triangles with a common edge
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -51,3 +56,24 @@ def test_turned_strip_covers_the_rectangle():
     mesh = turned_strip(30, 20, 6, 1.0, 0.3)
     assert mesh.rest_area.sum() == pytest.approx(0.3)
     assert len(delaunay(plane(mesh))) == len(mesh.faces)
+
+
+def test_pairs_are_those_of_weft_where_triangles_keep_their_shape():
+    mesh = flat_mesh(np.array([[0.0, 0], [1, 0.2], [0.3, 0.9], [0.6, -0.5]]), FOLDED)
+    u, x = plane(mesh), mesh.vertices.copy()
+    along = (u[1] - u[0]) / np.linalg.norm(u[1] - u[0])
+    across = np.array([-along[1], along[0]])
+    height, angle = (u[3] - u[0]) @ across, 1e-3
+    x[3, :2] += height * (np.cos(angle) - 1) * across
+    x[3, 2] = height * np.sin(angle)
+    form, weft = pairs(mesh, 0.0), BucklingBending.of(mesh, (1.0, 1.0))
+    z = x[:, 2]
+    assert z @ form.matrix() @ z / 2 == pytest.approx(weft.value(x).sum(), rel=1e-4)
+
+
+@pytest.mark.parametrize("kind", GRIDS)
+def test_splines_know_surfaces_plates_and_strips(kind):
+    assert spline_surface_energy(kind, 6, "cylinder 30") == pytest.approx(1.0, rel=1e-9)
+    assert spline_surface_energy(kind, 6, "saddle") == pytest.approx(2.0, rel=1e-9)
+    assert clamped_spline(kind, 16) == pytest.approx(1.0, abs=0.02)
+    assert spline_buckling(kind, 2, 0.05) == pytest.approx(NARROW_LOAD, rel=0.04)
