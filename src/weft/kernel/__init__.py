@@ -111,6 +111,7 @@ from weft.kernel.types import (
     mat33,
     vec2,
     vec3,
+    vec4,
 )
 
 __all__ = [
@@ -204,6 +205,7 @@ __all__ = [
     "use",
     "vec2",
     "vec3",
+    "vec4",
     "view",
     "zeros",
 ]

@@ -10,6 +10,7 @@ wp.config.enable_backward = False
 Scalar = wp.float64
 vec2 = wp.types.vector(length=2, dtype=Scalar)
 vec3 = wp.types.vector(length=3, dtype=Scalar)
+vec4 = wp.types.vector(length=4, dtype=Scalar)
 mat22 = wp.types.matrix(shape=(2, 2), dtype=Scalar)
 mat32 = wp.types.matrix(shape=(3, 2), dtype=Scalar)
 mat33 = wp.types.matrix(shape=(3, 3), dtype=Scalar)

@@ -33,7 +33,7 @@ from weft.base.arrays import Floats
 from weft.base.errors import LawError
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, documented, setting
-from weft.kernel import Scalar, mat22, mat32, mat33, vec3
+from weft.kernel import Scalar, mat22, mat32, mat33, vec3, vec4
 from weft.laws.base import LawFunctions, SingleLaw
 from weft.laws.clamp import clamp2
 from weft.laws.fiber import columns, from_columns
@@ -49,11 +49,9 @@ END = STRETCHED + STRETCHED**2 / 2  # Green's strain there
 MISSING = END**2 - STRETCHED**3 * (4 + 4.5 * STRETCHED + 1.2 * STRETCHED**2)
 
 if TYPE_CHECKING:
-    vec4 = Any
     vec5 = Any
     mat45 = Any
 else:
-    vec4 = wp.types.vector(length=4, dtype=Scalar)
     vec5 = wp.types.vector(length=5, dtype=Scalar)
     mat45 = wp.types.matrix(shape=(4, 5), dtype=Scalar)
 

@@ -24,14 +24,7 @@ derivatives of the mollifier.
 
 import warp as wp
 
-from weft.contact.distance.distance import (
-    Closest,
-    closest,
-    closest_at,
-    combination,
-    mollifier,
-    vec4,
-)
+from weft.contact.distance.distance import Closest, closest, closest_at, combination, mollifier
 from weft.kernel import (
     IntArray2d,
     Scalar,
@@ -41,6 +34,7 @@ from weft.kernel import (
     Vec3Array3d,
     corners,
     vec3,
+    vec4,
 )
 
 _module = wp.get_module("weft.contact")

@@ -11,8 +11,17 @@ exchanged dC/df. Tests compare the result with the same formulas in NumPy.
 import warp as wp
 
 from weft.contact.barrier.barrier import BarrierArray, barrier_at
-from weft.contact.distance.distance import Closest, closest, combination, vec4
-from weft.kernel import IntArray2d, Mat33Array3d, Scalar, Vec3Array, corners, mat33, vec3
+from weft.contact.distance.distance import Closest, closest, combination
+from weft.kernel import (
+    IntArray2d,
+    Mat33Array3d,
+    Scalar,
+    Vec3Array,
+    corners,
+    mat33,
+    vec3,
+    vec4,
+)
 
 _module = wp.get_module("weft.contact.barrier.exact_hessian")
 _mat43 = wp.types.matrix(shape=(4, 3), dtype=Scalar)

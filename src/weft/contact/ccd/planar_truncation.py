@@ -17,10 +17,15 @@ from weft.contact.distance.distance import (
     closest_at,
     kind_of,
     pair_thickness,
-    vec4,
 )
 from weft.contact.narrow_phase.distance_bounds import VertexMotion, mark_undecided
-from weft.kernel import Scalar, ScalarArray, ScalarArray2d, Vec3Array
+from weft.kernel import (
+    Scalar,
+    ScalarArray,
+    ScalarArray2d,
+    Vec3Array,
+    vec4,
+)
 from weft.kernel.bitmask import lowest_set_bit, mask_below
 
 KEEP = 0.15  # of its room that a pair keeps: a bit more than ``FRACTION`` of ``max_step``

@@ -29,10 +29,10 @@ from weft.kernel import (
     WarpArray,
     corners,
     vec3,
+    vec4,
 )
 
 _module = wp.get_module("weft.contact")
-vec4 = wp.types.vector(length=4, dtype=Scalar)
 
 
 class PairKind(enum.IntEnum):

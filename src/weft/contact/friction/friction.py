@@ -33,7 +33,6 @@ import warp as wp
 from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
 from weft.contact.contact_set import ContactSet, PairSet
-from weft.contact.distance.distance import vec4
 from weft.contact.friction.kernels import (
     FrictionTable,
     NormalForces,
@@ -47,7 +46,13 @@ from weft.contact.friction.kernels import (
     slips,
     update_slips,
 )
-from weft.kernel import Scalar, WarpArray, mat33, vec3
+from weft.kernel import (
+    Scalar,
+    WarpArray,
+    mat33,
+    vec3,
+    vec4,
+)
 
 
 def friction_coefficients(

@@ -3,7 +3,7 @@
 import warp as wp
 
 from weft.contact.barrier.barrier import BarrierArray
-from weft.contact.distance.distance import closest_at, combination, other_side, vec4
+from weft.contact.distance.distance import closest_at, combination, other_side
 from weft.kernel import (
     IntArray,
     IntArray2d,
@@ -16,6 +16,7 @@ from weft.kernel import (
     Vec3Array3d,
     corners,
     vec3,
+    vec4,
 )
 
 _module = wp.get_module("weft.friction")

@@ -23,7 +23,6 @@ from weft.contact.distance.distance import (
     kind_of,
     mollifier,
     pair_thickness,
-    vec4,
 )
 from weft.contact.narrow_phase.adjacent_pairs import own_gap
 from weft.contact.narrow_phase.distance_bounds import (
@@ -44,6 +43,7 @@ from weft.kernel import (
     WarpArray,
     corners,
     vec3,
+    vec4,
 )
 from weft.kernel.bitmask import lowest_set_bit
 from weft.kernel.granularity import bits_per_thread

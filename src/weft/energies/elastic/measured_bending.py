@@ -12,7 +12,6 @@ of D at rest.
 """
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import warp as wp
@@ -31,15 +30,10 @@ from weft.energies.elastic.hinge_kernels import (
     dihedral_gradient,
     hinge_hessian,
 )
-from weft.kernel import Scalar, WarpArray, vec2
+from weft.kernel import Scalar, WarpArray, vec2, vec4
 
 STEP = 10.0  # [1/m] between the columns of a table
 _module = wp.get_module("weft.measured_hinge")
-
-if TYPE_CHECKING:
-    vec4 = Any
-else:
-    vec4 = wp.types.vector(length=4, dtype=Scalar)
 
 
 @wp.struct
