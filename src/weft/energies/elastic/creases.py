@@ -15,7 +15,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from weft import kernel
 from weft.base.arrays import Floats
 from weft.base.errors import FabricError
 from weft.discretization.mesh import TriangleMesh
@@ -26,11 +25,10 @@ from weft.energies.elastic.hinge_bending import (
     material_edges,
     rest_angles,
 )
-from weft.energies.elastic.hinge_kernels import angles
 from weft.energies.elastic.plasticity import Plasticity
 from weft.energies.element_energy import BoundElementEnergy
 from weft.energies.step import Step
-from weft.kernel import Scalar, WarpArray
+from weft.kernel import WarpArray
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
@@ -127,10 +125,8 @@ class BoundCreases(BoundElementEnergy):
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
         """Return the plastic angles after a step that ended at x, by name."""
-        e, out = self.energy, kernel.empty(len(self.energy.hinges), Scalar)
-        kernel.launch(angles, len(e.hinges), x, e.device_stencil, out)
-        already = Plasticity.plastic_strain(self._kept)
-        off = np.array(kernel.numpy(out)) - e.rest_angle - already
+        e, already = self.energy, Plasticity.plastic_strain(self._kept)
+        off = e.angles_at(x) - e.rest_angle - already
         off -= TURN * np.round(off / TURN)  # wrap to [-pi, pi]
         after = e.plasticity.after(off + already, self._kept, e.limit, self._dt)
         return {e.key: after}

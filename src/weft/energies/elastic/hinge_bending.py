@@ -169,6 +169,12 @@ class HingeBending(ElementEnergy):
         """Vertices of each hinge, (h,4): both ends of the edge, and both tips."""
         return self.hinges
 
+    def angles_at(self, x: WarpArray) -> Floats:
+        """Return the signed dihedral angles at positions x (n,) vec3, (h,) [rad]."""
+        out = kernel.empty(len(self.hinges))
+        kernel.launch(angles, len(self.hinges), x, self.device_stencil, out)
+        return np.array(kernel.numpy(out))
+
     def parameters(self) -> WarpArray:
         """Return (h,) ``Hinge`` on the device, without damping."""
         fields = {"weight": self.weight, "rest": self.rest_angle}

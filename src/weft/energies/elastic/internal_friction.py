@@ -103,7 +103,7 @@ class BoundFriction(SummedBound):
 
 
 class Sliding:
-    """What both energies of friction have: the places of their sliders."""
+    """A base of both energies of friction: the places of their sliders."""
 
     name: str
     rest_angle: Floats | float = 0.0  # places in the first step
@@ -200,9 +200,7 @@ class BoundHingeFriction(BoundFriction, BoundElementEnergy):
 
     def strain(self, x: WarpArray) -> Floats:
         """Return the angles of the hinges, (h,) [rad]."""
-        e, out = self.energy, kernel.empty(len(self.energy.hinges), Scalar)
-        kernel.launch(angles, len(e.hinges), x, e.device_stencil, out)
-        return np.array(kernel.numpy(out))
+        return self.energy.angles_at(x)
 
     def pull_back_strain(self, x: WarpArray, by: Floats) -> Floats:
         """Return derivatives (n,3) by x, from those by the angles, (h,)."""

@@ -49,7 +49,8 @@ def linear_solver(
         contact: whether the pattern changes with the pairs in contact.
         pattern: pattern of the systems to solve; None: not known.
         early: whether steps may end before they have converged, so that errors of 0.1 will do.
-        exact: whether an equilibrium is searched, whose matrices have no inertia.
+        exact: whether PARDISO may have ``DIRECT_EXACT`` vertices, as in the search for equilibria,
+            whose matrices have no inertia.
 
     Raises:
         SolverError: an unknown name, or a solver that is not installed.
