@@ -1,8 +1,17 @@
-"""Eigenvalue clamps that several laws share, as Warp functions."""
+"""Clamps that several laws and hinges share, as Warp functions."""
 
 import warp as wp
 
 from weft.kernel import Scalar, mat22
+
+
+@wp.func
+def cut_off(d: Scalar, slip: Scalar):
+    """Return d cut off at +-slip, and the part beyond it; slip 0: not cut off."""
+    c = d
+    if slip > Scalar(0.0):
+        c = wp.clamp(d, -slip, slip)
+    return c, d - c
 
 
 @wp.func

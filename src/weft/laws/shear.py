@@ -22,6 +22,7 @@ from weft.base.settings import REQUIRED, documented, setting
 from weft.kernel import Scalar, mat32, mat33, vec3
 from weft.laws.baraff_witkin import shear_hessian
 from weft.laws.base import LawFunctions, SingleLaw
+from weft.laws.clamp import cut_off
 from weft.laws.fiber import columns, from_columns
 from weft.solve.newton.psd import Psd
 
@@ -42,11 +43,7 @@ class ShearParams:
 @wp.func
 def condition(f0: vec3, f1: vec3, p: ShearParams):
     """Return f0.f1 - rest, cut off at the slip, and the part beyond it."""
-    d = wp.dot(f0, f1) - p.rest
-    c = d
-    if p.slip > Scalar(0.0):
-        c = wp.clamp(d, -p.slip, p.slip)
-    return c, d - c
+    return cut_off(wp.dot(f0, f1) - p.rest, p.slip)
 
 
 @wp.func

@@ -28,6 +28,7 @@ from weft.kernel import (
     vec2,
     vec3,
 )
+from weft.laws.clamp import cut_off
 from weft.solve.newton.psd import Psd
 
 _module = wp.get_module("weft.hinge")
@@ -77,11 +78,7 @@ def angle_difference(theta: Scalar, rest: Scalar):
 @wp.func
 def elastic_angle(h: Hinge, theta: Scalar):
     """Return theta - theta_0, cut off at the angle of slip, and the part beyond it."""
-    d = angle_difference(theta, h.rest)
-    c = d
-    if h.slip > Scalar(0.0):
-        c = wp.clamp(d, -h.slip, h.slip)
-    return c, d - c
+    return cut_off(angle_difference(theta, h.rest), h.slip)
 
 
 @wp.func
