@@ -312,7 +312,7 @@ def test_pairs_in_the_way_are_those_that_may_not_go_all_of_it(rng):
         candidates = find_candidates(surface, x, 0.02, x + dx)
         kept = separation(surface.device_thickness, 1.0, FRACTION * 0.02)
         expected = candidates.pairs[step_lengths(x, dx, candidates, kept) < 1.0]
-        found = detector.meeting(kernel.points(x), kernel.points(dx))
+        found = detector.meeting(kernel.points(x), kernel.points(dx)).pairs
         assert sorted(map(tuple, found)) == sorted(map(tuple, expected))
         assert (len(found) > 0) == (size > 1e-3)
 

@@ -154,7 +154,9 @@ def test_cloth_never_passes_through_what_a_hand_pulls_it_at(played):
     for k in range(25):
         move(session, [0.3 * np.sin(k), -0.5, 0.3 * np.cos(k)])
         session.advance()
-        assert session.loop.count_intersections(session.place.state) == 0
+        place = session.place
+        found = session.loop.count_intersections(place.state, place.memory)
+        assert found["intersections"] == 0
     assert session.place.state.x[: len(session.base.cloth.vertices), 1].min() > 0
 
 

@@ -177,6 +177,17 @@ def abbreviate(values: Sequence[object], most: int = 5) -> str:
     return ", ".join(map(str, values[:most])) + (", ..." if len(values) > most else "")
 
 
+def ranges(numbers: Iterable[int]) -> str:
+    """Return ascending integers as text, with ranges: ``3, 7 to 12``."""
+    found: list[list[int]] = []
+    for k in numbers:
+        if found and k == found[-1][1] + 1:
+            found[-1][1] = k
+        else:
+            found.append([k, k])
+    return ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in found)
+
+
 def error_text(error: BaseException) -> str:
     """Return the reason that an error has: of one of the system, without its number and file."""
     return getattr(error, "strerror", None) or str(error)

@@ -126,8 +126,12 @@ def _tell_contact(folder: Path) -> None:
     met = [m["contact"] for m in lines if m.get("contact")]
     least = [c["least_distance"] for c in met if c["least_distance"] is not None]
     if least:
-        crossing = max((m.get("intersections", 0) for m in lines), default=0)
-        say(f"contact  least distance {1e3 * min(least):.3g} mm, {crossing} intersections")
+        crossing, excluded = (
+            max((m.get(name, 0) for m in lines), default=0)
+            for name in ("intersections", "excluded_intersections")
+        )
+        apart = f", {excluded} excluded pairs that intersect" if excluded else ""
+        say(f"contact  least distance {1e3 * min(least):.3g} mm, {crossing} intersections{apart}")
     pinched = [c["pinched"] for c in met if "pinched" in c]
     if pinched:
         worst = min(pinched, key=lambda p: float(p["part"]))

@@ -3,7 +3,7 @@ between them, and groups that ignore each other.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 
 Marks = NDArray[np.uint32]
-MOST_APART = 15  # pairs of groups that ignore each other, at most: each takes two of 32 bits
+MOST_APART = 14  # pairs of groups that ignore each other, at most: each takes two of 32 bits
+LET_GO = (1 << 29, 1 << 30)  # group bits of released cloth; those of released bodies are reversed
+THROUGH_BODIES, THROUGH_CLOTH = 1, 2  # levels of released vertices (``contact.released``)
 
 
 @checked(SceneError, "contact.friction")
@@ -85,6 +87,8 @@ class CollisionGroups:
     grip: Floats  # (n,) factors of the friction at vertices, of which a pair has the product
     apart: Sequence[tuple[Bools, Bools]] = ()  # vertices (n,) of two groups that ignore each other
     sewn: Ints | None = None  # (n,) the same number for vertices that are sewn together
+    ties: Ints | None = None  # (k,2) vertices that are tied: primitives with both do not meet
+    pieces: int = 1  # number of pieces of cloth
 
     def __post_init__(self) -> None:
         if len(self.apart) > MOST_APART:
@@ -124,22 +128,29 @@ class CollisionGroups:
         a, b = self.of_pairs(stencil, kind)
         return (T[a] + T[b]) / 2
 
+    def in_one_rigid_body(self, one: Ints, other: Ints) -> Bools:
+        """Return which pairs of vertices (k,) are of one body that the cloth moves, (k,)."""
+        own = self.part[one] == self.part[other]
+        return np.asarray(own & (one < self.first_body) & (self.part[one] >= self.pieces))
+
     @property
     def has_friction(self) -> bool:
         """Return whether any pair has friction."""
         return bool((self.static > 0).any())
 
-    def marks(self, ids: Ints, prescribed: Bools) -> Marks:
+    def marks(self, ids: Ints, prescribed: Bools, released: Ints | None = None) -> Marks:
         """Return the group bits of primitives, (m,2) uint32.
 
         Two primitives are no candidate pair if the first number of one and the second number of the
         other have a common bit. Bit 0 marks primitives with prescribed vertices only: nothing can
-        be done about a pair of two of them. Each pair of groups that ignore each other takes two
-        more bits.
+        be done about a pair of two of them (``ccd.prescribed_motion`` follows them). Each pair of
+        groups that ignore each other takes two more bits. The last three bits are for primitives
+        with a released vertex (``contact.released``).
 
         Args:
             ids: (m,k) vertices of the primitives.
             prescribed: (n,) vertices that are prescribed.
+            released: (n,) levels of released vertices; None: none are.
         """
         out = np.zeros((len(ids), 2), dtype=np.uint32)
         out[prescribed[ids].all(1)] = 1
@@ -148,6 +159,12 @@ class CollisionGroups:
                 mine = members[ids].all(1)
                 out[mine, 0] |= np.uint32(1 << (2 * k + is_))
                 out[mine, 1] |= np.uint32(1 << (2 * k + ignores))
+        if released is not None and released.any():
+            level, body = released[ids].max(1), ids[:, 0] >= self.first_body
+            bits = np.array(LET_GO, dtype=np.uint32)
+            out[(level > 0) & ~body] |= bits
+            out[(level > 0) & body] |= bits[::-1]
+            out[(level >= THROUGH_CLOTH) & ~body] |= np.uint32(1 << 31)
         return out
 
 
@@ -217,7 +234,9 @@ def sides_of(
     ]
     apart += _fingers_and_links(bodies, parts, len(given))
     kept, grip = np.concatenate(thickness), _grip(mesh, s, len(parts))
-    return CollisionGroups(parts, tuple(names), n, kept, *friction_of(s, names), grip, apart)  # type: ignore[arg-type]
+    friction = friction_of(s, names)
+    groups = CollisionGroups(parts, tuple(names), n, kept, *friction, grip, apart)  # type: ignore[arg-type]
+    return replace(groups, pieces=len(given))
 
 
 def _fingers_and_links(

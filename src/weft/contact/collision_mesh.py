@@ -3,7 +3,7 @@ meshes that never meet, side by side.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -13,6 +13,7 @@ import warp as wp
 from weft import kernel
 from weft.base.arrays import Bools, Faces, Ints, Positions
 from weft.contact.broad_phase.aabb import Primitives
+from weft.contact.broad_phase.joined import JoinedVertices
 from weft.contact.broad_phase.tree_order import TreeOrder, pieces_of
 from weft.contact.collision_groups import CollisionGroups, Marks
 from weft.contact.distance.distance import Separation, separation
@@ -52,16 +53,30 @@ class CollisionMesh:
         default=None
     )  # None: one piece without thickness or friction
     gap: float = 0.0  # [m] largest gap at any time; 0: adjacent pairs have no gap of their own
+    only: Bools | None = None  # (n,) vertices whose primitives take part; None: all
+
+    def restricted(self, only: Bools) -> "CollisionMesh":
+        """Return the mesh of the primitives whose vertices are all among ``only`` (n,)."""
+        return replace(self, only=only)
 
     @cached_property
     def edges(self) -> Ints:
         """Return the edges, (k,2), each once, with the lower vertex first."""
-        return unique_edges(self.faces)[0]
+        return self._taking_part(unique_edges(self.faces)[0])
 
     @cached_property
     def vertices(self) -> Ints:
         """Return the vertices of the faces, (v,1)."""
-        return np.unique(self.faces).astype(np.int32)[:, None]
+        return self._taking_part(np.unique(self.faces).astype(np.int32)[:, None])
+
+    def _taking_part(self, ids: Ints) -> Ints:
+        """Return those primitives (m,k) that take part in the search."""
+        return ids if self.only is None else ids[self.only[ids].all(1)]
+
+    @cached_property
+    def _primitive_ids(self) -> tuple[Ints, Ints, Ints]:
+        """The vertices of the faces, edges and vertices that take part in the search."""
+        return self._taking_part(self.faces), self.edges, self.vertices
 
     @cached_property
     def sides(self) -> CollisionGroups:
@@ -79,29 +94,20 @@ class CollisionMesh:
         return kernel.array(self.sides.thickness, Scalar)
 
     @cached_property
-    def device_sewn(self) -> WarpArray | None:
-        """Return the same number for vertices that count as one, (n,) int32 on the device; None if
-        none are sewn.
-        """
-        sewn = self.sides.sewn
-        return None if sewn is None else kernel.array(np.asarray(sewn, np.int32), wp.int32)
+    def joined(self) -> JoinedVertices:
+        """Return the vertices that are sewn together or tied."""
+        return JoinedVertices(len(self.rest), self.sides.sewn, self.sides.ties)
 
     @cached_property
     def height(self) -> float:
         """Return the height [m] of the cloth's triangles at rest; infinite without triangles."""
-        return height_of(self.faces, self.rest, self.sewn_numbers, self.sides.first_body)
+        return height_of(self.faces, self.rest, self.joined.numbers, self.sides.first_body)
 
     @cached_property
     def adjacency(self) -> Adjacency:
         """Return the adjacency of vertices, from which adjacent pairs get their own gap."""
         height = self.height if self.gap > 0 else np.inf
-        return Adjacency.of(self.edges, self.sewn_numbers, height, self.gap, self.sides.thickest)
-
-    @property
-    def sewn_numbers(self) -> Ints:
-        """Return the same number for vertices that count as one, (n,)."""
-        sewn = self.sides.sewn
-        return np.arange(len(self.rest), dtype=np.int32) if sewn is None else np.asarray(sewn)
+        return Adjacency.of(self.edges, self.joined, height, self.gap, self.sides.thickest)
 
     @cached_property
     def primitives(self) -> tuple[Primitives, Primitives, Primitives]:
@@ -111,26 +117,26 @@ class CollisionMesh:
         def sort_primitives(ids: Ints) -> Primitives:
             return Primitives.of(TreeOrder.of(self.rest[ids].mean(1), pieces[ids[:, 0]]), ids)
 
-        return (
-            sort_primitives(self.faces),
-            sort_primitives(self.edges),
-            sort_primitives(self.vertices),
-        )
+        faces, edges, vertices = self._primitive_ids
+        return sort_primitives(faces), sort_primitives(edges), sort_primitives(vertices)
 
     @cached_property
     def excluded_without_pins(self) -> Excluded:
         """Return the excluded pairs if no vertex of the cloth is prescribed."""
         return self.excluded(np.zeros(0, dtype=bool))
 
-    def excluded(self, fixed: Bools) -> Excluded:
-        """Return the excluded pairs if the vertices ``fixed`` (n,) of the cloth are prescribed, as
-        those of bodies are.
+    def excluded(self, fixed: Bools, released: Ints | None = None) -> Excluded:
+        """Return the excluded pairs.
+
+        Args:
+            fixed: (n,) vertices of the cloth that are prescribed, as those of bodies are.
+            released: (n+b,) levels of released vertices; None: none are.
         """
         held = np.ones(len(self.rest), dtype=bool)
         held[: self.sides.first_body] = False
         held[: len(fixed)] |= fixed
         orders = [p.layout.order for p in self.primitives]
-        marks = [self.sides.marks(ids, held) for ids in (self.faces, self.edges, self.vertices)]
+        marks = [self.sides.marks(ids, held, released) for ids in self._primitive_ids]
         devices = [
             kernel.array(np.ascontiguousarray(m[order]), wp.uint32) if m.any() else None
             for m, order in zip(marks, orders, strict=True)
@@ -176,12 +182,9 @@ class MeshesSideBySide:
         return tuple(found)
 
     @cached_property
-    def device_sewn(self) -> WarpArray | None:
-        """Return the same number for vertices that count as one; None if none are sewn."""
-        if all(m.device_sewn is None for m in self.meshes):
-            return None
-        numbers = [m.sewn_numbers + np.int32(k) for m, k in zip(self.meshes, self._first)]
-        return kernel.array(np.concatenate(numbers), wp.int32)
+    def joined(self) -> JoinedVertices:
+        """Return the vertices that are sewn together or tied."""
+        return JoinedVertices.side_by_side([m.joined for m in self.meshes])
 
     @cached_property
     def adjacency(self) -> Adjacency:

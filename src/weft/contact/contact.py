@@ -26,8 +26,9 @@ from weft.contact.assembly.embedding import ContactEmbedding, WeightedEmbedding
 from weft.contact.broad_phase.candidate_search import find_candidates
 from weft.contact.collision_groups import CollisionPiece, Friction, sides_of
 from weft.contact.collision_mesh import CollisionMesh, Excluded
-from weft.contact.exact.intersections import apart_from_seams, intersections
+from weft.contact.exact.crossings import Crossings
 from weft.contact.narrow_phase.adjacent_pairs import farthest_reach
+from weft.contact.ties import needed_ties
 from weft.discretization.embedding import Embedding
 from weft.discretization.mesh import TriangleMesh
 from weft.solve.sparse.pull_back import Interpolation
@@ -36,7 +37,8 @@ LOAD = 10.0  # times the mean weight of a vertex: force of a contact at half the
 GRAVITY = 9.81  # [m/s^2]
 # -b'(Y/4)/Y of the barrier: the force of a pair at half the gap is k gap^3 times this.
 HALF_FORCE = 4.3294
-PINCH = ("stop", "thin")
+PINCH = ("stop", "thin", "release")
+PRESCRIBED = ("stop", "pass")
 _UNTANGLE = (
     "`weft check` lists and draws them; `resolve: true` in the scene's contact untangles small ones"
 )
@@ -118,9 +120,15 @@ class SelfContact:
     pairs: Sequence[Between] = setting((), "named pairs that differ from the rest")
     pinch: str = setting(
         "stop",
-        "where bodies leave less room than the thickness: stop, or thin: go on with the thickness "
-        "that has room, and report it",
+        "where bodies leave less room than the thickness: stop; thin: go on with the thickness "
+        "that has room; release: let the cloth pass through the bodies there. Both are reported",
         choices=PINCH,
+    )
+    prescribed: str = setting(
+        "stop",
+        "where pinned cloth passes through bodies or other pinned cloth: stop, or pass: go on, and "
+        "count these intersections apart",
+        choices=PRESCRIBED,
     )
     resolve: bool = setting(
         False, "untangle what intersects or is too near at the start; says what moved"
@@ -129,6 +137,11 @@ class SelfContact:
     def __post_init__(self) -> None:
         if not isinstance(self.friction, Friction):
             object.__setattr__(self, "friction", Friction(self.friction))
+
+    @property
+    def goes_on(self) -> bool:
+        """Return whether cloth is released where prescribed motion leaves no room for it."""
+        return self.pinch == "release" or self.prescribed == "pass"
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +177,7 @@ class Contact:
         embedding: Embedding | None = None,
         sewn: Ints | None = None,
         loose: RigidBodies | None = None,
+        ties: Ints | None = None,
     ) -> "Contact":
         """Return the contact of a mesh with itself and with bodies, from the positions of its
         vertices.
@@ -176,9 +190,10 @@ class Contact:
             pieces: parts of the cloth; empty: it is one, called ``cloth``.
             embedding: maps the points that are simulated to the mesh's vertices.
             sewn: (n,) the same number for vertices that are sewn together: primitives with one of
-                them do not meet primitives with another; (n+b,) with vertices of bodies. None: none
-                are sewn.
+                them do not meet primitives with another. None: none are sewn.
             loose: rigid bodies; None: there are none.
+            ties: (k,2) vertices of cloth and bodies that are tied to each other: primitives with
+                one do not meet primitives with the other. None: there are none.
 
         Raises:
             SceneError: the gap is several edges of the mesh, the thickness is one, a name does not
@@ -192,9 +207,14 @@ class Contact:
         sides = dataclasses.replace(sides_of(mesh, settings, together, pieces), first_body=moved)
         if sewn is not None or len(loose):
             cloth_ids = np.arange(n, dtype=np.int32) if sewn is None else sewn
-            sides = dataclasses.replace(sides, sewn=loose.apart(cloth_ids, n, len(rest)))
+            sides = dataclasses.replace(sides, sewn=loose.apart(cloth_ids, len(rest)))
+        surfaces = CollisionMesh(every, rest, sides, settings.gap)
+        if ties is not None:
+            start = np.concatenate([mesh.vertices, *_starts(loose), join_positions(bodies, 0.0)])
+            needed = needed_ties(surfaces, start, ties, n)
+            surfaces = dataclasses.replace(surfaces, given=dataclasses.replace(sides, ties=needed))
         contact = Contact(
-            CollisionMesh(every, rest, sides, settings.gap),
+            surfaces,
             np.concatenate([mass, loose.shares]),
             settings,
             tuple(bodies),
@@ -262,7 +282,7 @@ class Contact:
     def structure(self) -> object:
         """Data besides the constants and the places of bodies."""
         s = self.settings
-        return s.friction_from, s.lags, s.pinch, s.resolve, self.mesh.sides.part
+        return s.friction_from, s.lags, s.pinch, s.prescribed, s.resolve, self.mesh.sides.part
 
     @property
     def gap(self) -> float:
@@ -323,9 +343,14 @@ class Contact:
         near = find_candidates(self.mesh, y, self.reach)
         return float(near.distances(y).min(initial=np.inf))
 
-    def excluded(self, fixed: Bools) -> Excluded:
-        """Return the pairs that are left out if the points ``fixed`` (N,) are prescribed."""
-        return self.mesh.excluded(self.build_embedding().whole(fixed))
+    def excluded(self, fixed: Bools, released: Ints | None = None) -> Excluded:
+        """Return the pairs that a search leaves out.
+
+        Args:
+            fixed: (N,) points that are prescribed.
+            released: (n+b,) levels of released vertices; None: none are.
+        """
+        return self.mesh.excluded(self.build_embedding().whole(fixed), released)
 
     def build_embedding(self) -> ContactEmbedding:
         """Return a new map from the points to the vertices."""
@@ -333,34 +358,42 @@ class Contact:
             return ContactEmbedding(len(self.mass))
         return WeightedEmbedding(self.embedding, self.weights)
 
-    def crossings(self, x: Positions, t: float = 0.0, excluded: Excluded | None = None) -> Ints:
-        """Return the pairs of faces that intersect, although they must not.
+    def crossings(self, x: Positions, t: float = 0.0) -> Ints:
+        """Return the pairs (k,2) of faces that intersect, although they must not; arguments as for
+        ``all_crossings``.
+        """
+        return self.all_crossings(x, t).forbidden
 
-        Pairs of bodies that the cloth does not move, of prescribed faces, and of groups that
-        ignore each other, may intersect; faces that are joined by a seam may do so, too.
+    def all_crossings(
+        self, x: Positions, t: float = 0.0, released: Ints | None = None
+    ) -> Crossings:
+        """Return the pairs of faces that intersect. Pinned cloth counts like any other.
 
         Args:
             x: (n,3) [m] vertices of the cloth and of rigid bodies.
             t: [s] time, for bodies.
-            excluded: pairs that are left out; None: those of cloth without pins.
-
-        Returns:
-            (k,2) faces of the surface.
+            released: (n+b,) levels of released vertices; None: none are.
         """
-        faces, y = self.mesh.faces, np.concatenate([x, self.body_positions(t)])
-        bodies = faces[:, 0] >= len(self.mass)  # bodies may intersect one another
-        pairs = intersections(y, faces, quiet=bodies)
-        if len(pairs) == 0:
-            return pairs
-        marks = self.mesh.excluded_without_pins.faces if excluded is None else excluded.faces
-        pairs = np.asarray(pairs[(marks[pairs[:, 0], 0] & marks[pairs[:, 1], 1]) == 0])
-        sewn = self.mesh.sides.sewn
-        return pairs if sewn is None else apart_from_seams(faces, pairs, sewn)
+        y = np.concatenate([x, self.body_positions(t)])
+        return Crossings.of(self.mesh, y, released)
 
     def name_of(self, vertex: int) -> str:
         """Return the name of the piece or body to which a vertex of the surface belongs."""
         sides = self.mesh.sides
         return sides.names[int(sides.part[vertex])]
+
+    def body_part(self, vertex: int) -> str:
+        """Return the name of the body to which a vertex of the surface belongs, with the path of
+        the mesh in the body's file if that has several.
+        """
+        every = (*self.loose.bodies, *self.bodies)
+        first = self.n_cloth + np.cumsum([0, *(len(b.vertices) for b in every)])
+        k = int(np.searchsorted(first, vertex, side="right")) - 1
+        name, parts = every[k].name, every[k].parts
+        if len(parts) < 2:
+            return name
+        ends = first[k] + np.cumsum([count for _, count in parts])
+        return f"{name} {parts[int(np.searchsorted(ends, vertex, side='right'))][0]}"
 
     def check_start(self, x: Positions) -> None:
         """Check that no surfaces intersect, or are nearer than their thickness, at x (n,3) and time

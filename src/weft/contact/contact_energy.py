@@ -10,7 +10,7 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.base.arrays import Bools, Floats, Positions
+from weft.base.arrays import Bools, Floats, Ints, Positions
 from weft.base.timing import Phases
 from weft.base.trees import Json
 from weft.contact.assembly.contact_matrix import PairBlocks
@@ -18,7 +18,10 @@ from weft.contact.assembly.lumped_pairs import LumpedPairs
 from weft.contact.barrier.kinks import places_around
 from weft.contact.barrier.stiffness import AdaptiveStiffness
 from weft.contact.ccd.carry_along import CarryAlong
+from weft.contact.ccd.obstacles import near_sides
+from weft.contact.ccd.prescribed_motion import PrescribedMotion
 from weft.contact.collision_groups import friction_of
+from weft.contact.collision_mesh import Excluded
 from weft.contact.contact import Contact, SelfContact
 from weft.contact.contact_forces import link_forces
 from weft.contact.contact_set import ContactSet, PairSet
@@ -27,7 +30,8 @@ from weft.contact.derivatives.contact_slopes import ContactSlopes
 from weft.contact.detector import ContactDetector
 from weft.contact.exact.intersection_check import IntersectionCheck
 from weft.contact.friction.friction import FrictionSet, friction_coefficients
-from weft.contact.memory import FIRMNESS, SLIP
+from weft.contact.memory import FIRMNESS, RELEASED, SLIP
+from weft.contact.released import released_levels, still_released
 from weft.energies.base import Bound
 from weft.energies.by_constants import ByName
 from weft.energies.gather import gather_gradient
@@ -41,7 +45,6 @@ from weft.solve.sparse.vectors import equal, max_norm
 
 SETTLED = 0.5  # of the room of a pair: largest change by the last increment of a minimization
 PART = 0.9  # of the room between bodies that pinch the cloth: the thickness that is kept
-THINNER, MOST_THINNER = 0.7, 8  # factor on the thickness, and tries, if bodies leave no room
 
 
 class ContactEnergy(Bound):
@@ -67,7 +70,10 @@ class ContactEnergy(Bound):
         self._latecomers = LumpedPairs(self.embedded.n, n, sides.thickest)
         self._rubbing = sides.has_friction, contact.settings.stick
         self._table = friction_coefficients(sides.static, sides.kinetic, sides.part, sides.grip)
-        self._fixed: Bools | None = None
+        # Fixed points and released vertices, with the pairs that are left out because of them.
+        self._left_out: tuple[Bools, Ints, Excluded] | None = None
+        self._motion = PrescribedMotion(contact.mesh)
+        self._slip: WarpArray = kernel.zeros(0, vec3)  # elastic slip at the start of the step
         self._begun: Step | None = None
         self._apart: WarpArray | None = None  # vertices at which no surfaces intersect
         self.friction: FrictionSet | None = None
@@ -110,9 +116,8 @@ class ContactEnergy(Bound):
 
     def begin(self, step: Step) -> None:
         """Begin a step without candidates; ``freeze`` goes on."""
-        if self._fixed is None or not np.array_equal(self._fixed, step.fixed):
-            self._fixed = np.array(step.fixed)
-            self.excluded = self.contact.excluded(step.fixed)
+        released = released_levels(step.kept, len(self.contact.mesh.rest))
+        self._exclude(np.array(step.fixed), released)
         self.search.begin(self.excluded)
         self.embedded.begin(step)
         self._latecomers.begin()
@@ -122,8 +127,21 @@ class ContactEnergy(Bound):
         if len(step.bodies[1]):
             bodies = kernel.points(np.array(step.bodies[1]))
             wp.copy(self.y, bodies, dest_offset=self.embedded.n)
-        self._carrying = CarryAlong(self.search, self.embedded, step, np.asarray(step.state.x))
+        settings = self.contact.settings
+        self._carrying = CarryAlong(
+            self.search, self.embedded, step, self._motion, settings, released
+        )
         self._begun, self._apart = step, None
+
+    def _exclude(self, fixed: Bools, released: Ints) -> None:
+        """Leave pairs out of the searches, because of these prescribed points and released
+        vertices.
+        """
+        last = self._left_out
+        same = last is not None and np.array_equal(fixed, last[0])
+        if last is None or not (same and np.array_equal(released, last[1])):
+            last = self._left_out = fixed, released, self.contact.excluded(fixed, released)
+        self.excluded = last[2]
 
     @property
     def first_path(self) -> tuple[WarpArray, WarpArray]:
@@ -178,7 +196,7 @@ class ContactEnergy(Bound):
         k = int(np.argmin(part))
         if part[k] <= 1.0:
             self.search.set_thickness_scale(PART * float(part[k]))
-            self.blocked = kernel.numpy(y)[pairs[k]].mean(0)
+            self.blocked = near_sides(np.array(kernel.numpy(y)), pairs[k], self.step.t)
 
     def put(self, x: WarpArray) -> WarpArray:
         """Write the vertices of points x into ``y``, whose vertices of bodies stay; return it."""
@@ -354,20 +372,12 @@ class ContactEnergy(Bound):
             something.
         """
         carrying = self._carrying
-        x, way = carrying.x, goal - carrying.x
-        part = carrying.reachable(way)
-        if part == 1.0 or not carrying.prescribes(way):
-            return x + part * way
-        with self.phases("carry"):
-            found = carrying.carry_points(way)
-            if self.contact.settings.pinch == "thin":
-                for _ in range(MOST_THINNER):
-                    if found is not None:
-                        break
-                    self.search.set_thickness_scale(THINNER * self.search.thickness_part)
-                    found = carrying.carry_points(way)
-        if carrying.blocked is not None:
-            self.blocked = carrying.blocked
+        found = carrying.carry(goal)
+        if carrying.excluded is not None:  # cloth was released
+            self.excluded, carrying.excluded = carrying.excluded, None
+            if self.rubs:
+                self._freeze_friction(carrying.start, self.search.contacts(carrying.start))
+        self.blocked = carrying.obstacle or self.blocked
         return found
 
     def has_new_intersections(self, x: WarpArray) -> bool:
@@ -395,6 +405,10 @@ class ContactEnergy(Bound):
         (``friction``).
         """
         kept: dict[str, Floats] = {}
+        if self._carrying.released.any():
+            y = np.array(kernel.numpy(self.put(x)))
+            left = still_released(self.contact.mesh, y, self._carrying.released)
+            kept[RELEASED] = left.astype(np.float64)
         if self.step.scale is not None:
             kept[FIRMNESS] = self._firmness.after(*self._measure_pressing(x)).memory()
         if self.rubs:
@@ -494,7 +508,10 @@ class ContactEnergy(Bound):
         if self._links:
             found["links"] = link_forces(self._links, y, contacts, self.friction)
         if self.search.thickness_part < 1.0 and self.blocked is not None:
-            place = [float(c) for c in self.blocked]
-            part = self.search.thickness_part
+            place, part = list(self.blocked.place), self.search.thickness_part
             found["pinched"] = {"t": self.step.t, "part": part, "place": place}
+        if self._carrying.released.any():
+            cloth = self._carrying.released[: self.contact.n_cloth] > 0
+            at = np.array(kernel.numpy(y))[: len(cloth)][cloth]
+            found["released"] = {"vertices": len(at), "place": at.mean(0).tolist()}
         return found

@@ -11,7 +11,6 @@ from collections.abc import Callable
 import warp as wp
 
 from weft import kernel
-from weft.base.arrays import Ints
 from weft.base.timing import Phases
 from weft.contact.broad_phase.bvh import WORTH_SLICING
 from weft.contact.broad_phase.candidate_search import CandidateCache, Trees, find_candidates
@@ -186,10 +185,8 @@ class ContactDetector:
         combine(y, 1.0, dy, self._end)
         self.along(y, self._end)
 
-    def meeting(self, y: WarpArray, dy: WarpArray) -> Ints:
-        """Return the pairs that keep ``max_step`` from going all the way from y to y + dy, (m,4)
-        on the host.
-        """
+    def meeting(self, y: WarpArray, dy: WarpArray) -> Candidates:
+        """Return the pairs that keep ``max_step`` from going all the way from y to y + dy."""
         combine(y, 1.0, dy, self._end)
         candidates = self.along(y, self._end)
         with self.phases("ccd"):
@@ -198,7 +195,7 @@ class ContactDetector:
             blocked = select_pairs(
                 candidates, Reductions(), mark_blocked, *about, worth=WORTH_SLICING
             )
-            return blocked.compact_moved().pairs
+            return blocked.compact_moved()
 
     def parts(self, y: WarpArray, dy: WarpArray, bound: WarpArray | None = None) -> WarpArray:
         """Return a part of dy for each vertex, such that no pair comes closer than its thickness,

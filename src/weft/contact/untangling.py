@@ -50,13 +50,12 @@ def remove_intersections(
         (n,3) [m] positions near x, and the number of pairs of faces that still intersect.
     """
     x = np.array(x, dtype=np.float64)
-    excluded = contact.excluded(~free)
     faces = contact.mesh.faces
     body = contact.body_positions(0.0)
     mobile = np.concatenate([free, np.zeros(len(body), dtype=bool)])
     left = 0
     for _ in range(rounds):
-        pairs = contact.crossings(x, 0.0, excluded)
+        pairs = contact.crossings(x)
         left = len(pairs)
         if left == 0:
             break

@@ -24,6 +24,7 @@ from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import LawError, SceneError
 from weft.base.trees import Json
 from weft.energies.by_constants import ByName, along_constants, by_constants
+from weft.energies.obstacle import Obstacle
 from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
@@ -41,7 +42,7 @@ class Bound(ABC):
 
     name: str
     energy: Kernel = None  # that it is bound from; None: there is no such object
-    blocked: Positions | None = None  # (3,) [m] place at which the term left no room for a step
+    blocked: Obstacle | None = None  # that left no room for the step
     limits = False  # whether the term may bound steps, as barriers do
     is_load = False  # whether its forces are external loads, which other terms balance at rest
     damping = 0.0  # [s] time constant of its stiffness-proportional damping

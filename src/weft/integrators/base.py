@@ -96,7 +96,8 @@ class StepReport(Counts):
     contact: Json = field(default_factory=dict)  # see ``ContactEnergy.report``
     attachments: Json = field(default_factory=dict)  # by name
     phases: Mapping[str, float] = field(default_factory=dict)  # [s] by phase
-    place: Vector | None = None  # [m] outcome BLOCKED: where there was no room
+    place: Vector | None = None  # [m] outcomes BLOCKED and PASSES: where there was no room
+    obstacle: str = ""  # outcomes BLOCKED and PASSES: the surfaces that leave no room
     reached: Positions | None = field(default=None, repr=False)  # (n,3) end of a failed search
     parts: Sequence[StepPart] = field(default=(), repr=False)
 
@@ -131,14 +132,15 @@ class StepReport(Counts):
                 "contact": phi.report(x),
                 "attachments": phi.forces(x),
             }
-        place = phi.blocked if counts.outcome is Outcome.BLOCKED else None
+        if counts.outcome in (Outcome.BLOCKED, Outcome.PASSES) and phi.blocked is not None:
+            after = {"place": phi.blocked.place, "obstacle": phi.model.describe(phi.blocked)}
+            more["divisible"] = more.get("divisible", True) and not phi.blocked.passes
         seconds = time.perf_counter() - clock
         return StepReport(
             **vars(counts),
             dt=phi.step.dt,
             seconds=seconds,
             phases=spent,
-            place=place,
             **after,
             **more,
         )
@@ -443,7 +445,7 @@ class Integrator(ABC):
         """
         step, used = phi.step, {"linear_solver": linear_solver}
         if found is None:
-            report = StepReport.of(phi, None, Counts(Outcome.BLOCKED), clock, terms, **used)
+            report = StepReport.of(phi, None, Counts(phi.refusal), clock, terms, **used)
             return step.state, step.kept, report
         x = np.array(kernel.numpy(found.x))
         report = StepReport.of(

@@ -58,7 +58,7 @@ def feasible_start(model: Model, x: Positions, rounds: int = MOST_ROUNDS) -> Fea
     assert model.contact is not None
     contact = model.contact
     fixed, _ = model.prescribed_positions(0.0)
-    before = len(contact.crossings(x, 0.0, contact.excluded(fixed)))
+    before = len(contact.crossings(x))
     apart, left = remove_intersections(contact, x, ~fixed, rounds)
     if left:
         raise SceneError(

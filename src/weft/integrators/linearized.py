@@ -175,7 +175,7 @@ def _under_contact(
     lower = int(np.argmin(values))
     start, value = starts[lower], values[lower]
     if start is None or not is_start(value):
-        return x, Counts(Outcome.BLOCKED).after(counts)
+        return x, Counts(phi.refusal).after(counts)
     newton = Newton(TOLERANCE * phi.step.dt, MOST_ITERATIONS)
     kept = solver.prepared_contact
     found = minimize_lagged(modeled, start, solver.linear, newton, kept, model.lags, value)

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from weft.base.arrays import ArrayOf, Bools, Floats, Positions
-from weft.base.errors import MeshError, SceneError
+from weft.base.errors import MeshError, SceneError, point_text
 from weft.base.runtime_types import checked
 from weft.base.trees import Json
 from weft.bodies.motion.pins import Pin
@@ -21,6 +21,7 @@ from weft.discretization.embedding import Embedding
 from weft.energies.base import Energy
 from weft.energies.inertia import Masses
 from weft.energies.loads.gravity import Gravity
+from weft.energies.obstacle import Obstacle
 from weft.energies.state import State
 from weft.energies.step import Step
 from weft.integrators.assembly import Assembly, Changed, Changing
@@ -162,6 +163,29 @@ class Model:
     def vertices(self, x: Positions) -> Positions:
         """Return the vertices (m,3) [m] of the cloth's surface for points x (n,3) [m]."""
         return x if self.embedding is None else self.embedding.of(x)
+
+    def describe(self, obstacle: Obstacle) -> str:
+        """Describe the surfaces that leave no room for a step, with their names and places."""
+        assert self.contact is not None
+        names = [self._name_of(v, obstacle.t) for v in obstacle.sides]
+        if obstacle.passes:
+            return f"{names[0]} passes through {names[1]} at t = {obstacle.t:.4g} s"
+        at = [f"{name} at ({point_text(p)})" for name, p in zip(names, obstacle.places)]
+        if len(at) < 3:
+            return " and ".join(at)
+        room = "" if obstacle.room is None else f", which are {1e3 * obstacle.room:.3g} mm apart"
+        return f"{names[2]} is caught between {at[0]} and {at[1]}{room}"
+
+    def _name_of(self, vertex: int, t: float) -> str:
+        """Return the name of the pin, body or cloth to which a vertex of the surface belongs."""
+        assert self.contact is not None
+        contact = self.contact
+        if vertex >= contact.n_cloth:
+            return f"body {contact.body_part(vertex)!r}"
+        points, counts = contact.build_embedding().points_of(np.array([vertex]))
+        pins = [p for p in self.pins if p.holds(t) and np.isin(points[counts], p.vertices).all()]
+        cloth = f"cloth {contact.name_of(vertex)!r}"
+        return f"{pins[0].name} of {cloth}" if pins else cloth
 
     def prescribed_positions(self, t: float) -> tuple[Bools, Positions]:
         """Return which vertices are pinned in a step that ends at t, and their positions.

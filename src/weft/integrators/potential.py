@@ -14,16 +14,18 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.base.arrays import Bools, Floats, Forces, Positions, Vector
+from weft.base.arrays import Bools, Floats, Forces, Positions
 from weft.base.timing import Phases
 from weft.base.trees import Json
 from weft.energies.base import Bound
 from weft.energies.by_constants import ByName, by_constants, has_mixed
+from weft.energies.obstacle import Obstacle
 from weft.energies.step import Step
 from weft.integrators.assembly import sum_energies, sum_gradients
 from weft.integrators.model import Model
 from weft.kernel import IntArray, Vec3Array, WarpArray, vec3
 from weft.solve.linear.low_rank import LowRankUpdate
+from weft.solve.linear.solver import Outcome
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, close
 from weft.solve.sparse.vectors import max_norm
@@ -68,6 +70,7 @@ class Potential:
         assembly = model.assembly
         assembly.take(step.t)
         self.step, self.psd, self.mass = step, psd, assembly.device_mass
+        self.model = model
         self.terms_of_phi = assembly.terms if terms is None else tuple(terms)
         self.phases: Phases = assembly.phases
         self.phases.clear()
@@ -185,13 +188,16 @@ class Potential:
         return {k: v for term in self.terms_of_phi for k, v in term.remember(point).items()}
 
     @property
-    def blocked(self) -> Vector | None:
-        """Place [m] at which a term found no room for the step; None if there was room."""
-        for term in self.terms_of_phi:
-            if term.blocked is not None:
-                x, y, z = np.asarray(term.blocked).tolist()
-                return x, y, z
-        return None
+    def blocked(self) -> Obstacle | None:
+        """The obstacle for which a term found no room for the step; None if there was room."""
+        found = (t.blocked for t in self.terms_of_phi if t.blocked is not None)
+        return next(found, None)
+
+    @property
+    def refusal(self) -> Outcome:
+        """The outcome of a step that has no start."""
+        passes = self.blocked is not None and self.blocked.passes
+        return Outcome.PASSES if passes else Outcome.BLOCKED
 
     def reach(self, goal: Positions) -> Reached | None:
         """Move from the beginning of the step towards ``goal`` (n,3) [m] until something collides.

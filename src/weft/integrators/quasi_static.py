@@ -246,7 +246,7 @@ class QuasiStatic:
         history: list[Iterate] = []
         begin = phi.first_start()
         if begin is None:
-            return Equilibrium(state.x, Counts(Outcome.BLOCKED), phi, history)
+            return Equilibrium(state.x, Counts(phi.refusal), phi, history)
         start, _ = begin
         x0 = kernel.points(start)
         if bumps:

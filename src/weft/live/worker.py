@@ -197,7 +197,9 @@ class Player:
 
     def _status(self, now: float, contacts: int) -> Json:
         if now - self._counted_at > COUNTED:
-            self.intersections = self.session.loop.count_intersections(self.session.place.state)
+            place = self.session.place
+            found = self.session.loop.count_intersections(place.state, place.memory)
+            self.intersections = found.get("intersections", 0)
             self._counted_at = now
         (first, then), last = self._times[0], self._times[-1]
         span = last[0] - first

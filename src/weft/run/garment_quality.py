@@ -16,7 +16,8 @@ from weft.base.errors import RunError
 from weft.base.trees import Json
 from weft.bodies.nearest_points import NearestPoints
 from weft.cloth.fields import face_strain, gradients
-from weft.contact.exact.intersections import apart_from_seams, intersections
+from weft.contact.broad_phase.joined import JoinedVertices
+from weft.contact.exact.intersections import intersections
 from weft.energies.elastic.hinge_bending import dihedral_angles
 from weft.fabric.folds import RESOLVED
 from weft.run.garment_lines import GarmentLine, MovingLandmarks, find_lines, judge_line
@@ -130,7 +131,7 @@ class Quality:
         frame = frame if frame >= 0 else len(self.run) + frame
         x = self.at(frame).x
         found: Json = {"frame": frame, "t": frame / self.run.fps}
-        found["intersections"] = self.crossings(frame)
+        found["intersections"], found["excluded_intersections"] = self.crossings(frame)
         found["parts"] = self.strains(x)
         if self.seams:
             found["seams"] = self.gaps(x)
@@ -205,9 +206,9 @@ class Quality:
             verdict = verdict if worst else UNJUDGED
         return {"verdict": verdict, "reasons": reasons, "lines": lines}
 
-    def crossings(self, frame: int) -> int:
-        """Count the pairs of faces that intersect, of the cloth with itself and with bodies; faces
-        that are sewn together may meet at their seam.
+    def crossings(self, frame: int) -> tuple[int, int]:
+        """Count the pairs of faces that intersect, of the cloth with itself and with bodies: those
+        that must not, and those that are sewn together and may.
         """
         x, body = self.at(frame).x, self.at(frame).body
         n, faces = len(x), self.mesh.faces
@@ -215,9 +216,10 @@ class Quality:
         quiet = np.arange(len(every)) >= len(faces)
         pairs = intersections(np.concatenate([x, body]), every, quiet=quiet)
         if self.sewn is None or len(pairs) == 0:
-            return len(pairs)
+            return len(pairs), 0
         ids = np.concatenate([self.sewn, np.arange(n, n + len(body))])
-        return len(apart_from_seams(every, pairs, ids))
+        joined = JoinedVertices(len(ids), ids).join(*(every[pairs[:, k]] for k in range(2)))
+        return int((~joined).sum()), int(joined.sum())
 
     def strains(self, x: Positions) -> Json:
         """Return percentiles by area of warp and weft strain [%], of shear and of the turn to the
@@ -314,7 +316,8 @@ class Quality:
 def worst(lines: Sequence[Json], since: int) -> Json:
     """Return the worst values of all frames; seams and strain count only after sewing."""
     sewn = [line for line in lines if line["frame"] >= since] or list(lines)
-    found: Json = {"intersections": max(line["intersections"] for line in lines)}
+    kinds = ("intersections", "excluded_intersections")
+    found: Json = {kind: max(line[kind] for line in lines) for kind in kinds}
     lines_of = [s for line in sewn for s in line.get("seams", {}).values()]
     seams = [s["max"] for s in lines_of if s["sewn"]]
     if seams:

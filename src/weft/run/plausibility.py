@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from weft.base.arrays import Floats, Ints, Positions
-from weft.base.errors import Outlook, StartProblem, abbreviate, point_text
+from weft.base.errors import Outlook, StartProblem, abbreviate, point_text, ranges
+from weft.base.trees import Json
 from weft.bodies.body import Body
 from weft.bodies.joints.settings import ROPES
 from weft.bodies.nearest_points import NearestPoints
@@ -320,6 +321,20 @@ def about_tolerance(size: float, step: float, tolerance: float) -> Iterator[str]
         f"the tolerance of {tolerance:g} m/s lets a step of {step:g} s end {tolerance * step:.2g}"
         f" m off, and the cloth is {size:.3g} m large: ask for about {1e-3 * size / step:.2g} m/s"
     )
+
+
+def about_released(lines: Iterable[Json]) -> Iterator[str]:
+    """Yield a warning about frames of a run in which cloth passed through a body or through pinned
+    cloth, as the settings of contact let it; ``lines`` are those of the metrics.
+    """
+    found = {m["frame"]: m.get("released_intersections", 0) for m in lines}
+    frames = [k for k, count in found.items() if count]
+    if frames:
+        yield (
+            f"released cloth passes through bodies or pinned cloth in {len(frames)} frames, "
+            f"{ranges(frames)}: at most {max(found.values())} pairs of faces, which are not among "
+            "the intersections"
+        )
 
 
 def about_stretch(before: float, after: float, step: int) -> Iterator[str]:

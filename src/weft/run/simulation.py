@@ -31,6 +31,7 @@ from weft.cloth.fields import Recorder
 from weft.contact.barrier.stiffness import AdaptiveStiffness
 from weft.contact.contact_forces import contact_loads
 from weft.contact.memory import FIRMNESS
+from weft.contact.released import released_levels
 from weft.energies.state import State
 from weft.integrators.base import Memory, StepReport
 from weft.integrators.halving import StepFailed, TakenStep, advance
@@ -38,6 +39,7 @@ from weft.io.files import check_room
 from weft.run.plausibility import (
     CAUGHT,
     about_garment,
+    about_released,
     about_stretch,
     scene_warnings,
     sewn_at,
@@ -54,6 +56,7 @@ from weft.run.step_record import (
     mesh_arrays,
     report_as_dict,
 )
+from weft.solve.linear.solver import Outcome
 
 MOST_FRAMES = 10_000_000
 MOST_STEPS = 1_000_000_000  # in one frame
@@ -130,6 +133,7 @@ def run_scene(
         while loop.order is not None:
             loop = Loop(scene.sew_earlier(*loop.order) or scene, folder, fps)
             loop.run(frames, False, 0, on_progress)
+        _warn(about_released(folder.log.records()))
 
 
 def _warn(texts: Iterable[str]) -> None:
@@ -149,7 +153,7 @@ class Loop:
         self.stretch = Stretch(scene.cloth)
         self.area = scene.cloth.mesh.vertex_area
         self.recorder = Recorder.of(scene, scene.cloth.mesh)
-        self.crossing = 0  # pairs of faces that intersect in the last frame written
+        self.crossing: dict[str, int] = {}  # of the last frame written: ``count_intersections``
         self.stretched = self.stretch.percentiles(scene.state().x)  # after the last step
         self.asked = False  # True once a warning about the stretch was given
         self.trajectory = ""  # identifier of the scene, frame rate and steps
@@ -331,13 +335,20 @@ class Loop:
         more.update(self.recorder.arrays(x, v, state.t, more.get("pressure")))
         return {**place.arrays(), **more}
 
-    def count_intersections(self, state: State) -> int:
-        """Return the number of pairs of faces that intersect, although they must not."""
+    def count_intersections(self, state: State, memory: Memory) -> dict[str, int]:
+        """Return the numbers of pairs of faces that intersect: ``intersections`` that must not be,
+        and those that contact leaves out, or that are of released cloth.
+        """
         contact = self.model.contact
         if contact is None:
-            return 0
-        excluded = contact.excluded(self.model.prescribed_positions(state.t)[0])
-        return len(contact.crossings(contact.all_vertices(state.x), state.t, excluded))
+            return {}
+        released = released_levels(memory, len(contact.mesh.rest))
+        found = contact.all_crossings(contact.all_vertices(state.x), state.t, released)
+        return {
+            "intersections": len(found.forbidden),
+            "excluded_intersections": len(found.excluded),
+            "released_intersections": len(found.released),
+        }
 
     def _strands(self, place: RunState) -> Arrays:
         """Return ropes and springs for pictures."""
@@ -350,7 +361,8 @@ class Loop:
 
     def _write_frame(self, place: RunState) -> str:
         """Write a frame; return its digest."""
-        arrays, self.crossing = self.frame_arrays(place), self.count_intersections(place.state)
+        arrays = self.frame_arrays(place)
+        self.crossing = self.count_intersections(place.state, place.memory)
         return self.folder.write(frame_name(place.frame), arrays, self.trajectory)
 
     def _restore(self, run: RunCondition) -> Iterator[str]:
@@ -474,8 +486,10 @@ class Loop:
             near = f" near ({point_text(report.place)})"
         raise SimulationError(
             f"step {place.count + 1} at t = {state.t:.6g} s{near}",
-            got=report.outcome.name,
-            expected=f"a step that converges; tried down to dt = {report.dt:.3g} s",
+            got=": ".join(filter(None, (report.outcome.name, report.obstacle))),
+            expected="prescribed motion that passes through nothing"
+            if report.outcome is Outcome.PASSES
+            else f"a step that converges; tried down to dt = {report.dt:.3g} s",
             where=path,
             hint=f"{report.outcome.advice}. Frame {place.frame} is the last good one: `weft render "
             f"{self.folder.path} failed.png --frame {place.frame}` draws it",
@@ -493,6 +507,6 @@ class Loop:
             **report_as_dict(part.report),
             "kinetic": 0.5 * float(np.sum(self.model.mass * (state.v**2).sum(1))),
             "stretch": self.stretched if whole else self.stretch.percentiles(state.x),
-            **({"intersections": self.crossing} if frame_end else {}),
+            **(self.crossing if frame_end else {}),
             **({"bodies": self.model.rigid_body_states(state)} if self.model.loose else {}),
         }

@@ -96,8 +96,9 @@ def report_as_dict(report: StepReport) -> Json:
     tree = {**vars(report), "outcome": report.outcome.name}
     del tree["reached"], tree["divisible"], tree["place"], tree["parts"]
     tree["energies"] = tree.pop("terms")
-    if not tree["attachments"]:
-        del tree["attachments"]
+    for name in ("attachments", "obstacle"):
+        if not tree[name]:
+            del tree[name]
     return tree
 
 

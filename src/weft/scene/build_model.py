@@ -69,7 +69,6 @@ def build_model(scene: "Scene") -> Model:
     contact = None
     if scene.contact is not None:
         pieces = pieces_of(cloth, scene.contact.thickness)
-        b = sum(len(body.vertices) for body in scene.prescribed_bodies)
         contact = Contact.of(
             cloth.mesh,
             cloth.vertex_mass,
@@ -77,8 +76,9 @@ def build_model(scene: "Scene") -> Model:
             scene.prescribed_bodies,
             pieces,
             embedding,
-            ties.sewn(cloth.sewn, cloth.n_vertices, b, len(loose)),
+            cloth.sewn,
             loose,
+            ties.ties,
         )
     start = np.concatenate([held.points, loose.points])
     rest = (contact, embedding, changing, largest_gravity(scene))

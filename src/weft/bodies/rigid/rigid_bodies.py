@@ -116,26 +116,19 @@ class RigidBodies:
         made = [a.samples(self.n_points) for a in self.affine if a.rigid.air]
         return Samples.concatenate(made) if made else None
 
-    def apart(self, sewn: Ints, n_cloth: int, n: int) -> Ints:
+    def apart(self, sewn: Ints, n: int) -> Ints:
         """Return numbers (n,) of all vertices; contact ignores pairs of primitives that share a
         number.
 
-        Every rigid body gets one number, because it does not meet itself. The rigid bodies are
-        inserted between the cloth and the other bodies.
+        Every rigid body gets one number, because it does not meet itself.
 
         Args:
-            sewn: numbers of the cloth, optionally followed by those of other bodies, and by one
-                number per rigid body if attachments exclude contact with some of them.
-            n_cloth: number of vertices of the cloth.
+            sewn: numbers of the vertices of the cloth.
             n: number of all vertices.
         """
-        still = n - n_cloth - int(self.count.sum())
-        own: Ints = n + np.arange(len(self), dtype=np.int32)
-        if len(sewn) > n_cloth + still:
-            sewn, own = sewn[: n_cloth + still], sewn[n_cloth + still :]
-        others = np.concatenate([sewn, np.arange(len(sewn), n)])[: n_cloth + still]
-        each = np.repeat(own, self.count)
-        return np.concatenate([others[:n_cloth], each, others[n_cloth:]]).astype(np.int32)
+        each = np.repeat(n + np.arange(len(self)), self.count)
+        others = np.arange(len(sewn) + len(each), n)
+        return np.concatenate([sewn, each, others]).astype(np.int32)
 
 
 NONE = RigidBodies()

@@ -38,7 +38,6 @@ def attached(
         tuple(e for m in made for e in m.energies),
         tuple(p for m in made for p in m.together),
         tuple(link for m in made for link in m.links),
-        tuple(p for m in made for p in m.rigid),
         tuple(k for k, m in enumerate(made) for _ in m.energies),
     )
 

@@ -101,24 +101,32 @@ class Site:
     name: str
     loose: RigidBodies = NONE
 
-    def around(self, ids: Ints, corners: Ints, body: str) -> tuple[tuple[int, int], ...]:
+    def around(self, ids: Ints, body: str) -> tuple[tuple[int, int], ...]:
         """Return pairs of a vertex and a vertex of the body that must not meet in contact.
 
-        The body's vertices are the corners of the face that the vertex follows, and all within the
-        longest edge at the vertex, because faces around the vertex may touch them.
+        The body's vertices are the corners of the face that is nearest to the vertex, and all
+        within the longest edge at the vertex, because faces around the vertex may touch them.
+        Vertices are numbered as in contact: those of the cloth, of rigid bodies, of other bodies.
         """
         from scipy.spatial import cKDTree
 
         n, x, edges = self.cloth.n_vertices, self.cloth.vertices, self.cloth.mesh.edges
-        longest, k = np.zeros(n), [b.name for b in self.bodies].index(body)
+        every = (*self.loose.bodies, *self.bodies)
+        k = [b.name for b in every].index(body)
+        first, y, faces = (
+            n + sum(len(b.vertices) for b in every[:k]),
+            every[k].at(0.0),
+            every[k].faces,
+        )
+        longest = np.zeros(n)
         size = np.linalg.norm(x[edges[:, 1]] - x[edges[:, 0]], axis=1)
         np.maximum.at(longest, edges, size[:, None])
-        first = n + sum(len(b.vertices) for b in self.bodies[:k])
-        found = cKDTree(self.bodies[k].at(0.0)).query_ball_point(x[ids], longest[ids])
+        found = cKDTree(y).query_ball_point(x[ids], longest[ids])
+        corners = faces[NearestPoints.of(x[ids], y, faces).face]
         pairs = {
-            (int(v), w)
-            for v, near, face in zip(ids, found, corners + n)
-            for w in (*(first + i for i in near), *face.tolist())
+            (int(v), first + int(w))
+            for v, near, face in zip(ids, found, corners)
+            for w in (*near, *face)
         }
         return tuple(sorted(pairs))
 

@@ -60,7 +60,6 @@ class AttachToBody(Attachment):
         single = site.single(self.vertices)
         if rigid is not None:
             ties = site.ties(self, *rigid.between(x, *single))
-            pairs = tuple((int(v), rigid.number) for v in self.vertices[near])
-            return Attached((ties,), (), (link,), pairs)
-        together = site.around(self.vertices[near], place.corners[near], self.body)
-        return Attached((site.ties(self, *single, place=place),), together, (link,))
+        else:
+            ties = site.ties(self, *single, place=place)
+        return Attached((ties,), site.around(self.vertices[near], self.body), (link,))

@@ -18,6 +18,7 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
+from weft.contact.broad_phase.joined import Joined, JoinedVertices
 from weft.contact.broad_phase.tree_order import LEAF, TreeLayout, TreeOrder
 from weft.kernel import (
     BitsArray,
@@ -75,7 +76,7 @@ class TreeBoxes:
     ids: IntArray2d  # (n,k) vertices of primitives
     corners: IntArray  # (c,3,8) vertices leaf by leaf, flat
     marks: wp.array2d(dtype=wp.uint32)  # (n,2) group bits; empty: no groups
-    sewn: IntArray  # (v,) number of sewn vertices; empty: none are sewn
+    joined: Joined
     begin: Bounds
     end: Bounds  # empty arrays: boxes do not move
 
@@ -177,22 +178,6 @@ def put_box(boxes: FloatArray, leaf: int, k: int, low: wp.vec3f, high: wp.vec3f)
     for a in range(3):
         boxes[p + LEAF * a] = low[a]
         boxes[p + LEAF * (3 + a)] = high[a]
-
-
-@wp.func
-def sewn_numbers(ids: wp.vec3i, sewn: IntArray):
-    """Return the numbers of three vertices, equal for vertices that are sewn together."""
-    return wp.vec3i(sewn[ids[0]], sewn[ids[1]], sewn[ids[2]])
-
-
-@wp.func
-def shares(a: wp.vec3i, b: wp.vec3i):
-    """Return whether two triples of vertices have one in common."""
-    if a[0] == b[0] or a[0] == b[1] or a[0] == b[2]:
-        return True
-    if a[1] == b[0] or a[1] == b[1] or a[1] == b[2]:
-        return True
-    return a[2] == b[0] or a[2] == b[1] or a[2] == b[2]
 
 
 @wp.func_native(native("aabb.h", "put_rounded"))
@@ -362,7 +347,7 @@ class Boxes:
         grow: [m] by which boxes are enlarged on every side.
         marks: (n,2) uint32 group bits in the order of the tree (``CollisionGroups.marks``);
             None: all pairs may be in contact.
-        sewn: (v,) int32, one number for vertices that are sewn together; None: none are.
+        joined: vertices that are sewn together or tied; None: none are.
         lines: whether vertices are stored, too, for the test of separating axes.
     """
 
@@ -372,17 +357,17 @@ class Boxes:
         inside: Primitives,
         grow: float = 0.0,
         marks: WarpArray | None = None,
-        sewn: WarpArray | None = None,
+        joined: JoinedVertices | None = None,
         lines: bool = False,
     ) -> None:
         self.inside, self.moves, self.has_marks = inside, places.way is not None, marks is not None
-        self._kind = (inside, marks, sewn, lines)
+        self._kind = (inside, marks, joined, lines)
         self.struct = s = TreeBoxes()  # arrays that are not set here have the length 0
         s.layout, s.ids, s.corners = inside.layout.struct, inside.ids, inside.corners
         if marks is not None:
             s.marks = marks
-        if sewn is not None:
-            s.sewn = sewn
+        if joined is not None:
+            s.joined = joined.struct
         self.bounds = [s.begin, s.end] if self.moves else [s.begin]
         for bounds in self.bounds:
             allocate_bounds(bounds, inside.layout, inside.ids.shape[1] if lines else 0)
@@ -395,15 +380,15 @@ class Boxes:
         grow: float,
         inside: Primitives,
         marks: WarpArray | None,
-        sewn: WarpArray | None,
+        joined: JoinedVertices | None,
         lines: bool,
     ) -> "Boxes":
         """Return boxes with these arguments, in the memory of ``old`` if those are of the same
         kind.
         """
-        kind, moves = (inside, marks, sewn, lines), places.way is not None
+        kind, moves = (inside, marks, joined, lines), places.way is not None
         if old is None or old.moves != moves or any(a is not b for a, b in zip(kind, old._kind)):
-            return Boxes(places, inside, grow, marks, sewn, lines)
+            return Boxes(places, inside, grow, marks, joined, lines)
         old.renew(kernel.empty(0, wp.uint32), places, grow)
         return old
 

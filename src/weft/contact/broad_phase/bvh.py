@@ -266,7 +266,7 @@ class Overlaps:
         tree: the hierarchy that is searched.
         boxes: boxes that search; None: the tree's own boxes, each pair once.
         stencils: whether pairs are those that may be in contact, written as the vertices of both
-            primitives: pairs that share a vertex (or vertices sewn together) or ignore each other
+            primitives: pairs that share a vertex (or joined vertices) or ignore each other
             are left out. Else all pairs of boxes.
         query_mask: (t,) int32, the boxes of each tree before this one search; None: all.
         moved: report only pairs with a box that has moved; None: all pairs.

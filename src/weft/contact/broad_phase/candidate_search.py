@@ -69,7 +69,7 @@ class Trees:
         faces, edges and vertices.
         """
         faces, edges, vertices = mesh.primitives
-        about, refitted = (mesh.device_sewn, lines), BoundingVolumeHierarchy.refitted
+        about, refitted = (mesh.joined, lines), BoundingVolumeHierarchy.refitted
         self.faces = refitted(self.faces, places, grow, faces, out.triangles, *about)
         self.edges = refitted(self.edges, places, grow, edges, out.edges, *about)
         self.points = Boxes.renewed(self.points, places, grow, vertices, out.points, *about)
@@ -88,8 +88,8 @@ def find_candidates(
 ) -> Candidates:
     """Return the pairs whose boxes are at most ``reach`` [m] apart.
 
-    Pairs are left out if they share a vertex, if a vertex of one primitive is sewn to a vertex
-    of the other, or if they are excluded.
+    Pairs are left out if they share a vertex, if a vertex of one primitive is sewn or tied to a
+    vertex of the other, or if they are excluded.
 
     Args:
         mesh: the surfaces.
@@ -442,7 +442,7 @@ class CandidateCache:
         faces, edges = self.trees.faces, self.trees.edges
         assert faces is not None and edges is not None
         if self._points is None:
-            about = (self.margin / 2, self.excluded.points, self.mesh.device_sewn, True)
+            about = (self.margin / 2, self.excluded.points, self.mesh.joined, True)
             self._points = BoundingVolumeHierarchy(
                 Boxes(self._places, self.mesh.primitives[2], *about)
             )

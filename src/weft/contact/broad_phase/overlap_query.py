@@ -21,11 +21,10 @@ from weft.contact.broad_phase.aabb import (
     TreeBoxes,
     beside,
     corners_of,
-    sewn_numbers,
-    shares,
     sharing,
     shrunk_overlap_mask,
 )
+from weft.contact.broad_phase.joined import are_joined, has_joined
 from weft.kernel import BitsArray, FloatArray, IntArray, IntArray2d
 from weft.kernel.bitmask import lowest_set_bit, mask_below
 from weft.kernel.native_code import native
@@ -141,8 +140,8 @@ def filter_overlaps(
     """Return the bits of those boxes of a leaf that form a reported pair with box i of leaf c.
 
     ``bits`` are the boxes of ``leaf`` (of the tree ``b``) that overlap box i (of ``a``). The
-    cheapest tests come first; the loop over single boxes at the end runs for marked or sewn
-    primitives only.
+    cheapest tests come first; the loop over single boxes at the end runs for marked primitives, and
+    in meshes with joined vertices.
     """
     out = bits
     if q.after != 0 and leaf == c:
@@ -176,7 +175,8 @@ def filter_overlaps(
     own = wp.uint32(0)
     if q.apart == 2:
         own = a.marks[a.layout.start[c] + i, 0]
-    if own != wp.uint32(0) or a.sewn.shape[0] > 0:
+    some = has_joined(a.joined)
+    if own != wp.uint32(0) or some:
         mine = corners_of(a.corners, c, i)
         left = out
         while left != wp.uint32(0):
@@ -186,9 +186,8 @@ def filter_overlaps(
             if own != wp.uint32(0):  # noqa: SIM102 (kernels evaluate both sides of `and`)
                 if (own & b.marks[b.layout.start[leaf] + j, 1]) != wp.uint32(0):
                     apart = 0
-            if a.sewn.shape[0] > 0:
-                theirs = corners_of(b.corners, leaf, j)
-                if shares(sewn_numbers(mine, a.sewn), sewn_numbers(theirs, a.sewn)):
+            if some:  # noqa: SIM102 (kernels evaluate both sides of `and`)
+                if are_joined(mine, corners_of(b.corners, leaf, j), a.joined):
                     apart = 0
             if apart == 0:
                 out = out & ~(wp.uint32(1) << wp.uint32(j))

@@ -1,7 +1,9 @@
 """Carry free vertices along with pins and bodies that would collide with them.
 
-Prescribed vertices go all their way. A free vertex that would be hit takes the motion of what hits
-it, and so on, until no pair collides.
+Prescribed vertices go all their way. A free vertex that would be hit takes the motion of the
+vertices that hit it, and so on, until no pair collides. Prescribed vertices must not pass through
+one another, and bodies must leave room for the cloth: otherwise there is an obstacle, or cloth is
+released (``contact.released``), as the settings of contact say.
 """
 
 from functools import cached_property
@@ -11,11 +13,20 @@ import numpy as np
 from weft import kernel
 from weft.base.arrays import Bools, Floats, Ints, Positions
 from weft.contact.assembly.embedding import ContactEmbedding
+from weft.contact.broad_phase.candidates import Candidates
+from weft.contact.ccd.obstacles import Closing, PrescribedContacts, passing_sides, vector
+from weft.contact.ccd.prescribed_motion import PrescribedMotion
+from weft.contact.collision_mesh import Excluded
+from weft.contact.contact import SelfContact
 from weft.contact.detector import ContactDetector
+from weft.contact.released import THROUGH_BODIES, THROUGH_CLOTH
+from weft.energies.obstacle import Obstacle
 from weft.energies.step import Step
 from weft.kernel import WarpArray
 
-MOST_ROUNDS = 60  # in which free vertices take the motion of what hits them
+MOST_ROUNDS = 60  # in which free vertices take the motion of the vertices that hit them
+MOST_RELEASES = 30  # rounds in which cloth is released in one step
+THINNER, MOST_THINNER = 0.7, 8  # factor on the thickness, and tries, if bodies leave no room
 
 
 class CarryAlong:
@@ -26,14 +37,27 @@ class CarryAlong:
         search: finds candidates and collisions.
         embedded: maps points to vertices.
         step: the step, with prescribed points, and the positions of bodies before and after.
-        x: (n,3) [m] points at the start of the step.
+        motion: follows the prescribed vertices.
+        settings: of contact.
+        released: (n+b,) level of each vertex at the start of the step (``contact.released``).
     """
 
     def __init__(
-        self, search: ContactDetector, embedded: ContactEmbedding, step: Step, x: Positions
+        self,
+        search: ContactDetector,
+        embedded: ContactEmbedding,
+        step: Step,
+        motion: PrescribedMotion,
+        settings: SelfContact,
+        released: Ints,
     ) -> None:
-        self.search, self.embedded, self.step, self.x = search, embedded, step, x
-        self.blocked: Positions | None = None  # (3,) [m] place of the last collision
+        self.search, self.embedded, self.step = search, embedded, step
+        self.motion, self.settings, self.released = motion, settings, released
+        self.x = np.asarray(step.state.x)  # (n,3) [m] points at the start of the step
+        self._is_clear: bool | None = None  # whether prescribed vertices collide with none; unknown
+        self.excluded: Excluded | None = None  # pairs that are left out since cloth was released
+        self.obstacle: Obstacle | None = None  # that kept points from being carried
+        self._closing: Closing | None = None  # the surfaces that did so
         self._last: tuple[Floats, Floats, WarpArray] | None = None  # argument, displacements
 
     @cached_property
@@ -64,6 +88,89 @@ class CarryAlong:
         """
         return self.search.max_step(self.start, self.displacements(way)[1])
 
+    def carry(self, goal: Positions) -> Positions | None:
+        """Return the points (n,3) [m] that are reached towards ``goal`` (n,3) [m]; None if pins and
+        bodies cannot get to their places: ``obstacle`` says why.
+        """
+        if not self._prescribed_is_clear():
+            return None
+        way = goal - self.x
+        part = self.reachable(way)
+        if part == 1.0 or not self.prescribes(way):
+            return np.asarray(self.x + part * way)
+        with self.search.phases("carry"):
+            found = self.carry_points(way)
+            for _ in range(MOST_THINNER if self.settings.pinch == "thin" else 0):
+                if found is not None:
+                    break
+                self.search.set_thickness_scale(THINNER * self.search.thickness_part)
+                found = self.carry_points(way)
+            for _ in range(MOST_RELEASES if self.settings.goes_on else 0):
+                if found is not None or not self._release_caught():
+                    break
+                found = self.carry_points(way)
+        return found
+
+    def _prescribed_is_clear(self) -> bool:
+        """Return whether prescribed vertices pass through no other ones in this step; cloth that
+        may pass is released.
+        """
+        if self._is_clear is None:
+            self._is_clear = self._follow_prescribed()
+        return self._is_clear
+
+    def _follow_prescribed(self) -> bool:
+        step, n = self.step, self.embedded.n
+        pinned = np.zeros(len(self.y), dtype=bool)
+        pinned[:n] = self.embedded.whole(step.fixed)
+        if not pinned.any():
+            return True
+        dy, _ = self.displacements(np.where(step.fixed[:, None], step.target - self.x, 0.0))
+        for _ in range(MOST_RELEASES):
+            found = self.motion.collision(self.y, dy, pinned, self.released)
+            if found is None:
+                return True
+            if self.settings.prescribed == "stop" or not self._release(found.pairs, found.pairs):
+                t = step.state.t + found.part * step.dt
+                self.obstacle = passing_sides(self.y + found.part * dy, found.pairs[0], n, t)
+                return False
+        return False
+
+    def _release_caught(self) -> bool:
+        """Let one of the surfaces that close on cloth pass through it; return whether that changes
+        anything.
+        """
+        if self._closing is None or self._last is None:
+            return False
+        return self._release(self._closing.cloth, self._closing.passing_side(self._last[1]))
+
+    def _release(self, cloth: Ints, passing: Ints) -> bool:
+        """Let prescribed vertices and vertices of the cloth pass through each other; return whether
+        that changes anything.
+
+        Of bodies all vertices pass, unless the same body has cloth between two of its parts.
+        """
+        sides, before = self.search.mesh.sides, self.released
+        is_cloth = sides.part < sides.pieces
+        level = np.where(is_cloth[passing].any(), THROUGH_CLOTH, THROUGH_BODIES)
+        cloth, passing = np.unique(cloth), np.unique(passing)
+        parts = np.unique(sides.part[passing[~is_cloth[passing]]])
+        closing = self._closing.sides if self._closing is not None else ()
+        if len(closing) < 2 or not np.isin(sides.part[np.concatenate(closing)], parts).all():
+            passing = np.union1d(passing, np.flatnonzero(np.isin(sides.part, parts)))
+        self.released = before.copy()
+        bodies = passing[passing >= sides.first_body]
+        self.released[bodies] = np.maximum(before[bodies], THROUGH_BODIES)
+        free = np.union1d(cloth, passing)
+        free = free[is_cloth[free]]
+        self.released[free] = np.maximum(before[free], level)
+        if np.array_equal(self.released, before):
+            return False
+        fixed = self.embedded.whole(self.step.fixed)
+        self.excluded = self.search.mesh.excluded(fixed, self.released)
+        self.search.begin(self.excluded, self.search.thickness_part)
+        return True
+
     def prescribes(self, way: Floats) -> bool:
         """Return whether bodies move, or pins with the displacement ``way``."""
         moving = np.where(self.step.free[:, None], 0.0, way)
@@ -82,20 +189,27 @@ class CarryAlong:
         """
         way, leads, held = np.array(way), self.step.fixed.copy(), self.step.fixed
         bodies = np.ones(len(self.step.bodies[1]), dtype=bool)
+        met: list[tuple[Candidates, Bools]] = []  # and which of their vertices are prescribed
         for _ in range(MOST_ROUNDS):
             dy, device_dy = self.displacements(way)
-            pairs = self.search.meeting(self.start, device_dy)
+            found = self.search.meeting(self.start, device_dy)
+            pairs = found.pairs
             if len(pairs) == 0:
                 return self.x + way
-            self.blocked = self.y[pairs[0]].mean(0)
             leading: Bools
             still: Bools
             leading, still = (
                 np.concatenate([self.embedded.whole(p), bodies])[pairs] for p in (leads, held)
             )
+            met.append((found, still))
             if still.all(1).any():
-                return None
+                break
             self._follow(pairs, leading, still, dy, way, leads)
+        every = PrescribedContacts.join([PrescribedContacts.of(self.y, *m) for m in met])
+        if len(every.at):
+            place = vector((self.y + dy)[pairs[0]].mean(0))
+            self._closing = Closing.of(self.search.mesh, dy, pairs, every, place, self.step.t)
+            self.obstacle = self._closing.obstacle
         return None
 
     def _follow(

@@ -110,8 +110,7 @@ class IntersectionCheck:
         Returns:
             (k,6) vertices of both triangles.
         """
-        faces, sewn = self.mesh.primitives[0], self.mesh.device_sewn
-        about = (faces, excluded.triangles, sewn, False)
+        about = (self.mesh.primitives[0], excluded.triangles, self.mesh.joined, False)
         self._tree = BoundingVolumeHierarchy.refitted(self._tree, MovingPoints(y, y), 0.0, *about)
         near = Overlaps(self._tree, stencils=True)
         pairs, meets = kernel.empty((len(near), 6), wp.int32), kernel.empty(len(near), wp.int32)

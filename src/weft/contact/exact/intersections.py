@@ -149,18 +149,6 @@ def intersections(x: Positions, faces: Faces, quiet: Bools | None = None) -> Int
     return np.concatenate([np.zeros((0, 2), dtype=np.int32), *blocks])
 
 
-def apart_from_seams(faces: Faces, pairs: Ints, sewn: Ints) -> Ints:
-    """Return those of the pairs (k,2) of faces that are not joined by a seam.
-
-    A pair is joined by a seam if two of its vertices are different but sewn together: ``sewn`` (n,)
-    has the same number for vertices that are sewn together.
-    """
-    one, other = faces[pairs[:, 0]], faces[pairs[:, 1]]
-    joined = sewn[one][:, :, None] == sewn[other][:, None, :]
-    same = one[:, :, None] == other[:, None, :]
-    return np.asarray(pairs[~(joined & ~same).any((1, 2))])
-
-
 def _near(x: Positions, faces: Faces, quiet: Bools) -> Ints:
     """Return the pairs i < j of faces whose boxes overlap and that are not both quiet, (p,2).
 

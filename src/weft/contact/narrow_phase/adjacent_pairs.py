@@ -21,6 +21,7 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Faces, Ints, Positions
+from weft.contact.broad_phase.joined import JoinedVertices
 from weft.contact.distance.distance import Pairs, Separation
 from weft.kernel import ByteArray, IntArray, IntArray2d, WarpArray
 from weft.kernel.native_code import native
@@ -85,25 +86,32 @@ class Adjacency:
     neighbors: WarpArray  # (k,) int32 vertices
 
     @staticmethod
-    def of(edges: Ints, same: Ints, height: float, gap: float, thickest: float) -> "Adjacency":
+    def of(
+        edges: Ints, joined: JoinedVertices, height: float, gap: float, thickest: float
+    ) -> "Adjacency":
         """Build the adjacency of a mesh.
 
         Args:
             edges: (k,2) each once.
-            same: (n,) the same number for vertices that count as one.
+            joined: vertices that count as one, and ties, over which edges go on.
             height: [m] of triangles at rest; infinite: no pairs are adjacent, all have the same
                 gap.
             gap: [m] largest gap at any time.
             thickest: [m] largest thickness that a pair keeps.
         """
-        n, ends = len(same), same[edges]
+        n, same = joined.n, joined.numbers
+        ends = same[edges]
         ends = ends[ends[:, 0] != ends[:, 1]]
         of = sp.csr_matrix((np.ones(n), (np.arange(n), same)))
         one = sp.coo_matrix((np.ones(len(ends)), ends.T), (of.shape[1], of.shape[1])).tocsr()
         graph = one = one + one.T
         for _ in range(rings(gap + thickest, height) - 1):
             graph = graph @ one + graph
-        graph = (of @ graph @ of.T).tocsr()
+        graph = of @ graph @ of.T
+        if joined.tie_matrix.nnz:
+            over = sp.identity(n) + joined.tie_matrix
+            graph = over @ graph @ over
+        graph = graph.tocsr()
         arrays = (kernel.array(a, wp.int32) for a in (graph.indptr, graph.indices))
         return Adjacency(height, thickest, *arrays)
 

@@ -35,8 +35,13 @@ class Outcome(enum.Enum):
         "turned the cloth: use a smaller step, or backward_euler"
     )
     BLOCKED = (
-        "pins or bodies would have to pass through cloth, or stretch it past its limit: use a "
-        "smaller step, or move them another way"
+        "pins or bodies would have to pass through cloth, or stretch it past its limit: move them "
+        "another way; where bodies close on cloth, `contact: {pinch: thin}` goes on with less "
+        "thickness, and `pinch: release` lets the cloth pass through the bodies there"
+    )
+    PASSES = (
+        "a prescribed motion passes through something: move it another way, or say `contact: "
+        "{prescribed: pass}` to go on and count these intersections apart"
     )
     INTERSECTED = (
         "surfaces intersect that did not when the step began: use a smaller step; please report "

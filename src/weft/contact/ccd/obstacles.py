@@ -1,0 +1,142 @@
+"""Obstacles of a step: the surfaces that leave no room for its prescribed motion."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.base.arrays import Bools, Floats, Ints, Positions, Vector
+from weft.contact.broad_phase.candidates import Candidates
+from weft.contact.collision_mesh import CollisionMesh
+from weft.contact.distance.distance import closest_of
+from weft.energies.obstacle import Obstacle
+
+OPPOSITE = -0.3  # cosine between the normals of two sides that close on something between them
+
+
+@dataclass(frozen=True, eq=False)
+class PrescribedContacts:
+    """Pairs of prescribed surfaces and cloth that collide in a step.
+
+    Args:
+        vertices: (m,4) vertices of each pair.
+        held: (m,4) which of them are prescribed.
+        at: (m,3) [m] places on the prescribed surface.
+        normal: (m,3) unit vectors from there to the cloth.
+    """
+
+    vertices: Ints
+    held: Bools
+    at: Positions
+    normal: Floats
+
+    @staticmethod
+    def of(y: Positions, pairs: Candidates, held: Bools) -> "PrescribedContacts":
+        """Return those of the pairs (m,4) of which one side is prescribed: ``held`` (m,4).
+
+        y (n+b,3) [m] are the vertices at the start of the step.
+        """
+        stencil, kinds = pairs.device
+        w = closest_of(y, stencil, kinds)[1]
+        share = np.where(held, w, 0.0).sum(1)
+        kept = np.abs(share) > 0.5
+        ids, w, held, share = pairs.pairs[kept], w[kept], held[kept], share[kept]
+        at = np.einsum("ma,mai->mi", np.where(held, w, 0.0), y[ids]) / share[:, None]
+        away = -np.sign(share)[:, None] * np.einsum("ma,mai->mi", w, y[ids])
+        normal = away / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-300)
+        return PrescribedContacts(ids, held, at, normal)
+
+    @staticmethod
+    def join(parts: "Sequence[PrescribedContacts]") -> "PrescribedContacts":
+        """Return the pairs of all parts."""
+        names = ("vertices", "held", "at", "normal")
+        return PrescribedContacts(*(np.concatenate([getattr(p, n) for p in parts]) for n in names))
+
+
+@dataclass(frozen=True, eq=False)
+class Closing:
+    """Prescribed surfaces that close on cloth.
+
+    Args:
+        cloth: (c,) vertices of the cloth that is caught.
+        sides: prescribed vertices of one surface, and of the other one; the second may be empty.
+        obstacle: the same, for a report.
+    """
+
+    cloth: Ints
+    sides: tuple[Ints, Ints]
+    obstacle: Obstacle
+
+    @staticmethod
+    def of(
+        mesh: CollisionMesh,
+        dy: Floats,
+        last: Ints,
+        met: PrescribedContacts,
+        place: Vector,
+        t: float,
+    ) -> "Closing":
+        """Find the surfaces that close on cloth: they belong to different pieces or bodies, or have
+        opposite normals.
+
+        Args:
+            mesh: the surfaces.
+            dy: (n+b,3) [m] displacements in the step.
+            last: (m,4) vertices of the pairs that collide at last.
+            met: all pairs with a prescribed side that collided, at least one.
+            place: [m] of the first of the last pairs.
+            t: [s] end of the step.
+        """
+        order = np.argsort(np.linalg.norm(met.at - place, axis=1), kind="stable")
+        ids, held = met.vertices[order], met.held[order]
+        at, normal = met.at[order], met.normal[order]
+        one = ids[np.arange(len(ids)), held.argmax(1)]  # a vertex of each prescribed side
+        part = mesh.sides.part[one]
+        other = (part != part[0]) | (normal @ normal[0] < OPPOSITE)
+        sides = np.unique(ids[~other][held[~other]]), np.unique(ids[other][held[other]])
+        cloth = np.setdiff1d(last[last < mesh.sides.first_body], np.concatenate(sides))
+        rows, room = [0], None
+        if other.any():
+            rows.append(int(other.argmax()))
+            a, b = (at[k] + dy[one[k]] for k in rows)
+            room = max(0.0, float((b - a) @ normal[0]))
+        faces = [int(one[k]) for k in rows] + [int(v) for v in cloth[:1]]
+        places = [vector(at[k] + dy[one[k]]) for k in rows] + [place]
+        obstacle = Obstacle(place, faces, places, t, False, room)
+        return Closing(cloth, sides, obstacle)
+
+    def passing_side(self, dy: Floats) -> Ints:
+        """Return the vertices of the side that passes through the cloth if that is released: the
+        one that moves more in the step, with the displacements dy (n+b,3) [m].
+        """
+        one, other = self.sides
+        if len(other) == 0:
+            return one
+        speeds = [float(np.linalg.norm(dy[side], axis=1).mean()) for side in self.sides]
+        return one if speeds[0] > speeds[1] else other
+
+
+def passing_sides(y: Positions, pair: Ints, first_body: int, t: float) -> Obstacle:
+    """Return the obstacle of prescribed cloth that would pass through another surface.
+
+    Args:
+        y: (n+b,3) [m] vertices where they meet.
+        pair: (4,) vertices that meet.
+        first_body: number of the first vertex of bodies that are prescribed.
+        t: [s] when they meet.
+    """
+    ordered = sorted((int(v) for v in pair), key=lambda v: v >= first_body)
+    sides = [ordered[0], ordered[-1]]
+    return Obstacle(vector(y[pair].mean(0)), sides, [vector(y[v]) for v in sides], t, True)
+
+
+def near_sides(y: Positions, pair: Ints, t: float) -> Obstacle:
+    """Return the obstacle of a pair (4,) that is nearer than its thickness, at y (n+b,3) [m]."""
+    sides = [int(pair[0]), int(pair[-1])]
+    return Obstacle(vector(y[pair].mean(0)), sides, [vector(y[v]) for v in sides], t, False)
+
+
+def vector(p: Positions) -> Vector:
+    """Return a point (3,) as three numbers."""
+    x, y, z = p.tolist()
+    return x, y, z
