@@ -77,10 +77,13 @@ class CarryAlong:
         Those of the last ``way`` are uploaded once.
         """
         if self._last is None or not np.array_equal(way, self._last[0]):
-            before, after = self.step.bodies
-            dy = np.concatenate([self.embedded.of(way), after - before])
+            dy = self._vertex_displacements(way)
             self._last = np.array(way), dy, kernel.points(dy)
         return self._last[1:]
+
+    def _vertex_displacements(self, way: Floats) -> Floats:
+        before, after = self.step.bodies
+        return np.concatenate([self.embedded.of(way), after - before])
 
     def reachable(self, way: Floats) -> float:
         """Return the part of the displacement ``way`` (n,3) [m], in [0, 1], that may be gone before
@@ -125,7 +128,8 @@ class CarryAlong:
         pinned[:n] = self.embedded.whole(step.fixed)
         if not pinned.any():
             return True
-        dy, _ = self.displacements(np.where(step.fixed[:, None], step.target - self.x, 0.0))
+        way = np.where(step.fixed[:, None], step.target - self.x, 0.0)
+        dy = self._vertex_displacements(way)
         for _ in range(MOST_RELEASES):
             found = self.motion.collision(self.y, dy, pinned, self.released)
             if found is None:
