@@ -143,7 +143,7 @@ class RecordedRun:
         except StepFailed as failed:
             raise SimulationError(
                 f"step {place.count + 1} at t = {failed.state.t:.6g} s",
-                got=failed.report.outcome.name,
+                got=failed.report.failure,
                 expected="a step that converges",
                 hint=failed.report.outcome.advice,
             ) from None

@@ -101,6 +101,11 @@ class StepReport(Counts):
     reached: Positions | None = field(default=None, repr=False)  # (n,3) end of a failed search
     parts: Sequence[StepPart] = field(default=(), repr=False)
 
+    @property
+    def failure(self) -> str:
+        """The outcome of a step that failed, and the surfaces that left no room."""
+        return ": ".join(filter(None, (self.outcome.name, self.obstacle)))
+
     @staticmethod
     def of(
         phi: Potential,

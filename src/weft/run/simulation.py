@@ -486,7 +486,7 @@ class Loop:
             near = f" near ({point_text(report.place)})"
         raise SimulationError(
             f"step {place.count + 1} at t = {state.t:.6g} s{near}",
-            got=": ".join(filter(None, (report.outcome.name, report.obstacle))),
+            got=report.failure,
             expected="prescribed motion that passes through nothing"
             if report.outcome is Outcome.PASSES
             else f"a step that converges; tried down to dt = {report.dt:.3g} s",

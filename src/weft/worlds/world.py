@@ -202,7 +202,7 @@ class World:
             report = failed.report
             raise SimulationError(
                 f"world {self.number}, step {p.count + 1} at t = {failed.state.t:.6g} s",
-                got=report.outcome.name,
+                got=report.failure,
                 expected=f"a step that converges; tried down to dt = {report.dt:.3g} s",
                 hint=f"{report.outcome.advice}; reset({self.number}) begins that world anew",
             ) from None
