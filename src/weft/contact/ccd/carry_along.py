@@ -14,7 +14,7 @@ from weft import kernel
 from weft.base.arrays import Bools, Floats, Ints, Positions
 from weft.contact.assembly.embedding import ContactEmbedding
 from weft.contact.broad_phase.candidates import Candidates
-from weft.contact.ccd.obstacles import Closing, PrescribedContacts, passing_sides, vector
+from weft.contact.ccd.obstacles import ClosingSurfaces, PrescribedContacts, passing_sides, vector
 from weft.contact.ccd.prescribed_motion import PrescribedMotion
 from weft.contact.collision_mesh import Excluded
 from weft.contact.contact import SelfContact
@@ -57,7 +57,7 @@ class CarryAlong:
         self._is_clear: bool | None = None  # whether prescribed vertices collide with none; unknown
         self.excluded: Excluded | None = None  # pairs that are left out since cloth was released
         self.obstacle: Obstacle | None = None  # that kept points from being carried
-        self._closing: Closing | None = None  # the surfaces that did so
+        self._closing: ClosingSurfaces | None = None  # the surfaces that did so
         self._last: tuple[Floats, Floats, WarpArray] | None = None  # argument, displacements
 
     @cached_property
@@ -212,7 +212,9 @@ class CarryAlong:
         every = PrescribedContacts.join([PrescribedContacts.of(self.y, *m) for m in met])
         if len(every.at):
             place = vector((self.y + dy)[pairs[0]].mean(0))
-            self._closing = Closing.of(self.search.mesh, dy, pairs, every, place, self.step.t)
+            self._closing = ClosingSurfaces.of(
+                self.search.mesh, dy, pairs, every, place, self.step.t
+            )
             self.obstacle = self._closing.obstacle
         return None
 

@@ -54,7 +54,7 @@ class PrescribedContacts:
 
 
 @dataclass(frozen=True, eq=False)
-class Closing:
+class ClosingSurfaces:
     """Prescribed surfaces that close on cloth.
 
     Args:
@@ -75,7 +75,7 @@ class Closing:
         met: PrescribedContacts,
         place: Vector,
         t: float,
-    ) -> "Closing":
+    ) -> "ClosingSurfaces":
         """Find the surfaces that close on cloth: they belong to different pieces or bodies, or have
         opposite normals.
 
@@ -103,7 +103,7 @@ class Closing:
         faces = [int(one[k]) for k in rows] + [int(v) for v in cloth[:1]]
         places = [vector(at[k] + dy[one[k]]) for k in rows] + [place]
         obstacle = Obstacle(place, faces, places, t, False, room)
-        return Closing(cloth, sides, obstacle)
+        return ClosingSurfaces(cloth, sides, obstacle)
 
     def passing_side(self, dy: Floats) -> Ints:
         """Return the vertices of the side that passes through the cloth if that is released: the
