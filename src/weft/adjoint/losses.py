@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from weft import kernel
-from weft.base.arrays import ArrayOf, Floats, Positions, Velocities, VertexIds
+from weft.base.arrays import ArrayOf, Floats, Ints, Positions, Velocities, VertexIds
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import Setting
@@ -50,7 +50,7 @@ class Target:
 
     def __call__(self, x: Floats, v: Floats, t: Floats) -> Answer:
         """Return the value and the derivatives by x and v."""
-        ids = np.arange(x.shape[1]) if self.vertices is None else np.asarray(self.vertices)
+        ids = _ids(self.vertices, x.shape[1])
         share = np.full(len(ids), 1.0) if self.weight is None else np.asarray(self.weight)
         share = share / share.sum()
         by_x, by_v, value = np.zeros_like(x), np.zeros_like(v), 0.0
@@ -81,7 +81,7 @@ class Mean:
 
     def __call__(self, x: Floats, v: Floats, t: Floats) -> Answer:
         """Return the value and the derivative by x."""
-        ids = np.arange(x.shape[1]) if self.vertices is None else np.asarray(self.vertices)
+        ids = _ids(self.vertices, x.shape[1])
         axis, by = np.asarray(self.axis, dtype=np.float64), np.zeros_like(x)
         by[self.frame, ids] = axis / len(ids)
         return float((x[self.frame, ids] @ axis).mean()), by
@@ -308,3 +308,15 @@ def check_answer(answer: Any, x: Floats) -> tuple[float, Floats, Floats]:
             )
         slopes.append(by)
     return float(value), slopes[0], slopes[1] if len(slopes) > 1 else np.zeros_like(x)
+
+
+def _ids(vertices: VertexIds | None, n: int) -> Ints:
+    """Return the ids of a loss, of n vertices.
+
+    Raises:
+        SceneError: an id that no vertex has.
+    """
+    ids = np.arange(n, dtype=np.int32) if vertices is None else np.asarray(vertices)
+    if len(ids) and ids.max() >= n:
+        raise SceneError("loss.vertices", got=int(ids.max()), expected=f"ids from 0 to {n - 1}")
+    return ids

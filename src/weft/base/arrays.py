@@ -24,12 +24,14 @@ class ArrayOf:
         shapes: allowed shapes; empty: any.
         unit: SI unit of the numbers, or ``degrees``; text with a unit is accepted too.
         finite: NaN and infinity are rejected.
+        least: lowest number that is allowed; None: any.
     """
 
     kind: Literal["numbers", "ids", "bools"]
     shapes: tuple[Shape, ...] = ()
     unit: str = ""
     finite: bool = True
+    least: int | None = None
 
     def __str__(self) -> str:
         """Return a description: ``an array of numbers, shape (n, 3) [m]``."""
@@ -66,6 +68,6 @@ Gradients = Annotated[NDArray[np.float64], ArrayOf("numbers", ((None, 3, 2),))]
 Faces = Annotated[NDArray[np.int32], ArrayOf("ids", ((None, 3),))]
 # material coordinates (warp, weft) of each face corner
 CornerUv = Annotated[NDArray[np.float64], ArrayOf("numbers", ((None, 3, 2),), "m")]
-VERTEX_IDS = ArrayOf("ids", ((None,), ()))  # a single id is accepted, too
+VERTEX_IDS = ArrayOf("ids", ((None,), ()), least=0)  # a single id is accepted, too
 VertexIds = Annotated[NDArray[np.int32], VERTEX_IDS]
 VertexSelection = Annotated[ArrayArgument, VERTEX_IDS]

@@ -145,6 +145,13 @@ class Cloth:
         check_known(name, tuple(p.name for p in self.parts), "cloth", MeshError)
         return next(p for p in self.parts if p.name == name)
 
+    def name_of(self, vertex: int) -> str:
+        """Return a vertex for messages: ``vertex 5``, or ``vertex 5 of sleeve`` of several parts."""
+        if len(self.parts) == 1:
+            return f"vertex {vertex}"
+        part = next(p for p in self.parts if vertex in p.vertices)
+        return f"vertex {np.flatnonzero(part.vertices == vertex)[0]} of {part.name}"
+
     @cached_property
     def surfaces(self) -> Surfaces:
         """The surfaces of the cloth, one piece per part, with the points that move them."""
@@ -381,18 +388,25 @@ class Cloth:
         ((own, (grid,)),) = found
         return np.sort(own.vertices[side_of(grid, which)])
 
-    def group(self, name: str) -> Ints:
+    def group(self, name: str, part: ClothPart | None = None) -> Ints:
         """Return the vertices of a named group of the mesh.
+
+        Args:
+            name: name of the group; of joined cloths, with the name of the part before it.
+            part: the part whose mesh file has the group; None: ``name`` is the whole name.
 
         Raises:
             MeshError: there is no such group.
         """
-        if name not in self.mesh.groups:
+        whole = name if part is None else f"{part.name} {name}"
+        if len(self.parts) == 1 and whole not in self.mesh.groups:
+            whole = name  # a cloth that was not joined
+        if whole not in self.mesh.groups:
             known = ", ".join(self.mesh.groups) or "none"
             raise MeshError(
-                "group", got=repr(name), expected=f"one of: {known}", where=self.mesh.source
+                "group", got=repr(whole), expected=f"one of: {known}", where=self.mesh.source
             )
-        return self.mesh.groups[name]
+        return self.mesh.groups[whole]
 
     def weighted(self, name: str, above: float = 0.5, part: ClothPart | None = None) -> Ints:
         """Return the vertices whose painted weight is greater than a number.
@@ -427,15 +441,14 @@ class Cloth:
         return np.flatnonzero(inside).astype(np.int32)
 
     def nearest_to_box(self, low: Point, high: Point, part: ClothPart | None = None) -> str:
-        """Return a text for messages about a box without vertices: the nearest vertex, its
-        position, and its distance from the box.
+        """Return a text for messages about a box without vertices: the nearest vertex, counted in
+        the part if there is one, its position, and its distance from the box.
         """
-        ids = np.arange(self.n_vertices) if part is None else part.vertices
-        x = self.vertices[ids]
+        x = self.vertices if part is None else self.vertices[part.vertices]
         distance = np.linalg.norm(x - np.clip(x, low, high), axis=1)
         k = int(np.argmin(distance))
         place = point_text(x[k])
-        return f"the nearest vertex is {ids[k]} at ({place}) m, {1e3 * distance[k]:.3g} mm outside"
+        return f"the nearest vertex is {k} at ({place}) m, {1e3 * distance[k]:.3g} mm outside"
 
     def move(self, translation: Point = (0, 0, 0), rotation: Angles = (0, 0, 0)) -> "Cloth":
         """Return the cloth rotated about the origin, then translated.

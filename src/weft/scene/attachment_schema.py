@@ -95,8 +95,8 @@ class _Attachment(SelectionBlock, NamedBlock):
     every: Annotated[int, SELECTION] = Field(
         1,
         ge=1,
-        description="take each so-many-th of the selected points: in the order of the pole, or of "
-        "their ids",
+        description="take each so-many-th of the selected points, or pairs of points: in the order "
+        "of the pole, of the list `vertices`, or of their ids",
     )
     guide: Annotated[BodyBlock | None, MOTION] = Field(
         None,
@@ -198,12 +198,17 @@ def attachment_of(
     ids = select_vertices(cloth, name, block)
     if not block.is_listed:
         ids = np.unique(ids)
-    if block.every > 1:
-        ids = _every(cloth.vertices, ids, block)
-    if block.to is not None:
+    chosen = _every(cloth.vertices, ids, block)
+    if block.to is None:
+        ids = ids[chosen]
+    else:
         to = select_vertices(cloth, f"{name}.to", block.to)
         listed = block.is_listed and block.to.is_listed
-        given["to"] = to if listed else _pair(cloth.vertices, ids, np.unique(to), name)
+        to = to if listed else np.unique(to)
+        whole = len(to) == len(ids)  # otherwise `to` has partners of the chosen points alone
+        ids = ids if whole else ids[chosen]
+        to = to if listed else _pair(cloth.vertices, ids, to, name)
+        ids, given["to"] = (ids[chosen], to[chosen]) if whole else (ids, to)
     if block.weight is not None:
         given["weight"] = block.weight
     if isinstance(block.weight, WeightMap):
@@ -217,13 +222,17 @@ def attachment_of(
 
 
 def _every(x: Positions, ids: Ints, block: AttachmentBlock) -> Ints:
-    """Return every k-th of the points, from the first on, in the order of the pole or of the
-    ids.
+    """Return the rows of every k-th of the points, from the first on, in the order of the pole or
+    of ``ids``.
     """
-    rail = np.asarray(block.along or [], dtype=np.float64)
-    if len(rail) > 1 and np.linalg.norm(np.diff(rail, axis=0), axis=1).min() > 0:
-        ids = ids[np.argsort(feet_on(x[ids], rail, arc_lengths(rail)).s, kind="stable")]
-    return ids[:: block.every]
+    rail, order = np.asarray(block.along or [], dtype=np.float64), np.arange(len(ids))
+    if (
+        block.every > 1
+        and len(rail) > 1
+        and np.linalg.norm(np.diff(rail, axis=0), axis=1).min() > 0
+    ):
+        order = np.argsort(feet_on(x[ids], rail, arc_lengths(rail)).s, kind="stable")
+    return order[:: block.every]
 
 
 def _pair(x: Positions, ids: Ints, to: Ints, name: str) -> Ints:

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from weft.base.errors import SceneError
+from weft.bodies.motion.pins import Pin
 from weft.cloth.attachments import Attachment
+from weft.cloth.attachments.build import name_of
 from weft.energies.base import Energy
 from weft.energies.springs.hand import Hand
 from weft.energies.springs.point_springs import PointSprings
@@ -26,6 +28,19 @@ def check_attachments(attachments: Sequence[Attachment], integrator: str) -> Non
                 expected="a time (`at`), or backward_euler or bdf2",
                 hint="equilibria are no states in time",
             )
+
+
+def check_vertices(pins: Sequence[Pin], attachments: Sequence[Attachment], n: int) -> None:
+    """Raise a SceneError if a pin or an attachment holds vertices that none of n is."""
+    held = [(f"{pin.name}.vertices", pin.vertices) for pin in pins]
+    for k, given in enumerate(attachments):
+        name = name_of(given, k)
+        ends = ((end, getattr(given, end, None)) for end in ("vertices", "to"))
+        held += [(f"{name}.{end}", ids) for end, ids in ends if ids is not None]
+    for what, ids in held:
+        wrong = np.asarray(ids)[(np.asarray(ids) < 0) | (np.asarray(ids) >= n)]
+        if len(wrong):
+            raise SceneError(what, got=int(wrong[0]), expected=f"ids from 0 to {n - 1}")
 
 
 def check_energies(

@@ -47,7 +47,7 @@ from weft.scene.changes import Change, check_changes, scene_after
 from weft.scene.changing_scene import (
     gust_offset,
 )
-from weft.scene.checks import check_attachments
+from weft.scene.checks import check_attachments, check_vertices
 from weft.scene.elastic import BENDING
 from weft.scene.identity import identity
 from weft.scene.integrators import INTEGRATORS, Settings, check_stepper, name_of
@@ -234,6 +234,7 @@ class Scene:
             )
         if self.law is not None and (self.conditions is not None or self.is_1998):
             raise SceneError("scene.law", got="a law", expected="none, with the conditions of 1998")
+        check_vertices(self.pins, self.attachments, self.cloth.n_vertices)
         check_attachments(self.attachments, self.integrator_name)
         self._complete()
         for field_name in self.record:

@@ -17,6 +17,8 @@ SELECTION = Setting(constant="a selection is made once, at the start")
 PLACE = Setting(constant="places are those of the start; bodies and pins move along a path")
 MOTION = Setting(constant="a path has keyframes of its own: path.keyframes")
 
+_KINDS = ("corners", "border", "group", "weights", "box", "vertices")  # ways to select
+
 
 class BoxBlock(Block):
     """Vertices that start between two corners."""
@@ -47,13 +49,16 @@ class SelectionBlock(Block):
     box: Annotated[BoxBlock | None, SELECTION] = Field(
         None, description="all vertices that start inside"
     )
-    vertices: Annotated[list[int] | None, SELECTION] = Field(None, description="ids, from 0")
+    vertices: Annotated[list[int] | None, SELECTION] = Field(
+        None,
+        description="ids, from 0, of the cloth that `cloth` names; without it of all cloths in "
+        "turn",
+    )
 
     @model_validator(mode="after")
     def _selects(self) -> "SelectionBlock":
-        kinds = ("corners", "border", "group", "weights", "box", "vertices")
-        if not self.selects_all and all(getattr(self, kind) is None for kind in kinds):
-            raise ValueError(f"select vertices: {', '.join(kinds[:-1])} or {kinds[-1]}")
+        if not self.selects_all and all(getattr(self, kind) is None for kind in _KINDS):
+            raise ValueError(f"select vertices: {', '.join(_KINDS[:-1])} or {_KINDS[-1]}")
         if "above" in self.model_fields_set and self.weights is None:
             raise ValueError("above needs weights")
         return self
@@ -65,9 +70,8 @@ class SelectionBlock(Block):
 
     @property
     def is_listed(self) -> bool:
-        """Return whether the block selects by vertex ids alone."""
-        others = set(SelectionBlock.model_fields) - {"vertices"}
-        return self.vertices is not None and not self.model_fields_set & others
+        """Return whether the block selects by vertex ids alone, whose order then counts."""
+        return [kind for kind in _KINDS if getattr(self, kind) is not None] == ["vertices"]
 
 
 def select_vertices(cloth: Cloth, name: str, block: SelectionBlock) -> Ints:
@@ -83,6 +87,7 @@ def select_vertices(cloth: Cloth, name: str, block: SelectionBlock) -> Ints:
     """
     selections: list[Ints] = []
     part = None if block.cloth is None else cloth.part(block.cloth)
+    known = np.arange(cloth.n_vertices, dtype=np.int32) if part is None else part.vertices
     sides = block.corners is not None or block.border is not None
     if part is None and sides and len(cloth.parts) > 1:
         raise SceneError(
@@ -96,8 +101,7 @@ def select_vertices(cloth: Cloth, name: str, block: SelectionBlock) -> Ints:
     if block.border is not None:
         selections.append(cloth.border(block.border, part))
     if block.group is not None:
-        known = f"{block.cloth} {block.group}" if part else block.group
-        selections.append(cloth.group(known))
+        selections.append(cloth.group(block.group, part))
     if block.weights is not None:
         selections.append(cloth.weighted(block.weights, block.above, part))
     if block.box is not None:
@@ -114,14 +118,10 @@ def select_vertices(cloth: Cloth, name: str, block: SelectionBlock) -> Ints:
             )
         selections.append(inside)
     if block.vertices is not None:
-        ids = np.array(block.vertices, dtype=np.int64)
-        bad = ids[(ids < 0) | (ids >= cloth.n_vertices)]
+        ids, n = np.array(block.vertices, dtype=np.int64), len(known)
+        bad = ids[(ids < 0) | (ids >= n)]
         if len(bad):
-            raise SceneError(
-                f"{name}.vertices", got=int(bad[0]), expected=f"0 to {cloth.n_vertices - 1}"
-            )
-        selections.append(ids.astype(np.int32))
-    if not selections:
-        every = np.arange(cloth.n_vertices, dtype=np.int32)
-        selections.append(every if part is None else part.vertices)
-    return np.concatenate(selections)
+            whose = "" if part is None else f", the vertices of {part.name}"
+            raise SceneError(f"{name}.vertices", got=int(bad[0]), expected=f"0 to {n - 1}{whose}")
+        selections.append(known[ids])
+    return np.concatenate(selections or [known])

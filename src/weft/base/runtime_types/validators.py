@@ -156,7 +156,7 @@ def as_array(value: object, about: ArrayOf) -> AnyArray:
     if about.kind == "bools":
         return np.ascontiguousarray(found, dtype=np.bool_)
     if about.kind == "ids":
-        return _ids(found if () not in about.shapes else np.atleast_1d(found))
+        return _ids(found if () not in about.shapes else np.atleast_1d(found), about.least)
     if about.finite and not np.isfinite(made := _floats(found)).all():
         bad = tuple(np.argwhere(~np.isfinite(made))[0].tolist())
         raise wrong_value("finite numbers", got=f"{made[bad]} at {list(bad)}" if bad else f"{made}")
@@ -179,6 +179,8 @@ def _is_fine(value: AnyArray, about: ArrayOf) -> bool:
         return False
     if about.shapes and not any(_has_shape(value, shape) for shape in about.shapes):
         return False
+    if about.least is not None and value.size and value.min() < about.least:
+        return False
     return about.kind != "numbers" or not about.finite or bool(np.isfinite(value).all())
 
 
@@ -187,13 +189,16 @@ def _floats(found: AnyArray) -> AnyArray:
     return made if made.flags.c_contiguous else np.ascontiguousarray(made)
 
 
-def _ids(found: AnyArray) -> AnyArray:
+def _ids(found: AnyArray, least: int | None) -> AnyArray:
     """Return whole numbers as int32; floating-point numbers are accepted if they are whole."""
     with np.errstate(invalid="ignore"):
         fits = (found >= _INT32.min) & (found <= _INT32.max) & (found == np.trunc(found))
     if not np.all(fits):
         bad = tuple(np.argwhere(~fits)[0].tolist())
         raise wrong_value("whole numbers that int32 holds", got=f"{found[bad]} at {list(bad)}")
+    if least is not None and found.size and found.min() < least:
+        bad = tuple(np.argwhere(found < least)[0].tolist())
+        raise wrong_value(f"ids from {least} on", got=f"{found[bad]} at {list(bad)}")
     return np.ascontiguousarray(found, dtype=np.int32)
 
 

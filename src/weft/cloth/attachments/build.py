@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from weft.base.errors import SceneError
 from weft.bodies.body import Body
 from weft.bodies.rigid.rigid_bodies import NONE, RigidBodies
 from weft.cloth.attachments.attached import Attached
@@ -31,8 +30,7 @@ def attached(
         SceneError: an attachment is impossible, for example too far from its body.
     """
     made = [
-        _build(a, Site(cloth, bodies, reach, name_of(a, k), loose))
-        for k, a in enumerate(attachments)
+        a.build(Site(cloth, bodies, reach, name_of(a, k), loose)) for k, a in enumerate(attachments)
     ]
     return Attached(
         tuple(e for m in made for e in m.energies),
@@ -40,18 +38,6 @@ def attached(
         tuple(link for m in made for link in m.links),
         tuple(k for k, m in enumerate(made) for _ in m.energies),
     )
-
-
-def _build(a: Attachment, site: Site) -> Attached:
-    """Return what an attachment builds from its points, which must exist."""
-    for ids in (a.vertices, getattr(a, "to", None)):
-        if ids is not None and not 0 <= ids.min() <= ids.max() < site.cloth.n_vertices:
-            raise SceneError(
-                f"{site.name}.vertices",
-                got=f"{ids.min()} to {ids.max()}",
-                expected=f"ids from 0 to {site.cloth.n_vertices - 1}",
-            )
-    return a.build(site)
 
 
 def name_of(a: Attachment, number: int) -> str:

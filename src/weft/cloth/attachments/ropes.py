@@ -63,7 +63,7 @@ class Rope(Attachment):
             k = int(np.argmax(gap - length))
             raise SceneError(
                 f"{site.name}.length",
-                got=f"{length[k]:.4g} m, of vertex {self.vertices[k]}",
+                got=f"{length[k]:.4g} m, of {site.cloth.name_of(self.vertices[k])}",
                 expected=f"at least the distance at the start, {gap[k]:.4g} m",
                 hint="a longer rope, or begin nearer",
             )
@@ -122,7 +122,7 @@ class Spring(Attachment):
         if lost.any():
             raise SceneError(
                 f"{site.name}.length",
-                got=f"{length[lost][0]:.4g} m, of vertex {self.vertices[lost][0]}",
+                got=f"{length[lost][0]:.4g} m, of {site.cloth.name_of(self.vertices[lost][0])}",
                 expected="0 where both ends start at one place: it has no direction there",
             )
         made = {"length": length, "damping": self.damping, "place": ends.place}

@@ -188,7 +188,7 @@ class Site:
                 f"{self.name}.to", got=f"{len(to)} vertices", expected=f"{len(vertices)}, or one"
             )
         if (to == vertices).any():
-            got = f"vertex {to[to == vertices][0]} twice"
+            got = f"{self.cloth.name_of(to[to == vertices][0])} twice"
             raise SceneError(f"{self.name}.to", got=got, expected="another vertex")
         return to
 

@@ -102,7 +102,7 @@ class Slide(Attachment):
         if off[far] > self.within:
             raise SceneError(
                 f"{site.name}.within",
-                got=f"vertex {self.vertices[far]}, {off[far]:.3g} m from where its ring holds it",
+                got=f"{site.cloth.name_of(self.vertices[far])}, {off[far]:.3g} m from where its ring holds it",
                 expected=f"at most {self.within:.3g} m",
                 hint="start the cloth at the rail (its `along`), or say how far with `within`",
             )
@@ -128,7 +128,7 @@ class Slide(Attachment):
             i, j = self.vertices[order[[k, k + 1]]]
             raise SceneError(
                 f"{site.name}.spacing",
-                got=f"vertices {i} and {j}, {apart[k]:.4g} m apart",
+                got=f"{site.cloth.name_of(i)} and {site.cloth.name_of(j)}, {apart[k]:.4g} m apart",
                 expected=f"{self.spacing:.4g} m or more along the rail, at the start",
             )
         pairs = np.stack([order[:-1], order[1:]], axis=1).astype(np.int32)

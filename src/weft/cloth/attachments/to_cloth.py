@@ -69,7 +69,8 @@ class AttachCloth(Attachment):
         if self.closing == 0 and gap[far] > length + self.within:
             raise SceneError(
                 f"{site.name}.within",
-                got=f"vertices {self.vertices[far]} and {to[far]}, {gap[far]:.3g} m apart",
+                got=f"{site.cloth.name_of(self.vertices[far])} and {site.cloth.name_of(to[far])}, "
+                f"{gap[far]:.3g} m apart",
                 expected=f"at most {length + self.within:.3g} m, where they are brought together "
                 "at once",
                 hint="say `closing: 1 s`, or start them nearer",

@@ -39,7 +39,7 @@ class Hand:
     """A hand that holds a point of a surface from its first time on, and moves it.
 
     Raises:
-        SceneError: points without weights, or times without places or that do not increase.
+        SceneError: points without weights, negative ids, or times without places or that do not increase.
     """
 
     points: Sequence[int] = setting(
@@ -73,6 +73,8 @@ class Hand:
                 raise SceneError(
                     f"hand.{b}", got=counts[1], expected=f"as many as {a}, {counts[0]}"
                 )
+        if min(self.points) < 0:
+            raise SceneError("hand.points", got=min(self.points), expected="ids from 0 on")
         if not (np.diff(self.times) > 0).all():
             raise SceneError("hand.times", got=list(self.times), expected="increasing times [s]")
         if abs(sum(self.weights) - 1) > 1e-6:

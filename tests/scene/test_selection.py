@@ -1,0 +1,138 @@
+"""Which vertices a selection of a scene file has: of which cloth, and in which order."""
+
+import numpy as np
+import pytest
+
+import weft
+from tests.refusals import refused
+from weft.base.errors import SceneError
+from weft.io.obj import write_obj
+from weft.scene.build import load_scene
+
+pytestmark = pytest.mark.quick
+
+TWO = """\
+cloths:
+  - {name: left, sheet: {nx: 4, ny: 3, width: 30 cm, height: 20 cm}}
+  - {name: right, sheet: {nx: 5, ny: 3, width: 30 cm, height: 20 cm}, translation: [0, 0, 1]}
+bodies: [{name: ball, sphere: {radius: 1 cm, size: 1 cm}, translation: [0, -2 cm, 1]}]
+"""
+FIRST = 12  # the first vertex of the cloth "right"
+
+
+def load(tmp_path, text):
+    path = tmp_path / "scene.yaml"
+    path.write_text(TWO + text)
+    return load_scene(path).scene
+
+
+def test_ids_are_those_of_the_named_cloth(tmp_path):
+    scene = load(tmp_path, "pins: [{cloth: right, vertices: [0, 14]}, {vertices: [0, 14]}]")
+    named, whole = scene.pins
+    assert named.vertices.tolist() == [FIRST, FIRST + 14] and whole.vertices.tolist() == [0, 14]
+    with refused(SceneError, "pins.0.vertices", got=12, expected="0 to 11"):
+        load(tmp_path, "pins: [{cloth: left, vertices: [12]}]")
+
+
+KINDS = [
+    "kind: rope, at: [0, 1, 0]",
+    "kind: spring, at: [0, 1, 0], stiffness: 1",
+    "kind: body, body: ball, within: 2",
+    "kind: slide, along: [[0, 0, 1], [0, 0.3, 1]], within: 2",
+    "kind: goal, stiffness_per_area: 1",
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_takes_ids_of_its_cloth(tmp_path, kind):
+    scene = load(tmp_path, f"attachments: [{{{kind}, cloth: right, vertices: [3, 1, 7]}}]")
+    (held,) = scene.attachments
+    assert held.vertices.tolist() == [FIRST + 3, FIRST + 1, FIRST + 7]
+
+
+@pytest.mark.parametrize("kind", ["cloth, closing: 1", "rope, length: 9", "spring, stiffness: 1"])
+def test_pairs_are_those_that_are_listed(tmp_path, kind):
+    """Neither by their size nor by their distance; one vertex may have several partners."""
+    ends = "cloth: left, vertices: [7, 2, 2, 5], to: {cloth: right, vertices: [1, 9, 0, 4]}"
+    (held,) = load(tmp_path, f"attachments: [{{kind: {kind}, {ends}}}]").attachments
+    assert held.vertices.tolist() == [7, 2, 2, 5]
+    assert (held.to - FIRST).tolist() == [1, 9, 0, 4]
+    (held,) = load(tmp_path, f"attachments: [{{kind: {kind}, {ends}, every: 2}}]").attachments
+    assert held.vertices.tolist() == [7, 2] and (held.to - FIRST).tolist() == [1, 0]
+    thin = ends.replace("[1, 9, 0, 4]", "[1, 9]")
+    (held,) = load(tmp_path, f"attachments: [{{kind: {kind}, {thin}, every: 2}}]").attachments
+    assert held.vertices.tolist() == [7, 2] and (held.to - FIRST).tolist() == [1, 9]
+
+
+def test_every_so_many_th_of_pairs_by_distance(tmp_path):
+    ends = "cloth: left, border: left, to: {cloth: right, border: left}, every: 2"
+    scene = load(tmp_path, f"attachments: [{{kind: rope, {ends}}}]")
+    (held,) = scene.attachments
+    assert held.vertices.tolist() == [0, 8]
+    x = scene.cloth.vertices
+    np.testing.assert_allclose(x[held.to] - x[held.vertices], [[0, 0, 1]] * 2, atol=1e-12)
+
+
+def test_a_message_counts_as_the_scene_file_does(tmp_path):
+    ends = "cloth: left, vertices: [7], to: {cloth: right, vertices: [1]}"
+    with refused(SceneError, "attachments.0.within", got="vertex 7 of left and vertex 1 of right"):
+        load(tmp_path, f"attachments: [{{kind: cloth, {ends}}}]")
+    with refused(SceneError, "pins.0.box", hint="vertex is 4"):
+        load(tmp_path, "pins: [{cloth: right, box: {low: [1, 0, 1.1], high: [2, 1, 2]}}]")
+
+
+def test_groups_of_a_cloth_that_is_alone(tmp_path):
+    """It is named as one of several would be."""
+    sheet = weft.sheet(3, 3)
+    write_obj(tmp_path / "a.obj", sheet.vertices, sheet.faces, sheet.corner_uv)
+    text = (tmp_path / "a.obj").read_text().replace("f ", "g hem\nf ", 1)
+    (tmp_path / "a.obj").write_text(text)
+    path = tmp_path / "scene.yaml"
+    for cloth in (
+        "cloth: {name: own, mesh: {file: a.obj}}",
+        "cloths: [{name: own, mesh: {file: a.obj}}]",
+    ):
+        path.write_text(
+            f"{cloth}\npins: [{{cloth: own, group: hem}}, {{cloth: own, vertices: [1]}}]"
+        )
+        first, second = load_scene(path).scene.pins
+        assert len(first.vertices) == 9 and second.vertices.tolist() == [1]
+
+
+MADE = [
+    lambda ids: weft.Pin(ids),
+    lambda ids: weft.Rope(ids, at=(0, 1, 0)),
+    lambda ids: weft.Rope([0], to=ids, length=1.0),
+    lambda ids: weft.Spring(ids, at=(0, 1, 0), stiffness=1.0),
+    lambda ids: weft.AttachCloth([0], ids),
+    lambda ids: weft.AttachToBody(ids, "ball"),
+    lambda ids: weft.Slide(ids, [(0, 0, 0), (1, 0, 0)]),
+    lambda ids: weft.Goal(ids, stiffness_per_area=1.0),
+]
+
+
+@pytest.mark.parametrize("make", MADE)
+@pytest.mark.parametrize("ids", [[-1], [3, -2], np.array([-1], dtype=np.int32), -5])
+def test_negative_ids_are_refused_in_python(make, ids):
+    with refused(SceneError, got="-", expected="from 0 on"):
+        make(ids)
+
+
+@pytest.mark.parametrize("make", MADE)
+def test_ids_that_no_vertex_has_are_refused_by_the_scene(make):
+    held = make([9])
+    with refused(SceneError, got=9, expected="0 to 8"):
+        given = {"pins": [held]} if isinstance(held, weft.Pin) else {"attachments": [held]}
+        weft.Scene(weft.sheet(3, 3), **given)
+
+
+def test_ids_of_holds_hands_and_losses():
+    with refused(SceneError, got="-1"):
+        weft.Hold([-1], (0, 0, 0))
+    with refused(SceneError, "hand.points", got=-1):
+        weft.Hand([-1], [1.0], [0.0], [(0, 0, 0)])
+    with refused(SceneError, got="-1"):
+        weft.adjoint.Mean(vertices=[-1])
+    x = np.zeros((1, 4, 3))
+    with refused(SceneError, "loss.vertices", got=4):
+        weft.adjoint.Mean(vertices=[4])(x, x, np.zeros(1))
