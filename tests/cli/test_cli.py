@@ -175,7 +175,7 @@ def test_non_manifold_edges_are_counted_in_a_warning(run, tmp_path, monkeypatch)
     )
     (tmp_path / "s.yaml").write_text("cloth: {mesh: {file: fin.obj}}\npins: [{vertices: [0]}]\n")
     status, _, err = run("run", "s.yaml", "--frames", "1")
-    assert status == 0 and "warning: 1 non-manifold edges" in err
+    assert status == 0 and "warning: fin.obj: 1 non-manifold edges" in err
 
 
 def test_fabrics(run):

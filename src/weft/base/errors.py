@@ -110,6 +110,10 @@ class StartError(SceneError):
     """Cloth that intersects itself or a body at the start, or is nearer than its thickness."""
 
 
+class WeldError(SceneError):
+    """Cloth that touches itself at the start because vertices coincide that are not connected."""
+
+
 class Problems(WeftError):
     """Several problems of one file, each a WeftError."""
 

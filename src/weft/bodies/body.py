@@ -11,13 +11,15 @@ import numpy as np
 from weft.base.arrays import Angles, Bools, Faces, Point, Positions
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
-from weft.base.settings import ROOM, setting
+from weft.base.settings import ROOM, Size, setting
 from weft.bodies.arms.arm import Arm, ArmLink
 from weft.bodies.landmarks import Landmarks, Stated, find_landmarks
 from weft.bodies.motion.pins import Path, Pin
 from weft.bodies.motion.point_sequence import BodyFrames
 from weft.bodies.rigid.settings import Rigid
+from weft.discretization.manifold import turn_corners, turned_faces, warn_of_turned
 from weft.discretization.mesh import unique_edges
+from weft.discretization.weld import weld_vertices
 
 
 class Poser(Protocol):
@@ -38,6 +40,8 @@ class Poser(Protocol):
 @dataclass(frozen=True, eq=False)
 class Body:
     """A surface that cloth meets. It need not be closed, and its faces may be oriented either way.
+
+    Faces that look the other way round than their neighbors are turned, with a warning.
 
     Args:
         vertices: (b,3) [m] vertices at the start.
@@ -92,6 +96,35 @@ class Body:
                 expected="no path and no frames: forces move a rigid body",
                 hint="a joint holds it; `velocity` and `spin` say how it starts",
             )
+
+        turn = turned_faces(f)
+        if turn.any():
+            warn_of_turned(turn, self.name)
+            object.__setattr__(self, "faces", turn_corners(f, turn))
+
+    def weld(self, weld: bool | Size | None) -> "Body":
+        """Return the body with vertices joined that coincide at all times.
+
+        Args:
+            weld: True: up to round-off; a distance [m]: up to it; None or False: none.
+
+        Raises:
+            MeshError: a distance as long as edges.
+        """
+        distance = weld if weld is None or isinstance(weld, bool) else float(weld)
+        x = self.vertices[None] if self.frames is None else self.frames.positions
+        joined = weld_vertices(x[0], self.faces, distance, self.name, x)
+        if len(joined.first) == len(self.vertices):
+            return self
+        frames, ends = self.frames, np.cumsum([0, *(n for _, n in self.parts)])
+        if frames is not None:
+            frames = dataclasses.replace(frames, positions=x[:, joined.first])
+        counts = np.histogram(joined.first, ends)[0] if self.parts else ()
+        parts = tuple((path, int(n)) for (path, _), n in zip(self.parts, counts))
+        place = self.vertices[joined.first]
+        return dataclasses.replace(
+            self, vertices=place, faces=joined.faces, frames=frames, parts=parts
+        )
 
     def at(self, t: float) -> Positions:
         """Return the vertices (b,3) [m] at time t [s]; for a rigid body, those at the start."""
@@ -202,7 +235,7 @@ class Body:
         if spread[-1] <= 1e-9 * spread[0]:
             return []  # a flat body, such as a plate, is always open
         if (count == 1).any():
-            found.append(f"open: {int((count == 1).sum())} border edges")
+            found.append(f"open: {int((count == 1).sum())} border edges{self._split_text()}")
         if (count > 2).any():
             found.append(f"{int((count > 2).sum())} edges with more than two faces")
         if not found:
@@ -210,6 +243,12 @@ class Body:
             if float(np.einsum("mi,mi->", a, np.cross(b, c))) < 0:
                 found.append("inside out: its faces look inwards")
         return found
+
+    def _split_text(self) -> str:
+        """Return how many vertices coincide, and what joins them; an empty text for none."""
+        joined = weld_vertices(self.vertices, self.faces, True, self.name)
+        count = len(self.vertices) - len(joined.first)
+        return f", with {count} vertices that coincide (`mesh.weld: true` joins them)" * (count > 0)
 
 
 def arms_of(bodies: Sequence[Body]) -> Sequence[Arm]:

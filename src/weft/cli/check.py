@@ -48,6 +48,13 @@ def check(
     prim: Annotated[
         str | None, typer.Option(help="Of a USD or glTF file: which mesh, by path or name.")
     ] = None,
+    weld: Annotated[
+        str | None,
+        typer.Option(
+            help="Join vertices that coincide (true), or that are so near: 1 mm.",
+            metavar="LENGTH",
+        ),
+    ] = None,
     body: Annotated[
         bool,
         typer.Option("--body", help="The mesh is a person: find landmarks and girths, draw them."),
@@ -88,9 +95,11 @@ def check(
         shape: str | float | None = None if rest is None else float(rest)
     except ValueError:
         shape = rest
-    found = look_at(
-        path, set_ or [], scale=unit, uv_scale=uv_unit, warp=direction, prim=prim, rest=shape
-    )
+    joined: bool | float | None = None if weld is None else weld == "true"
+    if weld not in (None, "true", "false"):
+        joined = meters(str(weld), "--weld")
+    how = {"warp": direction, "prim": prim, "rest": shape, "weld": joined}
+    found = look_at(path, set_ or [], scale=unit, uv_scale=uv_unit, **how)  # type: ignore[arg-type]
     for fact in found.facts:
         say(f"         {fact}")
     say_problems(found.warnings, found.errors)

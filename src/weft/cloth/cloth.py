@@ -15,6 +15,7 @@ from weft.base.settings import Accepts
 from weft.cloth.regions import ContactThickness, Region, contact_thickness
 from weft.discretization.compound_surface import Surfaces, merge_pieces
 from weft.discretization.embedding import Embedding
+from weft.discretization.manifold import orient
 from weft.discretization.mesh import TriangleMesh
 from weft.discretization.samples import Samples
 from weft.discretization.spline_surface import SplineSurface, side_of
@@ -81,7 +82,8 @@ class Cloth:
     of it.
 
     Args:
-        mesh: the triangle mesh.
+        mesh: the triangle mesh; faces that look the other way round than their neighbors are
+            turned, with a warning.
         fabric: the fabric, or what ``sheet`` takes: a preset's name, a .yaml file, or fields.
         given: the parts; empty: the cloth is one part.
         made_of: the surfaces of all parts; None: the triangles of the mesh.
@@ -103,6 +105,8 @@ class Cloth:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "fabric", as_fabric(self.fabric, "cloth.fabric"))
+        if self.made_of is None:
+            object.__setattr__(self, "mesh", orient(self.mesh))
         for fabric in self.fabrics:
             self._check_maps(fabric)
 
@@ -146,7 +150,7 @@ class Cloth:
         return next(p for p in self.parts if p.name == name)
 
     def name_of(self, vertex: int) -> str:
-        """Return a vertex for messages: ``vertex 5``, or ``vertex 5 of sleeve`` of several parts."""
+        """Return a vertex for messages: ``vertex 5``, or with parts ``vertex 5 of sleeve``."""
         if len(self.parts) == 1:
             return f"vertex {vertex}"
         part = next(p for p in self.parts if vertex in p.vertices)

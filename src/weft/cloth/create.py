@@ -79,6 +79,7 @@ def join(
         groups,
         ", ".join(dict.fromkeys(c.mesh.source for c in cloths)),
         weights,
+        welded=cloths[0].mesh.welded if len(cloths) == 1 else None,
     )
     points = np.concatenate([c.points for c in cloths])
     first = np.cumsum([0, *(len(c.points) for c in cloths)]).tolist()
@@ -347,6 +348,7 @@ def load(
     warp: Vector | None = None,
     prim: str | None = None,
     rest: str | Path | float | None = None,
+    weld: bool | Size | None = None,
     fabrics: Mapping[str, FabricLike] | None = None,
     discretization: str = "triangles",
     spans: int | tuple[int, int] | None = None,
@@ -370,6 +372,9 @@ def load(
             another mesh file of the same faces; a number, the mesh at that time code (USD). None:
             the mesh if a warp is given, or if texture coordinates are far from isometric, which is
             a warning; else the texture coordinates.
+        weld: True: vertices that coincide become one; a distance [m], or text with a unit: also
+            those that are so near; False: none; None: those that texture coordinates by vertex have
+            split (PLY, glTF).
         fabrics: fabric of each region of the file (USD subsets, OBJ groups and materials, glTF
             materials, PLY numbers of faces); ``fabric`` is then for faces in none of these.
         discretization: ``triangles``, or ``bspline``: splines are fitted (``as_splines``).
@@ -386,7 +391,9 @@ def load(
 
     unit = None if scale is None else float(scale)
     uv_unit = None if uv_scale is None else float(uv_scale)
-    mesh = read_mesh(Path(path), scale=unit, uv_scale=uv_unit, warp=warp, prim=prim, rest=rest)
+    how = {"warp": warp, "prim": prim, "rest": rest}
+    how["weld"] = weld if weld is None or isinstance(weld, bool) else float(weld)
+    mesh = read_mesh(Path(path), scale=unit, uv_scale=uv_unit, **how)  # type: ignore[arg-type]
     check_known(discretization, DISCRETIZATIONS, "discretization", MeshError)
     if fabrics:
         other = None if fabric is None else as_fabric(fabric)

@@ -68,6 +68,8 @@ class TriangleMesh:
     )  # name -> (n,) painted numbers
     # name -> face ids that a file groups (USD subsets, OBJ groups and materials, ...)
     regions: Mapping[str, Ints] = field(default_factory=dict)
+    # (k,) vertex here of every vertex of the file, of which some are joined; None: all are here
+    welded: Ints | None = None
 
     def __post_init__(self) -> None:
         self._check()
@@ -154,6 +156,14 @@ class TriangleMesh:
             raise MeshError(what, got=got, expected=expected, where=self.source)
         return w
 
+    def of_file(self, values: Floats) -> Floats:
+        """Return values (k,...) at the vertices of the file as values at those of this mesh; other
+        values as they are.
+        """
+        if self.welded is None or len(values) != len(self.welded):
+            return values
+        return values[np.unique(self.welded, return_index=True)[1]]
+
     @property
     def n_vertices(self) -> int:
         """Return the number of vertices."""
@@ -178,8 +188,8 @@ class TriangleMesh:
         """Return the hinges (nh,4): interior edges with the opposite vertices of their two faces.
 
         The columns are edge start, edge end, opposite vertex on the left, opposite vertex on the
-        right. The left face contains the edge in the direction from start to end. Edges with more
-        than two faces, or whose faces disagree in orientation, have no hinge.
+        right. The left face contains the edge in the direction from start to end; so does the right
+        one if the two disagree in orientation. Edges with more than two faces have no hinge.
         """
         return self._hinge_table[0]
 
@@ -189,8 +199,13 @@ class TriangleMesh:
         return self._hinge_table[1]
 
     @cached_property
-    def _hinge_table(self) -> tuple[Ints, Ints]:
-        """Compute ``hinges`` and ``hinge_faces``."""
+    def one_sided_edges(self) -> Ints:
+        """Return the edges (k,2) whose two faces disagree in orientation."""
+        return self.hinges[~self._hinge_table[2], :2]
+
+    @cached_property
+    def _hinge_table(self) -> tuple[Ints, Ints, Bools]:
+        """Compute ``hinges`` and ``hinge_faces``, and whether the two faces agree."""
         _, edge_of, count = self._edge_table
         half = np.arange(len(edge_of))
         order = np.argsort(edge_of, kind="stable")
@@ -198,7 +213,7 @@ class TriangleMesh:
         a, b = half[order[first]], half[order[first + 1]]
         fa, ca, fb, cb = a // 3, a % 3, b // 3, b % 3
         start, end = self.faces[fa, ca], self.faces[fa, (ca + 1) % 3]
-        consistent = self.faces[fb, cb] == end
+        agree = self.faces[fb, cb] == end
         # The left face contains the edge with the lower vertex first, so the table does not depend
         # on the order of the faces.
         swap = start > end
@@ -215,27 +230,27 @@ class TriangleMesh:
         )
         faces = np.stack([left, right], axis=1)
         return (
-            np.ascontiguousarray(hinges[consistent], dtype=np.int32),
-            np.ascontiguousarray(faces[consistent], dtype=np.int32),
+            np.ascontiguousarray(hinges, dtype=np.int32),
+            np.ascontiguousarray(faces, dtype=np.int32),
+            agree,
         )
 
     @cached_property
     def non_manifold_edges(self) -> Ints:
-        """Return the edges (k,2) that have more than one face but no hinge.
-
-        They have more than two faces, or two faces of opposite orientation.
-        """
+        """Return the edges (k,2) that have more than two faces, and no hinge."""
         edges, _, count = self._edge_table
-        interior = edges[count > 1].astype(np.int64)
-        hinged = np.sort(self.hinges[:, :2].astype(np.int64), axis=1)
-        key = interior @ [self.n_vertices, 1]
-        return interior[~np.isin(key, hinged @ [self.n_vertices, 1])].astype(np.int32)
+        return edges[count > 2]
+
+    @cached_property
+    def boundary_edges(self) -> Ints:
+        """Return the edges (k,2) that have one face."""
+        edges, _, count = self._edge_table
+        return edges[count == 1]
 
     @cached_property
     def boundary(self) -> Ints:
         """Return the sorted indices of the vertices on the border."""
-        edges, _, count = self._edge_table
-        return np.unique(edges[count == 1]).astype(np.int32)
+        return np.unique(self.boundary_edges).astype(np.int32)
 
     @cached_property
     def isolated_vertices(self) -> Ints:
@@ -380,16 +395,6 @@ def isolated_error(mesh: TriangleMesh) -> MeshError:
         where=mesh.source,
         expected="every vertex in a face",
         hint="remove them in the program that wrote the mesh: they have no mass",
-    )
-
-
-def non_manifold_warning(mesh: TriangleMesh) -> str:
-    """Return the warning that says how many edges have no hinge."""
-    edges = mesh.non_manifold_edges
-    shown = ", ".join(f"{a}-{b}" for a, b in edges[:5].tolist())
-    return (
-        f"{len(edges)} non-manifold edges (first {shown}): they have more than two faces, or faces "
-        "of opposite orientation; the membrane is simulated, their hinges are skipped"
     )
 
 

@@ -16,7 +16,9 @@ from typing import cast
 
 from weft.base.arrays import CornerUv, Faces, Floats, Positions, Vector
 from weft.base.errors import MeshError, RunError
+from weft.discretization.manifold import turn_corners
 from weft.discretization.mesh import TriangleMesh, have_same_sides
+from weft.discretization.weld import Weld
 from weft.io.animation import Animation, Fields, SkinnedMotion
 from weft.io.asset_cloth import AssetCloth
 from weft.io.formats.alembic import (
@@ -38,7 +40,7 @@ from weft.io.formats.vtkhdf import write_vtkhdf
 from weft.io.obj import obj_contents, write_obj, write_obj_over
 from weft.io.ply import ply_contents, write_ply
 from weft.io.rest_shape import RestSource
-from weft.io.surface import PLAIN, Contents, MovingMesh, StageOptions, build_mesh
+from weft.io.surface import PLAIN, Contents, MovingMesh, StageOptions, build_mesh, connect
 
 
 @dataclass(frozen=True)
@@ -129,6 +131,7 @@ def read_mesh(
     warp: Vector | None = None,
     prim: str | None = None,
     rest: str | Path | float | None = None,
+    weld: Weld = None,
     options: StageOptions = PLAIN,
 ) -> TriangleMesh:
     """Return the mesh in a file, whose format follows from its suffix.
@@ -144,6 +147,8 @@ def read_mesh(
             another mesh file of the same faces; a number, the mesh at that time code (USD). None:
             the mesh if a warp is given, or if texture coordinates are far from isometric, which is
             a warning; else the texture coordinates.
+        weld: whether vertices that coincide become one, or the distance [m] up to which; None: only
+            those that texture coordinates by vertex have split (PLY, glTF).
         options: how the stage of a USD file is read.
 
     Raises:
@@ -156,22 +161,36 @@ def read_mesh(
         source = cast("RestSource | None", rest)
     else:
         shape = _rest_positions(path, found, prim, rest, scale, options)
-    return build_mesh(
-        path, found, scale=scale, uv_scale=uv_scale, warp=warp, rest=source, shape=shape
-    )
+    numbers = {"scale": scale, "uv_scale": uv_scale}
+    return build_mesh(path, found, **numbers, warp=warp, rest=source, shape=shape, weld=weld)
 
 
 def read_texture_coordinates(
-    path: Path, prim: str | None = None, options: StageOptions = PLAIN
+    path: Path,
+    prim: str | None = None,
+    options: StageOptions = PLAIN,
+    *,
+    scale: float | None = None,
+    weld: Weld = None,
 ) -> CornerUv | None:
-    """Return the texture coordinates (m,3,2) of a mesh file as it gives them; None: it has none.
+    """Return the texture coordinates of a mesh file as it gives them; None: it has none.
 
     Args:
         path: the file.
         prim: path or name of one mesh, in a file of several meshes.
         options: how the stage of a USD file is read.
+        scale: meters per unit of its positions; None: the unit of the file.
+        weld: as in ``read_mesh``.
+
+    Returns:
+        (m,3,2) at the corners of the faces that ``read_mesh`` returns.
     """
-    return _contents(path, prim, one=True, options=options).corner_uv
+    found = _contents(path, prim, one=True, options=options)
+    if found.corner_uv is None:
+        return None
+    x = (found.meters if scale is None else scale) * found.x
+    joined, turn = connect(found, x, weld, str(path))
+    return turn_corners(found.corner_uv[joined.kept], turn)
 
 
 def _rest_positions(

@@ -42,6 +42,7 @@ def paint_mesh(
         try:
             if path.suffix.lower() == ".npy":
                 values = np.load(path, allow_pickle=False).astype(np.float64).squeeze()
+                values = mesh.of_file(values) if values.ndim == 1 else values
             elif corner_uv is None and panels is None:
                 raise MeshError(
                     what,

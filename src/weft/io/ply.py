@@ -1,7 +1,8 @@
 """Stanford PLY, ASCII and binary: positions, faces, and texture coordinates per vertex or corner.
 
-Texture coordinates are the vertex properties ``s t``, ``u v`` or ``texture_u texture_v``, or a list
-``texcoord`` of each face (two numbers per corner), which preserves seams. Other properties of
+Texture coordinates are the vertex properties ``s t``, ``u v`` or ``texture_u texture_v``, where
+seams split vertices, which cloth joins again; or a list ``texcoord`` of each face (two numbers per
+corner), which preserves seams. Other properties of
 vertices are painted weights; an integer property of faces makes regions called ``NAME VALUE``.
 """
 
@@ -149,7 +150,8 @@ def ply_contents(path: Path) -> Contents:
         ) from error
     weights = _weights(elements["vertex"], vertex)
     regions = _regions(elements["face"], face, triangles)
-    return Contents(x, triangles.faces, uv, weights=weights, regions=regions)
+    split = uv is not None and "texcoord" not in face
+    return Contents(x, triangles.faces, uv, weights=weights, regions=regions, split=split)
 
 
 def _header(data: bytes) -> tuple[str, dict[str, _Element], bytes]:

@@ -10,13 +10,15 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.base.arrays import AnyArray, CornerUv, Faces, Floats, Ints, Positions
+from weft.base.arrays import AnyArray, Bools, CornerUv, Faces, Floats, Ints, Positions
 from weft.base.errors import MeshError, error_text
 from weft.base.input_file import open_input
 from weft.base.machine import gib, memory
 from weft.base.settings import documented, setting
-from weft.discretization.mesh import TriangleMesh
+from weft.discretization.manifold import turn_corners, turned_faces, warn_of_turned
+from weft.discretization.mesh import TriangleMesh, mean_at_vertices
 from weft.discretization.polygon import cross
+from weft.discretization.weld import Weld, Welded, weld_vertices
 from weft.io.rest_shape import RestSource, material_coordinates
 
 SPACE = 16  # memory that reading a file takes, in units of its size
@@ -37,6 +39,7 @@ class Contents:
         meters: [m] per unit, if the file gives it.
         regions: faces by name.
         prim: path of the mesh in the file, for messages.
+        split: texture coordinates are by vertex, so that their seams split vertices.
     """
 
     x: Positions
@@ -47,6 +50,7 @@ class Contents:
     meters: float = 1.0
     regions: Mapping[str, Ints] = field(default_factory=dict)
     prim: str = ""
+    split: bool = False
 
 
 def join_contents(parts: Sequence[Contents]) -> Contents:
@@ -236,8 +240,11 @@ def build_mesh(
     warp: Sequence[float] | None,
     rest: RestSource | None = None,
     shape: Positions | None = None,
+    weld: Weld = None,
 ) -> TriangleMesh:
     """Return the mesh of a file's contents, in meters.
+
+    Faces that look the other way round than their neighbors are turned.
 
     Args:
         source: the file, for messages.
@@ -247,6 +254,8 @@ def build_mesh(
         warp: (3,) direction of the warp yarns in space; None: that of texture coordinates.
         rest: what gives the rest shape, as in ``material_coordinates``.
         shape: (n,3) [m] the mesh in its rest shape; None: that of the contents.
+        weld: whether vertices that coincide become one, or the distance [m] up to which; None: only
+            those that texture coordinates have split.
 
     Raises:
         MeshError: neither texture coordinates nor a warp, a ``uv_scale`` that has nothing to scale,
@@ -267,13 +276,40 @@ def build_mesh(
         if by_mesh:
             why = "a mesh gives the rest shape (`rest: mesh`, a file or a frame, or `warp`)"
         raise MeshError("uv_scale", got=uv_scale, where=where, expected=f"none, because {why}")
-    uv = found.corner_uv
+    joined, turn = connect(found, x, weld, where)
+    warn_of_turned(turn, where)
+    faces, uv = turn_corners(faces[joined.kept], turn), found.corner_uv
     if uv is not None:
-        uv = uv * (unit if uv_scale is None else uv_scale)
-    shape = x if shape is None else shape
-    uv = material_coordinates(x, faces, uv, warp, rest, shape, where)
-    named = dict(found.groups), where, dict(found.weights), dict(found.regions)
-    return TriangleMesh(x, faces, uv, *named)
+        uv = turn_corners(uv[joined.kept], turn) * (unit if uv_scale is None else uv_scale)
+    # The rest shape has the vertices of the file, which may be apart there.
+    uv = material_coordinates(x, faces, uv, warp, rest, x if shape is None else shape, where)
+    n, number = len(joined.first), joined.number
+    return TriangleMesh(
+        x[joined.first],
+        turn_corners(joined.faces, turn),
+        uv,
+        {name: np.unique(number[ids]) for name, ids in found.groups.items()},
+        where,
+        {name: mean_at_vertices(number, w, n) for name, w in found.weights.items()},
+        {name: joined.of_faces(ids) for name, ids in found.regions.items()},
+        None if n == len(x) else number,
+    )
+
+
+def connect(found: Contents, x: Positions, weld: Weld, where: str) -> tuple[Welded, Bools]:
+    """Return the contents of a file with vertices joined, and which faces are turned.
+
+    Args:
+        found: the contents.
+        x: (n,3) [m] their positions.
+        weld: as in ``build_mesh``.
+        where: the file, for messages.
+
+    Raises:
+        MeshError: a distance as long as the edges.
+    """
+    joined = weld_vertices(x, found.faces, found.split if weld is None else weld, where)
+    return joined, turned_faces(joined.faces)
 
 
 @dataclass(frozen=True, eq=False)

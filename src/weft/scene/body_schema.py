@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, Field, create_model, model_validator
+from pydantic import BeforeValidator, Field, Strict, create_model, model_validator
 
 from weft.base.schema.block import Block, FromBlock, block_of
 from weft.base.schema.quantities import Degrees, Point, QuantityIn, Size, Thickness, Time
@@ -63,6 +63,11 @@ class BodyMeshBlock(block_of(StageOptions)):  # type: ignore[misc]
         None,
         description="[m] length of one unit of positions: 1 cm, 1 in; none: what the "
         "file says (USD), else 1 m",
+    )
+    weld: Annotated[bool, Strict()] | Size | None = Field(
+        None,
+        description="true: vertices that coincide at all times become one; a length [m]: also "
+        "vertices that are so near",
     )
     fps: float | None = Field(
         None, gt=0, description="[1/s] frames a second; none: what the file says, or one shape"

@@ -154,7 +154,8 @@ class Builder:
         worn = self._try(at[0] if len(at) == 1 else ("cloths",), lambda: build_worn(outfit, f))
         if worn is None:
             raise SceneProblems(self.problems)
-        rest = self._try((*blocks[0][0], "rest_shape"), partial(self._rest, [b for _, b in blocks]))
+        given = partial(self._rest, [b for _, b in blocks], cloth.mesh)
+        rest = self._try((*blocks[0][0], "rest_shape"), given)
         start = self._try(("start_state",), self._start_state)
         wind = None
         if f.wind is not None:
@@ -230,7 +231,7 @@ class Builder:
         if isinstance(shape, str):
             raise SceneError(name, got="an arm", expected="one surface")
         if isinstance(shape, BodyMeshBlock):
-            body = self._body_mesh(shape, name)
+            body = self._body_mesh(shape, name).weld(shape.weld)
         elif isinstance(shape, FieldBlock):
             body = shape.load(self.source.path.parent, name)
         else:
@@ -270,9 +271,9 @@ class Builder:
         """The time code at which the scene begins; reading it takes a process of its own."""
         return first_frame(self.file, self.source.path.parent)
 
-    def _rest(self, blocks: Sequence[ClothBlock]) -> Any:
+    def _rest(self, blocks: Sequence[ClothBlock], mesh: TriangleMesh) -> Any:
         """Return the scene's word for rest angles, or the vertices (n,3) [m] of the file
-        with them.
+        with them, in place of those of ``mesh``.
         """
         first = blocks[0]
         if all(b.rest_shape is None for b in blocks):
@@ -281,7 +282,7 @@ class Builder:
             raise SceneError(
                 "cloths.rest_shape", got="with several cloths", expected="cloth, alone"
             )
-        return read_surface(self.source.path.parent / str(first.rest_shape))[0]
+        return mesh.of_file(read_surface(self.source.path.parent / str(first.rest_shape))[0])
 
     def _start_state(self) -> State | None:
         """Read positions and velocities at the start; None: the file names none."""
@@ -363,7 +364,8 @@ class Builder:
             flat = mesh.corner_uv - mesh.corner_uv.min(axis=(0, 1))
             uv: CornerUv | None = flat / flat.max(axis=(0, 1))
         else:
-            uv = read_texture_coordinates(folder / m.file, m.prim, self._options(m))
+            how = m.model_dump(include={"prim", "scale", "weld"})
+            uv = read_texture_coordinates(folder / m.file, options=self._options(m), **how)
         return paint_mesh(mesh, {name: folder / f for name, f in block.paint.items()}, uv)
 
     def _paint(self, block: ClothBlock, cloth: Cloth) -> Cloth:
@@ -432,14 +434,13 @@ class Builder:
         if cloth.panel is not None:
             p = cloth.panel
             return triangulate_piece(p.outline, p.holes, p.size, seed=p.seed)
-        m = cloth.mesh
+        m, folder = cloth.mesh, self.source.path.parent
         assert m is not None
-        path = self.source.path.parent / m.file
         rest = m.rest
         if isinstance(rest, str) and rest not in ("mesh", "uv"):
-            rest = str(self.source.path.parent / rest)
-        how = m.model_dump(include={"scale", "uv_scale", "warp", "prim"})
-        return read_mesh(path, rest=rest, options=self._options(m), **how)
+            rest = str(folder / rest)
+        how = m.model_dump(include={"scale", "uv_scale", "warp", "prim", "weld"})
+        return read_mesh(folder / m.file, rest=rest, options=self._options(m), **how)
 
     def _pin(self, cloth: Cloth, number: int, block: PinBlock) -> Pin:
         name = block.name or f"pins.{number}"

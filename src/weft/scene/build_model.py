@@ -1,12 +1,21 @@
 """The model of a scene: masses, energies, pins and contact."""
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from weft.base.arrays import Ints
+from weft.base.errors import StartError, WeldError
 from weft.bodies.rigid.energies import rigid_energies
 from weft.bodies.rigid.rigid_bodies import single
+from weft.cloth.attachments import AttachCloth
 from weft.contact.contact import Contact
+from weft.discretization.manifold import coinciding_vertices, mesh_faults
+from weft.discretization.mesh import TriangleMesh
+from weft.discretization.triangles import Triangles
 from weft.energies.springs.hand import Hands
 from weft.integrators.model import Model
 from weft.scene.build_energies import build_elastic, build_loads
@@ -29,6 +38,10 @@ def build_model(scene: "Scene") -> Model:
             intersect, if there is contact; an energy of vertices that do not exist.
     """
     cloth, held, loose = scene.cloth, scene.pinned_points, scene.loose
+    meshes = tuple(_meshes(scene))
+    for mesh in meshes:
+        for text in mesh_faults(*mesh):
+            warnings.warn(text, stacklevel=2)
     special = {
         "pressure": scene.pressure is not None,
         "buckling": scene.buckling is not None,
@@ -69,17 +82,56 @@ def build_model(scene: "Scene") -> Model:
     contact = None
     if scene.contact is not None:
         pieces = pieces_of(cloth, scene.contact.thickness)
-        contact = Contact.of(
-            cloth.mesh,
-            cloth.vertex_mass,
-            scene.contact,
-            scene.prescribed_bodies,
-            pieces,
-            embedding,
-            cloth.sewn,
-            loose,
-            ties.ties,
-        )
+        with _welding_first(any(len(coinciding_vertices(*mesh)) for mesh in meshes)):
+            contact = Contact.of(
+                cloth.mesh,
+                cloth.vertex_mass,
+                scene.contact,
+                scene.prescribed_bodies,
+                pieces,
+                embedding,
+                cloth.sewn,
+                loose,
+                ties.ties,
+            )
     start = np.concatenate([held.points, loose.points])
     rest = (contact, embedding, changing, largest_gravity(scene))
     return Model(mass, energies, held.pins, start, *rest)
+
+
+def _meshes(scene: "Scene") -> Iterator[tuple[TriangleMesh, Ints]]:
+    """Yield the triangles of each cloth, with the (k,2) vertices that seams or attachments tie."""
+    cloth = scene.cloth
+    ties = [np.zeros((0, 2), dtype=np.int32), *(pairs for _, pairs in cloth.seams)]
+    for held in scene.attachments:
+        if isinstance(held, AttachCloth):
+            ties.append(np.stack(np.broadcast_arrays(held.vertices, held.to), axis=1))
+    tied = np.concatenate(ties)
+    for part, surface in cloth.pieces:
+        if not isinstance(surface, Triangles):
+            continue
+        mesh, own = surface.mesh, surface.own
+        if len(cloth.parts) > 1:  # in the numbers of this cloth
+            inside = np.searchsorted(own, tied[np.isin(tied, own).all(axis=1)])
+            faces, source = np.searchsorted(own, mesh.faces).astype(np.int32), part.name
+            yield TriangleMesh(mesh.vertices[own], faces, mesh.corner_uv, source=source), inside
+        else:
+            yield mesh, tied
+
+
+@contextmanager
+def _welding_first(split: bool) -> Iterator[None]:
+    """Let an error about the start of cloth say that vertices coincide, where some do."""
+    try:
+        yield
+    except StartError as error:
+        if not split:
+            raise
+        raise WeldError(
+            error.what,
+            got=error.got,
+            where=error.where,
+            expected=error.expected,
+            hint="first join the vertices that coincide: `weld: true` of the mesh "
+            "(weft.load(..., weld=True))",
+        ) from None

@@ -24,12 +24,8 @@ from weft.cloth.attachments.build import name_of
 from weft.cloth.cloth import Cloth
 from weft.contact import intersections
 from weft.discretization.linear_triangle import linear_triangle
-from weft.discretization.mesh import (
-    TriangleMesh,
-    isolated_error,
-    non_manifold_warning,
-    unique_edges,
-)
+from weft.discretization.manifold import mesh_faults
+from weft.discretization.mesh import TriangleMesh, isolated_error, unique_edges
 from weft.discretization.samples import principal_stretches, stretch_text
 from weft.discretization.spline_fit.patch_error import PatchDrawing, PatchError
 from weft.fabric.fabric import SETTINGS
@@ -70,6 +66,7 @@ def check(
     warp: Vector | None = None,
     prim: str | None = None,
     rest: str | float | None = None,
+    weld: bool | float | None = None,
 ) -> Findings:
     """Check a scene (.yaml) or a mesh file; the keywords are those of ``weft.load``.
 
@@ -84,12 +81,12 @@ def check(
             mesh = _check_scene(path, overrides, found)
         else:
             with warnings.catch_warnings(record=True, action="always") as caught:
-                mesh = read_mesh(
-                    path, scale=scale, uv_scale=uv_scale, warp=warp, prim=prim, rest=rest
-                )
+                how = {"warp": warp, "prim": prim, "rest": rest, "weld": weld}
+                mesh = read_mesh(path, scale=scale, uv_scale=uv_scale, **how)  # type: ignore[arg-type]
             found.warnings += [str(w.message) for w in caught]
             if len(mesh.isolated_vertices):
                 found.errors.append(isolated_error(mesh))
+            found.warnings += mesh_faults(mesh)
             found.warnings += about_rest_shape(linear_triangle(mesh), mesh.vertices)
         describe(mesh, found)
     except SceneProblems as problems:
@@ -122,16 +119,13 @@ def _check_scene(path: Path, overrides: Sequence[str], found: Findings) -> Trian
         finally:
             # a garment and a body suffice; the scene need not be one that can be built
             add_ease(builder.garments, builder.wearer, found)
+            found.warnings += sorted({str(w.message) for w in caught})
     scene, cloth = loaded.scene, loaded.scene.cloth
-    messages = {str(w.message) for w in caught}
     problems = [(p.outlook is Outlook.RESOLVES, str(p)) for p in start_problems(scene)]
     found.warnings += [text for resolves, text in problems if not resolves]
     about_folds, coarse = fold_facts(scene)
     found.warnings += [*scene_warnings(scene, scene.stepper()), *coarse]
     mesh = cloth.mesh
-    if len(mesh.non_manifold_edges):
-        messages -= {non_manifold_warning(mesh)}  # ``describe`` adds it, for any mesh
-    found.warnings += sorted(messages)
     held = np.unique(np.concatenate([[], *(p.vertices for p in scene.pins)]))
     for body in scene.bodies:
         for flaw in body.flaws:
@@ -257,7 +251,8 @@ def show_crossings(scene: Scene, found: Findings) -> None:
     """Add the pairs of faces of cloth and bodies that intersect at the start to ``found``."""
     if scene.contact is None:
         return
-    model = scene.with_(contact=dataclasses.replace(scene.contact, resolve=True)).model()
+    with warnings.catch_warnings(action="ignore"):  # the findings have them
+        model = scene.with_(contact=dataclasses.replace(scene.contact, resolve=True)).model()
     contact = model.contact
     assert contact is not None and model.start is not None
     moved = contact.all_vertices(model.start)
@@ -290,8 +285,6 @@ def describe(mesh: TriangleMesh, found: Findings) -> None:
         found.facts.append(f"regions: {', '.join(sizes)}")
     if mesh.weights:
         found.facts.append(f"painted weights: {', '.join(mesh.weights)}")
-    if len(mesh.non_manifold_edges):
-        found.warnings.append(non_manifold_warning(mesh))
     mirrored = int((mesh.signed_material_area < 0).sum())
     if 0 < mirrored < len(mesh.faces):
         found.facts.append(f"{mirrored} faces are mirrored in material coordinates (that is fine)")

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_origin
 
-from pydantic import BaseModel, Field, create_model, model_validator
+from pydantic import BaseModel, Field, Strict, create_model, model_validator
 from pydantic.fields import FieldInfo
 
 from weft.base.schema.block import (
@@ -98,6 +98,12 @@ class MeshBlock(block_of(StageOptions)):  # type: ignore[misc]
     )
     prim: str | None = Field(
         None, description="of a USD or glTF file with several meshes: which, by path or name"
+    )
+    weld: Annotated[bool, Strict()] | Size | None = Field(
+        None,
+        description="true: vertices that coincide become one, and ids are those of what remains; a "
+        "length [m]: also vertices that are so near; false: none do; none: those that texture "
+        "coordinates by vertex have split (PLY, glTF)",
     )
 
 

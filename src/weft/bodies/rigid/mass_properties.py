@@ -71,7 +71,7 @@ def _check_closed(faces: Faces, name: str) -> None:
     low, high = edges.min(1), edges.max(1)
     _, number, count = np.unique(low * n + high, return_inverse=True, return_counts=True)
     turns = np.bincount(number.reshape(-1), np.where(edges[:, 0] < edges[:, 1], 1.0, -1.0))
-    hint = "close its holes (`weft check` draws them), or leave out `rigid`"
+    hint = "close its holes (`mesh.weld: true` where vertices coincide), or leave out `rigid`"
     if (count != 2).any():
         got = f"{int((count == 1).sum())} border edges, {int((count > 2).sum())} with more faces"
     elif (turns != 0).any():

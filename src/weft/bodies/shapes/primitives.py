@@ -29,6 +29,7 @@ def load_body(
     scale: Size | None = None,
     name: str = "body",
     prim: str | None = None,
+    weld: bool | Size | None = None,
 ) -> Body:
     """Load a body at rest from a mesh file.
 
@@ -37,13 +38,15 @@ def load_body(
         scale: meters per unit of its positions; None: as the file says, else 1.
         name: name for messages.
         prim: path or name of the mesh in a file of several meshes; None: all.
+        weld: True: vertices that coincide become one; a distance [m], or text with a unit: also
+            those that are so near.
 
     Raises:
         MeshError: the file cannot be read.
     """
     unit = None if scale is None else float(scale)
     x, faces = read_surface(FilePath(path), unit, prim)
-    return Body(x, faces, None, name)
+    return Body(x, faces, None, name).weld(weld)
 
 
 @checked(SceneError)

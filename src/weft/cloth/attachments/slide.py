@@ -102,7 +102,8 @@ class Slide(Attachment):
         if off[far] > self.within:
             raise SceneError(
                 f"{site.name}.within",
-                got=f"{site.cloth.name_of(self.vertices[far])}, {off[far]:.3g} m from where its ring holds it",
+                got=f"{site.cloth.name_of(self.vertices[far])}, {off[far]:.3g} m from where its "
+                "ring holds it",
                 expected=f"at most {self.within:.3g} m",
                 hint="start the cloth at the rail (its `along`), or say how far with `within`",
             )

@@ -50,7 +50,8 @@ class AttachToBody(Attachment):
         if distance[far] > self.within:
             raise SceneError(
                 f"{site.name}.within",
-                got=f"{site.cloth.name_of(self.vertices[far])} at {distance[far]:.3g} m from {self.body}",
+                got=f"{site.cloth.name_of(self.vertices[far])} at {distance[far]:.3g} m from "
+                f"{self.body}",
                 expected=f"at most {self.within:.3g} m",
                 hint=f"move it there, or say `within: {1.01 * distance[far]:.3g} m`",
             )

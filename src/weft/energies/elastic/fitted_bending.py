@@ -25,7 +25,6 @@ polynomial fitting of osculating jets"). The choice of weights and the last term
 ``python -m studies bending`` compares the result with models of the literature.
 """
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -34,7 +33,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from weft.base.arrays import Bools, Floats, Ints
-from weft.discretization.mesh import TriangleMesh, non_manifold_warning
+from weft.discretization.mesh import TriangleMesh
 from weft.energies.elastic.hinge_bending import (
     check_stiffness,
     material_corners,
@@ -78,8 +77,6 @@ class FittedBending(QuadraticBending):
 
         Arguments and errors are those of ``QuadraticBending.of``.
         """
-        if len(mesh.non_manifold_edges):
-            warnings.warn(non_manifold_warning(mesh), stacklevel=2)
         check_stiffness(stiffness)
         require_flat(rest_angles(mesh, rest))
         fits, (warp, weft) = fit_quadrics(mesh), stiffness

@@ -12,7 +12,6 @@ Along an edge whose normal in material space makes the angle phi with the warp, 
 phi + D_weft sin^2 phi``.
 """
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -23,7 +22,7 @@ import warp as wp
 from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import MeshError
-from weft.discretization.mesh import TriangleMesh, non_manifold_warning
+from weft.discretization.mesh import TriangleMesh
 from weft.energies.by_constants import ByName, damping_rate, repeat_per_element
 from weft.energies.elastic.hinge_kernels import HINGE_KERNELS, Hinge, angles
 from weft.energies.element_energy import ElementEnergy
@@ -159,8 +158,6 @@ class HingeBending(ElementEnergy):
         Raises:
             MeshError: a negative stiffness, or rest angles of another shape.
         """
-        if len(mesh.non_manifold_edges):
-            warnings.warn(non_manifold_warning(mesh), stacklevel=2)
         weight, angle = hinge_weight(mesh, stiffness), rest_angles(mesh, rest)
         return HingeBending(mesh.hinges, weight, angle, mesh.n_vertices, damping=damping)
 

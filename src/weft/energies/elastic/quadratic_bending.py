@@ -21,7 +21,6 @@ energy, too. A curved rest shape would be a constant vector y_0 that does not tu
 it is refused.
 """
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -29,7 +28,7 @@ import numpy as np
 
 from weft.base.arrays import Floats, Positions
 from weft.base.errors import MeshError, SceneError
-from weft.discretization.mesh import TriangleMesh, non_manifold_warning
+from weft.discretization.mesh import TriangleMesh
 from weft.energies.base import Bound, damping_of
 from weft.energies.by_constants import ByName
 from weft.energies.elastic.curvature_damping import CurvatureDamping
@@ -86,8 +85,6 @@ class QuadraticBending(QuadraticForm):
         Raises:
             MeshError: a negative stiffness; a rest shape that is curved.
         """
-        if len(mesh.non_manifold_edges):
-            warnings.warn(non_manifold_warning(mesh), stacklevel=2)
         require_flat(rest_angles(mesh, rest))
         weight = hinge_weight(mesh, strip_weights(stiffness)) / STRIP
         coefficient, frame = coefficients(material_corners(mesh))

@@ -154,10 +154,11 @@ class Pressure:
                 expected="a closed surface",
                 where=mesh.source,
             )
-        if len(mesh.non_manifold_edges):
+        bad = len(mesh.non_manifold_edges) + len(mesh.one_sided_edges)
+        if bad:
             raise MeshError(
                 "pressure",
-                got=f"{len(mesh.non_manifold_edges)} edges whose faces disagree in orientation",
+                got=f"{bad} edges with more than two faces, or whose faces disagree in orientation",
                 expected="a closed surface whose faces all look outwards",
                 where=mesh.source,
             )

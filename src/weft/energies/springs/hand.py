@@ -39,7 +39,8 @@ class Hand:
     """A hand that holds a point of a surface from its first time on, and moves it.
 
     Raises:
-        SceneError: points without weights, negative ids, or times without places or that do not increase.
+        SceneError: points without weights, negative ids, or times without places or that do not
+            increase.
     """
 
     points: Sequence[int] = setting(
