@@ -156,3 +156,12 @@ def test_errors():
         Gas(1.0, 0.0)
     with refused(SceneError, "absolute pressure"):
         Gas(-200.0, 1.0, 100.0)
+
+
+def test_faces_that_look_inwards_enclose_the_same():
+    """The surface is blown up, not sucked in."""
+    turned = TriangleMesh(MESH.vertices, MESH.faces[:, ::-1], MESH.corner_uv[:, ::-1])
+    with pytest.warns(UserWarning, match="look inwards"):
+        made = Pressure.of(turned, 10.0)
+    assert made.value(X).sum() == pytest.approx(Pressure.of(MESH, 10.0).value(X).sum())
+    assert made.value(X).sum() == pytest.approx(-10 * volume(X))

@@ -24,6 +24,7 @@ from weft.energies.loads.settling_drag import Drag
 from weft.fabric.fabric import UNITS, Fabric, fabric, known_ranges, preset_names
 from weft.integrators.base import Stepper, StepSettings
 from weft.integrators.quasi_static import QuasiStaticSettings
+from weft.run.bends import about_bends
 from weft.run.scene_interface import SceneLike
 
 ORDERS = 1e3  # factor beyond the range of all presets: not a cloth
@@ -44,7 +45,7 @@ HEAVY_AIR = 0.5
 
 def scene_warnings(scene: SceneLike, stepper: Stepper) -> Iterator[str]:
     """Yield warnings about a scene: implausible fabrics, bodies and joints, visible tolerances,
-    forces that the integrator leaves out.
+    forces that the integrator leaves out, bends that open.
     """
     yield from about_bodies(scene.bodies)
     yield from about_joints(scene.bodies)
@@ -57,6 +58,7 @@ def scene_warnings(scene: SceneLike, stepper: Stepper) -> Iterator[str]:
     yield from about_fabrics(made.values())
     if not scene.cloth.seams:  # panels have their rest shape from the pattern
         yield from about_rest_shape(scene.cloth.samples(), scene.cloth.points)
+    yield from about_bends(scene.cloth, scene.model().energies)
     settings = getattr(getattr(stepper, "stepper", stepper), "settings", None)  # of adaptive steps
     if isinstance(settings, StepSettings):
         size = float(np.ptp(scene.cloth.vertices, axis=0).max())

@@ -10,8 +10,9 @@ The Hessian of V is indefinite: EXACT keeps it, PROJECTED and GAUSS_NEWTON leave
 stiffness of the tension that pressure causes belongs to the membrane and stays.
 """
 
+import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -45,6 +46,7 @@ from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 ATMOSPHERE = 101325.0  # [Pa]
+FLAT = 1e-6  # volume of a surface that encloses something, over the cube of its size
 _module = wp.get_module("weft.pressure")
 
 
@@ -159,13 +161,21 @@ class Pressure:
             raise MeshError(
                 "pressure",
                 got=f"{bad} edges with more than two faces, or whose faces disagree in orientation",
-                expected="a closed surface whose faces all look outwards",
+                expected="a closed surface with an inside and an outside",
                 where=mesh.source,
             )
         if not isinstance(law, Gas) and not np.isfinite(law):
             raise SceneError("pressure", got=law, expected="a finite number [Pa]")
         center = tuple(float(c) for c in mesh.vertices.mean(0))
-        return Pressure(mesh.faces, law, mesh.n_vertices, center)  # type: ignore[arg-type]
+        made = Pressure(mesh.faces, law, mesh.n_vertices, center)  # type: ignore[arg-type]
+        size = float(np.ptp(mesh.vertices, axis=0).max())
+        if made.volumes(mesh.vertices).sum() > -FLAT * size**3:  # flat pillows have none
+            return made
+        warnings.warn(
+            f"{mesh.source}: its faces look inwards; for pressure they are turned",
+            stacklevel=2,
+        )
+        return replace(made, faces=mesh.faces[:, ::-1])
 
     @property
     def stencil(self) -> Ints:

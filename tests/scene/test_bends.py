@@ -1,0 +1,74 @@
+"""Cloth that is bent at the start and flat at rest says by how much it would open."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import weft
+from weft.io.obj import write_obj
+from weft.run.bends import about_bends
+from weft.scene.check import check
+
+pytestmark = pytest.mark.quick
+
+
+def folded(angle, **more):
+    """A sheet that is folded along a line of vertices, without stretch."""
+    sheet = weft.sheet(9, 5, 0.8, 0.4, **more)
+    x = sheet.vertices.copy()
+    right = np.maximum(x[:, 0], 0.0)
+    x[:, 0] += right * (np.cos(angle) - 1)
+    x[:, 1] += right * np.sin(angle)
+    return sheet.with_points(x)
+
+
+def said(scene):
+    return list(about_bends(scene.cloth, scene.model().energies))
+
+
+@pytest.mark.parametrize("bending", ["hinges", "quadratic", "fitted", "pairs"])
+def test_a_fold_says_its_angle(bending):
+    (text,) = said(weft.Scene(folded(np.radians(60)), bending=bending))
+    assert "up to 60 degrees" in text and "at 4 of" in text and "flat at rest" in text
+    assert said(weft.Scene(folded(np.radians(5)), bending=bending)) == []
+    assert said(weft.Scene(folded(0.0).move((0, 1, 0), (40, 20, 0)), bending=bending)) == []
+
+
+def test_rest_angles_count():
+    cloth = folded(np.radians(60))
+    assert said(weft.Scene(cloth, rest_angles="as-given")) == []
+    assert said(weft.Scene(cloth, rest_angles="as-given", bending="pairs")) == []
+    assert said(weft.Scene(cloth, rest_angles=cloth.vertices)) == []
+    (text,) = said(weft.Scene(cloth, rest_angles=folded(np.radians(20)).vertices))
+    assert "up to 40 degrees" in text and "others" in text
+
+
+def test_a_smooth_bend_says_its_sum():
+    """A tube of many small angles opens all the same."""
+    sheet = weft.sheet(121, 5, 1.2, 0.4)
+    turn = sheet.vertices[:, 0] * 2
+    x = np.stack([np.sin(turn) / 2, -np.cos(turn) / 2, sheet.vertices[:, 2]], axis=1)
+    (text,) = said(weft.Scene(sheet.with_points(x)))
+    total = np.degrees(2.0) * np.sqrt(1.2 * 0.4)  # the curvature is 2/m
+    assert "at 0 of" in text
+    assert float(text.split("and by ")[1].split()[0]) == pytest.approx(total, rel=0.03)
+
+
+def test_the_cloth_of_several_is_named():
+    cloth = weft.join([weft.sheet(3, 3).move((0, 1, 0)), folded(1.0)], ["one", "two"])
+    (text,) = said(weft.Scene(cloth))
+    assert text.startswith("two is bent")
+
+
+def test_files_and_runs_say_it(tmp_path):
+    cloth = folded(np.radians(60))
+    write_obj(tmp_path / "a.obj", cloth.vertices, cloth.faces, cloth.corner_uv)
+    path = tmp_path / "scene.yaml"
+    path.write_text("cloth: {mesh: {file: a.obj}}\n")
+    assert any("up to 60 degrees" in w for w in check(path).warnings)
+    path.write_text("cloth: {mesh: {file: a.obj}, rest_angles: as-given}\n")
+    assert not any("degrees" in w for w in check(path).warnings)
+    scene = dataclasses.replace(weft.Scene(cloth), step=0.01)
+    with pytest.warns(UserWarning, match="up to 60 degrees"):
+        weft.simulate(scene, seconds=0.01, fps=100, out=tmp_path / "run")
