@@ -127,6 +127,17 @@ def test_usd(tmp_path):
     assert mesh.n_vertices == 25 and len(mesh.hinges) == WHOLE
 
 
+def test_splines_say_it_too(tmp_path):
+    """Patches are joined where pieces share vertices."""
+    path = write(tmp_path / "a.obj")
+    with pytest.warns(UserWarning, match="10 vertices coincide"):
+        weft.load(path, discretization="bspline", span_size=0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = weft.load(path, discretization="bspline", span_size=0.1, weld=True)
+    assert made.surfaces.pieces
+
+
 def test_the_rest_shape_may_be_apart(tmp_path):
     """Of another file of the same vertices: flat pieces, whose seams are open there."""
     write(tmp_path / "a.obj")

@@ -136,3 +136,9 @@ def test_ids_of_holds_hands_and_losses():
     x = np.zeros((1, 4, 3))
     with refused(SceneError, "loss.vertices", got=4):
         weft.adjoint.Mean(vertices=[4])(x, x, np.zeros(1))
+
+
+def test_pairs_of_different_lengths_are_refused():
+    scene = weft.Scene(weft.sheet(3, 3), attachments=[weft.AttachCloth([0, 1, 2], [3, 4])])
+    with refused(SceneError, "attachment 1.to", got="2 vertices", expected="3, or one"):
+        scene.model()

@@ -4,6 +4,7 @@
 
 import dataclasses
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, cast
@@ -19,6 +20,7 @@ from weft.cloth.cloth import Cloth, ClothPart
 from weft.cloth.regions import ContactThickness, fabric_regions, own_thickness
 from weft.discretization.bspline import rectangle
 from weft.discretization.compound_surface import Surfaces, merge_pieces
+from weft.discretization.manifold import mesh_faults
 from weft.discretization.mesh import Pattern, TriangleMesh, grid
 from weft.discretization.quadrature import Rule
 from weft.discretization.spline_surface import Bending, SplineSurface
@@ -185,6 +187,8 @@ def as_splines(
     _check_spans(cloth, both, size)
     given = [corners] if corners is not None and np.ndim(corners[0]) == 0 else corners
     mesh = cloth.mesh
+    for text in mesh_faults(mesh):
+        warnings.warn(text, stacklevel=2)
     found = fit_pieces(mesh, both, size, given, smooth=smooth, rule=quadrature)
     surface = dataclasses.replace(found.surface, bending=form)
     made = of_splines(surface, found.points, density=density, source=mesh.source)

@@ -42,7 +42,7 @@ def turned_faces(faces: Ints) -> Bools:
     for part in np.unique(low[low == high]):
         ids = np.flatnonzero(low == part)
         own = low[first] == part
-        edges = np.searchsorted(ids, np.stack([first[own], second[own]]))
+        edges = np.searchsorted(ids, np.stack([first[own], second[own]])).astype(np.int32)
         turn[ids] = _along_a_tree(len(ids), edges, other[own])
     return np.asarray(turn)
 
@@ -143,7 +143,7 @@ def coinciding_vertices(mesh: TriangleMesh, tied: Ints | None = None) -> Ints:
     if tied is not None and len(tied) and len(pairs):
         label = component_labels(tied, len(x))[pairs]
         pairs = pairs[label[:, 0] != label[:, 1]]
-    return pairs
+    return np.asarray(pairs, dtype=np.int32)
 
 
 def _coinciding(mesh: TriangleMesh, tied: Ints | None) -> Iterator[str]:

@@ -239,13 +239,13 @@ class TriangleMesh:
     def non_manifold_edges(self) -> Ints:
         """Return the edges (k,2) that have more than two faces, and no hinge."""
         edges, _, count = self._edge_table
-        return edges[count > 2]
+        return np.ascontiguousarray(edges[count > 2], dtype=np.int32)
 
     @cached_property
     def boundary_edges(self) -> Ints:
         """Return the edges (k,2) that have one face."""
         edges, _, count = self._edge_table
-        return edges[count == 1]
+        return np.ascontiguousarray(edges[count == 1], dtype=np.int32)
 
     @cached_property
     def boundary(self) -> Ints:

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from weft.base.arrays import Faces, Ints, Positions
+from weft.base.arrays import Faces, Floats, Ints, Positions
 from weft.base.errors import MeshError
 from weft.discretization.connectivity import component_labels
 from weft.discretization.mesh import half_edges
@@ -38,7 +38,7 @@ class Welded:
 
 
 def weld_vertices(
-    x: Positions, faces: Faces, weld: Weld, where: str, frames: Sequence[Positions] = ()
+    x: Positions, faces: Faces, weld: Weld, where: str, frames: Floats | Sequence[Positions] = ()
 ) -> Welded:
     """Join vertices of a mesh.
 
@@ -76,9 +76,9 @@ def weld_vertices(
             apart |= np.linalg.norm(y[left] - y[one], axis=1) > max(distance, round_off(y))
         lowest[left[~apart]] = one[~apart]
         left = left[apart]
-    first, number = np.unique(lowest, return_inverse=True)
-    number = number.reshape(-1).astype(np.int32)
-    new = number[faces]
+    first, inverse = np.unique(lowest, return_inverse=True)
+    number: Ints = inverse.reshape(-1).astype(np.int32)
+    new: Faces = number[faces]
     kept = np.flatnonzero((new != np.roll(new, 1, axis=1)).all(axis=1)).astype(np.int32)
     return Welded(number, first.astype(np.int32), kept, new[kept])
 

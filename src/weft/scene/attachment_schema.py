@@ -225,14 +225,12 @@ def _every(x: Positions, ids: Ints, block: AttachmentBlock) -> Ints:
     """Return the rows of every k-th of the points, from the first on, in the order of the pole or
     of ``ids``.
     """
-    rail, order = np.asarray(block.along or [], dtype=np.float64), np.arange(len(ids))
-    if (
-        block.every > 1
-        and len(rail) > 1
-        and np.linalg.norm(np.diff(rail, axis=0), axis=1).min() > 0
-    ):
+    order = np.arange(len(ids), dtype=np.int32)
+    rail = np.asarray(block.along or [], dtype=np.float64)
+    apart = len(rail) > 1 and np.linalg.norm(np.diff(rail, axis=0), axis=1).min() > 0
+    if block.every > 1 and apart:
         order = np.argsort(feet_on(x[ids], rail, arc_lengths(rail)).s, kind="stable")
-    return order[:: block.every]
+    return order[:: block.every].astype(np.int32)
 
 
 def _pair(x: Positions, ids: Ints, to: Ints, name: str) -> Ints:

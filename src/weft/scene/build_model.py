@@ -104,7 +104,7 @@ def _meshes(scene: "Scene") -> Iterator[tuple[TriangleMesh, Ints]]:
     cloth = scene.cloth
     ties = [np.zeros((0, 2), dtype=np.int32), *(pairs for _, pairs in cloth.seams)]
     for held in scene.attachments:
-        if isinstance(held, AttachCloth):
+        if isinstance(held, AttachCloth) and len(held.to) in (1, len(held.vertices)):
             ties.append(np.stack(np.broadcast_arrays(held.vertices, held.to), axis=1))
     tied = np.concatenate(ties)
     for part, surface in cloth.pieces:
@@ -112,7 +112,7 @@ def _meshes(scene: "Scene") -> Iterator[tuple[TriangleMesh, Ints]]:
             continue
         mesh, own = surface.mesh, surface.own
         if len(cloth.parts) > 1:  # in the numbers of this cloth
-            inside = np.searchsorted(own, tied[np.isin(tied, own).all(axis=1)])
+            inside = np.searchsorted(own, tied[np.isin(tied, own).all(axis=1)]).astype(np.int32)
             faces, source = np.searchsorted(own, mesh.faces).astype(np.int32), part.name
             yield TriangleMesh(mesh.vertices[own], faces, mesh.corner_uv, source=source), inside
         else:
