@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, cast, get_type_hints
 import numpy as np
 from pydantic import Field, create_model, model_validator
 
-from weft.base.arrays import Ints, Positions
+from weft.base.arrays import AnyArray, Ints, Positions
 from weft.base.errors import SceneError
 from weft.base.schema.block import Block, FileTranslation, FromBlock
 from weft.base.schema.quantities import Point
@@ -225,7 +225,7 @@ def _every(x: Positions, ids: Ints, block: AttachmentBlock) -> Ints:
     """Return the rows of every k-th of the points, from the first on, in the order of the pole or
     of ``ids``.
     """
-    order = np.arange(len(ids), dtype=np.int32)
+    order: AnyArray = np.arange(len(ids), dtype=np.int32)
     rail = np.asarray(block.along or [], dtype=np.float64)
     apart = len(rail) > 1 and np.linalg.norm(np.diff(rail, axis=0), axis=1).min() > 0
     if block.every > 1 and apart:
