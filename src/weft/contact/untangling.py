@@ -22,6 +22,8 @@ from weft.discretization.mesh import half_edges
 
 MOST_ROUNDS = 400  # largest number of rounds
 STEP = 0.25  # of the gap: largest displacement in a round
+# Rounds in which the pairs have to become fewer by PROGRESS; at least those that move two edges.
+PATIENCE, PROGRESS = 40, 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +42,8 @@ def remove_intersections(
 ) -> tuple[Positions, int]:
     """Move vertices of x until no faces intersect, in at most so many rounds.
 
+    The search ends early when the pairs that intersect hardly become fewer (``PATIENCE``).
+
     Args:
         contact: the surfaces; bodies are where they are at time 0.
         x: (n,3) [m] positions, which may intersect.
@@ -47,17 +51,22 @@ def remove_intersections(
         rounds: at most.
 
     Returns:
-        (n,3) [m] positions near x, and the number of pairs of faces that still intersect.
+        (n,3) [m] positions near x, and the least number of pairs of faces that intersected in any
+        round; 0: none intersect at the end.
     """
     x = np.array(x, dtype=np.float64)
     faces = contact.mesh.faces
     body = contact.body_positions(0.0)
     mobile = np.concatenate([free, np.zeros(len(body), dtype=bool)])
-    left = 0
-    for _ in range(rounds):
+    left, fewest, best, since = 0, np.inf, np.inf, 0  # best: when they last became fewer
+    patience = max(PATIENCE, int(2 * _mean_edge(x, faces) / (STEP * contact.gap)))
+    for k in range(rounds):
         pairs = contact.crossings(x)
         left = len(pairs)
-        if left == 0:
+        fewest = min(fewest, left)
+        if left < (1 - PROGRESS) * best:
+            best, since = left, k
+        if left == 0 or k - since > patience:
             break
         y = np.concatenate([x, body])
         move = _moves(y, crossings_of(y, faces, pairs), mobile)
@@ -66,7 +75,13 @@ def remove_intersections(
         if most == 0.0:
             break
         x += (STEP * contact.gap / most) * move[: len(x)]
-    return x, left
+    return x, 0 if left == 0 else int(fewest)
+
+
+def _mean_edge(x: Positions, faces: Faces) -> float:
+    """Return the mean length [m] of the edges of faces whose vertices are all in x (n,3)."""
+    edges = half_edges(faces[(faces < len(x)).all(1)])
+    return float(np.linalg.norm(x[edges[:, 1]] - x[edges[:, 0]], axis=1).mean())
 
 
 def crossings_of(y: Positions, faces: Faces, pairs: Ints) -> Crossing:
