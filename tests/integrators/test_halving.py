@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import weft
+from weft.energies.springs.hand import Hand
 from weft.integrators.adaptive import Adaptive
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepSettings
@@ -18,24 +19,25 @@ pytestmark = pytest.mark.quick
 class Failing(BackwardEuler):
     """Fails where its test says so, and notes what it was asked for."""
 
-    def __init__(self, settings, fails):
+    def __init__(self, settings, fails, iterations=None):
         super().__init__(settings)
-        self.fails, self.asked = fails, []
+        self.fails, self.asked, self.iterations = fails, [], iterations
 
     def step(self, model, state, memory, dt):
         after, kept, report = super().step(model, state, memory, dt)
         self.asked.append((self.settings.effort, dt))
         if self.fails(self.settings.effort, dt):
-            failed = dataclasses.replace(report, outcome=Outcome.BLOCKED)
+            spent = report.iterations if self.iterations is None else self.iterations
+            failed = dataclasses.replace(report, outcome=Outcome.BLOCKED, iterations=spent)
             return state, memory, failed
         return after, kept, report
 
 
-def begin(fails, effort="interactive"):
+def begin(fails, effort="interactive", iterations=None, **more):
     cloth = weft.sheet(4, 4, 0.3, 0.3, fabric="cotton")
-    scene = weft.Scene(cloth, pins=[weft.Pin(cloth.corners("top"))])
+    scene = weft.Scene(cloth, **{"pins": [weft.Pin(cloth.corners("top"))], **more})
     model, state = scene.model(), scene.state()
-    stepper = Failing(StepSettings(effort=effort), fails)
+    stepper = Failing(StepSettings(effort=effort), fails, iterations)
     return stepper, (model, state, stepper.init(model, state), 0.01)
 
 
@@ -72,6 +74,45 @@ def test_the_shortest_part_ends_it():
         advance(stepper, *step)
     assert stepper.asked[-1][1] == pytest.approx(0.01 / 2**MOST_HALVINGS)
     assert failed.value.state is step[1] and failed.value.report.outcome is Outcome.BLOCKED
+
+
+@pytest.mark.parametrize("iterations, tried", [(0, [1, 2, 64]), (100, [1, 64])])
+def test_a_step_that_no_length_can_do_ends_after_its_shortest_part(iterations, tried):
+    """Not after one failure for each of six halvings, each of which may take many iterations."""
+    stepper, step = begin(lambda effort, dt: True, "converged", iterations)
+    with pytest.raises(StepFailed):
+        advance(stepper, *step)
+    assert [dt for _, dt in stepper.asked] == pytest.approx([0.01 / n for n in tried])
+
+
+def test_the_shortest_part_is_tried_again_where_a_later_part_fails():
+    """The end of the step fails at every length: the shortest part ends it there, too."""
+
+    class EndFails(Failing):
+        def step(self, model, state, memory, dt):
+            self.fails = lambda effort, dt: state.t + dt > 0.0051
+            return super().step(model, state, memory, dt)
+
+    _, step = begin(None, "converged")
+    stepper = EndFails(StepSettings(), None, 100)
+    with pytest.raises(StepFailed) as failed:
+        advance(stepper, *step)
+    assert failed.value.state.t == pytest.approx(0.005) and len(stepper.asked) < 8
+
+
+def test_a_failure_names_what_goes_farthest():
+    path = weft.Path([weft.Keyframe(0.0), weft.Keyframe(0.01, (0.5, 0, 0))], "linear", hold=True)
+    pins = [weft.Pin([0, 1], path=path, name="rail"), weft.Pin([3])]
+    hand = Hand([15], [1.0], [0.0], [(3.0, 0.0, 0.0)])
+    for more, said in (
+        ({"pins": pins}, "rail moves by 0.5 m in a step of 0.01 s (50 m/s)"),
+        ({"hand": [hand]}, "hand 1 without a limit of its force jumps by 2.8"),
+        ({"hand": [dataclasses.replace(hand, force=3.0)]}, "pins or bodies would have to"),
+    ):
+        stepper, step = begin(lambda effort, dt: True, "converged", **more)
+        with pytest.raises(StepFailed) as failed:
+            advance(stepper, *step)
+        assert failed.value.advice.startswith(said)
 
 
 def test_adaptive_steps_are_taken_again_with_converged_parts():

@@ -145,7 +145,7 @@ class RecordedRun:
                 f"step {place.count + 1} at t = {failed.state.t:.6g} s",
                 got=failed.report.failure,
                 expected="a step that converges",
-                hint=failed.report.outcome.advice,
+                hint=failed.advice,
             ) from None
         if any(t.report.outcome is Outcome.STOPPED for t in taken):
             raise SceneError(

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -116,6 +116,18 @@ class Keys:
         t, v = np.array(self.points, dtype=np.float64).T
         return t, v
 
+    @cached_property
+    def _curve(self) -> Any:
+        """The monotone cubic, a ``scipy.interpolate.PchipInterpolator``."""
+        from scipy.interpolate import PchipInterpolator
+
+        return PchipInterpolator(*self._columns)
+
+    @property
+    def times(self) -> Floats:
+        """The times (k,) [s] of the keys."""
+        return self._columns[0]
+
     @property
     def values(self) -> Sequence[float]:
         """The numbers at the keys."""
@@ -137,9 +149,7 @@ class Keys:
             # The tolerance lets a key at the end of a step act in this step in spite of round-off.
             return float(values[np.searchsorted(times, t * (1 + 1e-12), "right") - 1])
         if self.between == "smooth":
-            from scipy.interpolate import PchipInterpolator
-
-            return float(PchipInterpolator(times, values)(t))
+            return float(self._curve(t))
         return float(np.interp(t, times, values))
 
     def integral(self, t: float) -> float:
@@ -153,9 +163,7 @@ class Keys:
             return float(values[0] * (t - times[0]))
         end = min(t, float(times[-1]))
         if self.between == "smooth":
-            from scipy.interpolate import PchipInterpolator
-
-            inside = float(PchipInterpolator(times, values).integrate(times[0], end))
+            inside = float(self._curve.integrate(times[0], end))
         else:
             k = int(np.searchsorted(times, end, "left"))  # number of keys before ``end``
             at = np.append(times[:k], end)

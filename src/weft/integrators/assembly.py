@@ -10,6 +10,7 @@ import numpy as np
 from weft import kernel
 from weft.base.arrays import Floats, Positions
 from weft.base.timing import Phases
+from weft.bodies.motion.step_division import KinematicMotion
 from weft.contact.contact import Contact, SelfContact
 from weft.contact.contact_energy import ContactEnergy
 from weft.energies.base import Bound, Energy, FastEnergy
@@ -43,6 +44,10 @@ class Changing(Protocol):
     @property
     def times(self) -> Sequence[float]:
         """Times [s] of all keyframes."""
+
+    @property
+    def motions(self) -> Sequence[KinematicMotion]:
+        """The motions of motors and drives that have keyframes."""
 
     def __call__(self, t: float) -> Changed:
         """Return the replacements at time t [s]; equal constants give the same object."""

@@ -1,21 +1,28 @@
-"""Take a step; if it fails, take it in halves.
+"""Take a step in parts: where prescribed motion is not straight, and in halves where it fails.
 
 Every loop over steps calls ``advance``: simulations, batches, and the recorded run of derivatives
-(``adjoint.recorded_run``).
+(``adjoint.recorded_run``). The parts that prescribed motion needs are known before the step
+(``bodies.motion.step_division``). A part that fails is halved.
 """
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from weft.energies.springs.hand import Hands
 from weft.energies.state import State
 from weft.integrators.base import Memory, Stepper, StepReport, StopsEarly
 from weft.integrators.model import Model
+from weft.solve.linear.solver import Outcome
 
 MOST_HALVINGS = 6  # the shortest part of a failed step is 1/64 of it
+COSTLY = 50  # Newton iterations of a failed step from which on the shortest part is tried next
+FAR = 10.0  # gaps: a prescribed motion that goes farther in a step is named if the step fails
 
 
 @dataclass(frozen=True, eq=False)
 class TakenStep:
-    """Result of a step, or of a part of a halved step: report, and state and memory at its end."""
+    """Result of a step, or of a part of a divided step: report, and state and memory at its end."""
 
     report: StepReport
     state: State
@@ -23,11 +30,25 @@ class TakenStep:
 
 
 class StepFailed(Exception):
-    """Error of a step whose shortest part failed. Callers turn it into a ``SimulationError``."""
+    """Error of a step whose shortest part failed. Callers turn it into a ``SimulationError``.
+
+    Args:
+        state: the state at the beginning of the part that failed.
+        memory: the memory there.
+        report: of the part.
+    """
 
     def __init__(self, state: State, memory: Memory, report: StepReport) -> None:
         super().__init__(report.outcome.name)
-        self.state, self.memory, self.report = state, memory, report  # at the beginning of the part
+        self.state, self.memory, self.report = state, memory, report
+        self.motion = ""  # the prescribed motion that goes farthest in the step, in words
+
+    @property
+    def advice(self) -> str:
+        """What the user can do, in words."""
+        if not self.motion or self.report.outcome is Outcome.PASSES:
+            return self.report.outcome.advice
+        return f"{self.motion}. No shorter step can do it. Else: {self.report.outcome.advice}"
 
 
 def advance(
@@ -41,7 +62,9 @@ def advance(
     """Take a step of dt [s], in one piece or in parts.
 
     If the step fails and the stepper is one that stops early, its ``careful`` stepper tries again.
-    A step that still fails is halved, and so are its parts, up to ``MOST_HALVINGS`` times.
+    A step that still fails is halved, and so are its parts, up to ``MOST_HALVINGS`` times. Before
+    the second halving, or before the first one of a costly step, the shortest part is tried. If
+    that fails, too, no halving helps.
 
     Args:
         stepper: the integrator.
@@ -55,8 +78,30 @@ def advance(
         The parts, at least one. The state of the last one is the end of the step.
 
     Raises:
-        StepFailed: a part fails and cannot be halved again.
+        StepFailed: the shortest part fails.
+        SimulationError: prescribed motion needs too many parts.
     """
+    lengths = model.divide_step(state.t, dt).parts if failed is None else [dt]
+    begin, parts = state, list[TakenStep]()
+    try:
+        for length in lengths:
+            parts += _advance_part(stepper, model, state, memory, length, failed)
+            state, memory = parts[-1].state, parts[-1].memory
+    except StepFailed as error:
+        error.motion = _farthest_motion(model, begin, dt)
+        raise
+    return parts
+
+
+def _advance_part(
+    stepper: Stepper,
+    model: Model,
+    state: State,
+    memory: Memory,
+    dt: float,
+    failed: StepReport | None,
+) -> list[TakenStep]:
+    """Take a part of dt [s] in which prescribed motion is nearly straight; see ``advance``."""
     careful = stepper.careful if isinstance(stepper, StopsEarly) else stepper
     if failed is None:
         after, kept, report = stepper.step(model, state, memory, dt)
@@ -64,7 +109,7 @@ def advance(
             return [TakenStep(report, after, kept)]
         failed = report
     if careful is not stepper:
-        return advance(careful, model, state, memory, dt)
+        return _advance_part(careful, model, state, memory, dt, None)
     return _halve(stepper, model, state, memory, dt, failed, 0)
 
 
@@ -76,16 +121,53 @@ def _halve(
     dt: float,
     failed: StepReport,
     halvings: int,
+    shortest_works: bool = False,
 ) -> list[TakenStep]:
-    """Take two parts of dt/2 instead of a step of dt that failed."""
+    """Take two parts of dt/2 instead of a step of dt that failed.
+
+    ``shortest_works`` says that the shortest part was tried from this state, and succeeded.
+    """
     if halvings == MOST_HALVINGS or not failed.divisible:
         raise StepFailed(state, memory, failed)
+    costly = halvings > 0 or failed.iterations >= COSTLY
+    if costly and not shortest_works and halvings < MOST_HALVINGS - 1:
+        shortest = dt / 2 ** (MOST_HALVINGS - halvings)
+        _, _, report = stepper.step(model, state, memory, shortest)
+        if not report.outcome.ok:
+            raise StepFailed(state, memory, report)
+        shortest_works = True
     parts: list[TakenStep] = []
     for _ in range(2):
         after, kept, report = stepper.step(model, state, memory, dt / 2)
         if report.outcome.ok:
             parts.append(TakenStep(report, after, kept))
         else:
-            parts += _halve(stepper, model, state, memory, dt / 2, report, halvings + 1)
-        state, memory = parts[-1].state, parts[-1].memory
+            parts += _halve(
+                stepper, model, state, memory, dt / 2, report, halvings + 1, shortest_works
+            )
+        state, memory, shortest_works = parts[-1].state, parts[-1].memory, False
     return parts
+
+
+def _farthest_motion(model: Model, state: State, dt: float) -> str:
+    """Return in words which prescribed motion goes farthest in a step of dt [s] from a state."""
+    far, text = FAR * model.gap, ""
+    for motion in model.motions:
+        way = motion.travel(state.t, state.t + dt)
+        if way > far:
+            far = way
+            text = (
+                f"{motion.name} moves by {way:.3g} m in a step of {dt:.3g} s ({way / dt:.3g} m/s): "
+                "move it more slowly, or another way"
+            )
+    for hands in (e for e in model.energies if isinstance(e, Hands)):
+        for k, hand in enumerate(hands.hands):
+            if hand.force is None and hand.holds(state.t):
+                way = float(np.linalg.norm(hand.place(state.t) - hand.held_point(state.x)))
+                if way > far:
+                    far = way
+                    text = (
+                        f"hand {k + 1} without a limit of its force jumps by {way:.3g} m: give it "
+                        "a `force`, or move it in shorter ways"
+                    )
+    return text

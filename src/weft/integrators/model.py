@@ -14,7 +14,10 @@ from weft.base.arrays import ArrayOf, Bools, Floats, Positions
 from weft.base.errors import MeshError, SceneError, point_text
 from weft.base.runtime_types import checked
 from weft.base.trees import Json
+from weft.bodies.joints.anchors import FixedAnchor
 from weft.bodies.motion.pins import Pin
+from weft.bodies.motion.prescribed import HandMotion, body_motions, motion_along
+from weft.bodies.motion.step_division import Division, KinematicMotion, divide_step
 from weft.bodies.rigid.rigid_bodies import NONE, RigidBodies
 from weft.contact.contact import Contact
 from weft.discretization.embedding import Embedding
@@ -22,12 +25,19 @@ from weft.energies.base import Energy
 from weft.energies.inertia import Masses
 from weft.energies.loads.gravity import Gravity
 from weft.energies.obstacle import Obstacle
+from weft.energies.springs.hand import Hands
 from weft.energies.state import State
 from weft.energies.step import Step
 from weft.integrators.assembly import Assembly, Changed, Changing
 
+NO_CONTACT = 1e-3  # [m] that stands for the gap where there is no contact
 
-@checked(SceneError, "model", unchecked=("bodies", "step", "vertices", "prescribed_positions"))
+
+@checked(
+    SceneError,
+    "model",
+    unchecked=("bodies", "step", "vertices", "prescribed_positions", "divide_step"),
+)
 @dataclass(frozen=True, eq=False)
 class Model:
     """Masses, energies, pins and contact of one simulation.
@@ -113,6 +123,41 @@ class Model:
     def bodies(self, t: float) -> Positions:
         """Return the positions (b,3) [m] of the vertices of all bodies at time t [s]."""
         return np.zeros((0, 3)) if self.contact is None else self.contact.body_positions(t)
+
+    @cached_property
+    def motions(self) -> Sequence[KinematicMotion]:
+        """What is prescribed and moves: pins, bodies, arms, and what attachments and hands pull to.
+
+        Motors and drives of joints count as prescribed.
+        """
+        found: list[KinematicMotion] = []
+        for pin in self.pins:
+            if pin.path is not None and self.start is not None:
+                found.append(motion_along(pin.name, pin.path, self.start[pin.vertices]))
+        if self.contact is not None:
+            found += body_motions([*self.contact.bodies, *self.loose.bodies])
+        for energy in self.energies:
+            if isinstance(energy, Hands):
+                found.append(HandMotion(energy))
+            for place in (getattr(energy, "place", None), getattr(energy, "rail", None)):
+                if isinstance(place, FixedAnchor) and place.path is not None:
+                    found.append(motion_along(energy.name, place.path, place.start))
+        keyed = [] if self.changing is None else self.changing.motions
+        names = {motion.name for motion in keyed}
+        return [*(motion for motion in found if motion.name not in names), *keyed]
+
+    def divide_step(self, t: float, dt: float) -> Division:
+        """Return the parts of a step of dt [s] from t [s] in which all motions are nearly straight.
+
+        Raises:
+            SimulationError: the step needs too many parts.
+        """
+        return divide_step(self.motions, t, dt, self.gap)
+
+    @property
+    def gap(self) -> float:
+        """The gap [m] of contact; ``NO_CONTACT`` without contact."""
+        return NO_CONTACT if self.contact is None else self.contact.gap
 
     def step(
         self,

@@ -4,15 +4,24 @@ Every function yields the texts of its warnings, with names and numbers.
 """
 
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from weft.base.arrays import Floats, Ints, Positions
-from weft.base.errors import Outlook, StartProblem, abbreviate, point_text, ranges
+from weft.base.errors import (
+    Outlook,
+    SimulationError,
+    StartProblem,
+    abbreviate,
+    point_text,
+    ranges,
+)
 from weft.base.trees import Json
 from weft.bodies.body import Body
 from weft.bodies.joints.settings import ROPES
+from weft.bodies.motion.step_division import MOST_PARTS, Division, KinematicMotion, divide_step
 from weft.bodies.nearest_points import NearestPoints
 from weft.cloth.cloth import Cloth
 from weft.contact.collision_groups import Friction
@@ -23,6 +32,7 @@ from weft.energies.base import Energy
 from weft.energies.loads.settling_drag import Drag
 from weft.fabric.fabric import UNITS, Fabric, fabric, known_ranges, preset_names
 from weft.integrators.base import Stepper, StepSettings
+from weft.integrators.model import Model
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.run.bends import about_bends
 from weft.run.scene_interface import SceneLike
@@ -42,6 +52,9 @@ STRAINED = 0.03  # largest strain between mesh and rest shape at the start
 # faces per step times the air's share of the mass; results are wrong from 0.9 on: docs/forces.md
 HEAVY_AIR = 0.5
 
+KEYS = 1000  # largest number of keyframes of a motion at which steps are looked at
+INSIDE = (0.25, 0.5, 0.75)  # parts of the time between two keyframes at which steps are looked at
+
 
 def scene_warnings(scene: SceneLike, stepper: Stepper) -> Iterator[str]:
     """Yield warnings about a scene: implausible fabrics, bodies and joints, visible tolerances,
@@ -50,6 +63,7 @@ def scene_warnings(scene: SceneLike, stepper: Stepper) -> Iterator[str]:
     yield from about_bodies(scene.bodies)
     yield from about_joints(scene.bodies)
     yield from about_jumps(scene.bodies, scene.step)
+    yield from about_motion(scene.model(), scene.step)
     if scene.cloth.seams and scene.contact is not None:
         yield from about_haste(scene.bodies, sewn_at(scene.contact, scene.model().energies))
     yield from about_equilibria(scene, stepper)
@@ -243,6 +257,45 @@ def about_jumps(bodies: Sequence[Body], step: float) -> Iterator[str]:
                 f"{body.name} moves {speed * step:.3g} m in a step of {step:g} s at "
                 f"t = {t[worst]:.4g} s, near ({where}): cloth may not follow; a shorter `step` may"
             )
+
+
+def about_motion(model: Model, step: float) -> Iterator[str]:
+    """Yield a warning for every prescribed motion that divides steps of this length [s]."""
+    for motion in model.motions:
+        found: list[tuple[float, Division]] = []
+        for t in _steps_of(motion, step):
+            try:
+                division = divide_step([motion], t, step, model.gap)
+            except SimulationError as error:
+                yield (
+                    f"{error.got} in a {error.what}: the run stops there, because it needs more "
+                    f"than {MOST_PARTS} parts; {error.hint}"
+                )
+                found.clear()
+                break
+            if len(division.parts) > 1:
+                found.append((t, division))
+        if not found:
+            continue
+        t, worst = max(found, key=lambda pair: len(pair[1].parts))
+        shorter = 1e3 * min(min(d.parts) for _, d in found)
+        digit = 10.0 ** (math.floor(math.log10(shorter)) - 1)  # rounded down to two digits
+        shorter = math.floor(shorter / digit + 1e-6) * digit
+        advice = "" if worst.keyed else f"; `step: {shorter:.2g} ms` needs no parts"
+        yield (
+            f"{motion.name} {worst.reason} in a step of {step:.4g} s (at t = {t:.4g} s): such "
+            f"steps are taken in parts, up to {len(worst.parts)}{advice}"
+        )
+
+
+def _steps_of(motion: KinematicMotion, step: float) -> Iterator[float]:
+    """Yield beginnings [s] of steps that show how a motion goes: those at its keyframes, and four
+    between two keyframes.
+    """
+    keys = motion.keys[:: -(-len(motion.keys) // KEYS)] if len(motion.keys) else motion.keys
+    times = [(1 - s) * a + s * b for a, b in itertools.pairwise(keys) for s in (0, *INSIDE)]
+    counts = {max(0, math.floor(t / step + 1e-9)) for t in [*times, *keys[-1:].tolist()]}
+    yield from (n * step for n in sorted(counts | {0}))
 
 
 def sewn_at(contact: SelfContact | None, energies: Iterable[Energy]) -> float:

@@ -458,7 +458,7 @@ class Loop:
         try:
             parts = advance(self.integrator, self.model, place.state, place.memory, dt)
         except StepFailed as failed:
-            self._fail(place, failed.state, failed.memory, failed.report)
+            self._fail(place, failed)
         step = place.step + 1
         done = step == self.steps
         frame = place.frame + done
@@ -467,13 +467,14 @@ class Loop:
         parts[-1] = last
         return RunState(last.state, last.memory, frame, 0 if done else step, place.count + 1), parts
 
-    def _fail(self, place: RunState, state: State, memory: Memory, report: StepReport) -> NoReturn:
+    def _fail(self, place: RunState, failed: StepFailed) -> NoReturn:
         """Write a reproducer of a step that failed, and raise the error.
 
         Raises:
             SimulationError: always.
         """
-        before = dataclasses.replace(place, state=state, memory=memory)
+        state, report = failed.state, failed.report
+        before = dataclasses.replace(place, state=state, memory=failed.memory)
         text = {**report_as_dict(report), "t": state.t, "outcome": report.outcome.name}
         known = {"reached": report.reached, "place": report.place}
         arrays = {**before.arrays(), "dt": report.dt}
@@ -491,7 +492,7 @@ class Loop:
             if report.outcome is Outcome.PASSES
             else f"a step that converges; tried down to dt = {report.dt:.3g} s",
             where=path,
-            hint=f"{report.outcome.advice}. Frame {place.frame} is the last good one: `weft render "
+            hint=f"{failed.advice}. Frame {place.frame} is the last good one: `weft render "
             f"{self.folder.path} failed.png --frame {place.frame}` draws it",
         )
 

@@ -1,11 +1,14 @@
 """Scenes with keyframes, evaluated at the time of a step (``Model.changing``)."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from weft.base.arrays import Floats, Vector
 from weft.base.keyframes import Keys, quotient_integral
 from weft.bodies.body import Body
+from weft.bodies.motion.prescribed import drive_motion
+from weft.bodies.motion.step_division import KinematicMotion
 from weft.bodies.rigid.energies import rigid_energies
 from weft.energies.base import Energy
 from weft.integrators.assembly import Changed
@@ -42,6 +45,18 @@ class ChangingScene:
         self._joints = any(".rigid." in path for path in scene.keyed)
         self._last: tuple[float, ...] = ()
         self._made = Changed({})
+
+    @cached_property
+    def motions(self) -> Sequence[KinematicMotion]:
+        """The motions of motors and drives whose angle, place or speed has keyframes."""
+        found = []
+        for path, keys in self.scene.keyed.items():
+            match path.split("."):
+                case ["bodies", k, "rigid", "joints", joint, ("motor" | "drive") as kind, field]:
+                    if field in ("angle", "place", "speed"):
+                        body, speed = self.scene.bodies[int(k)], field == "speed"
+                        found.append(drive_motion(body, int(joint), kind, keys, speed))
+        return found
 
     def __call__(self, t: float) -> Changed:
         """Return what changes, with its values at the time t [s].

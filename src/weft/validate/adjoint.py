@@ -21,6 +21,7 @@ from weft.adjoint.parameters import Parameter
 from weft.base.arrays import Floats, Ints
 from weft.base.keyframes import Keys
 from weft.bodies.motion.pins import Keyframe, Path, Pin
+from weft.bodies.motion.step_division import KinematicMotion
 from weft.bodies.shapes.primitives import plate
 from weft.contact.contact import Contact, SelfContact
 from weft.discretization.linear_triangle import linear_triangle
@@ -291,6 +292,11 @@ class _Weight:
     def times(self) -> Sequence[float]:
         """The times [s] of the keys."""
         return [t for t, _ in self.keys.points]
+
+    @property
+    def motions(self) -> Sequence[KinematicMotion]:
+        """None: gravity moves no bodies."""
+        return ()
 
     def __call__(self, t: float) -> Changed:
         """Return the gravity energy at the time t [s]."""

@@ -86,7 +86,10 @@ def step_all(
     if not here or isinstance(group, WorldAlone):
         return _step_each_alone([(world, None) for world in here])
     clock = time.perf_counter()
-    go = [w for w, world in enumerate(group.worlds) if world in here]
+    failed: list[tuple[World, StepReport | None]] = [(w, None) for w in here if w.is_divided]
+    go = [w for w, world in enumerate(group.worlds) if world in here and not world.is_divided]
+    if not go:
+        return _step_each_alone(failed)
     steps = [w.plan() for w in group.worlds]
     phis = group.begin(steps)
     found = answer_requests(group, _searches(group, go, steps, phis))
@@ -95,7 +98,6 @@ def step_all(
         group.contact.check({w: found[w].x for w in good})
     by_name = group.terms_of(good) if energies else {}
     seconds = (time.perf_counter() - clock) / len(go)
-    failed: list[tuple[World, StepReport | None]] = []
     for w in go:
         world, minimum = group.worlds[w], found.get(w)
         names = world.linear.name, clock, by_name.get(w, {})

@@ -109,6 +109,14 @@ class World:
         links = self.parts[-1].report.contact.get("links", {}) if self.parts else {}
         return np.concatenate([np.zeros((0, 6)), *(arm.link_loads(links) for arm in self.arms)])
 
+    @property
+    def is_divided(self) -> bool:
+        """Whether prescribed motion divides the next step, which is then taken alone."""
+        try:
+            return len(self.model.divide_step(self.place.state.t, self.dt).parts) > 1
+        except SimulationError:  # too many parts: ``step_alone`` says so
+            return True
+
     def plan(self) -> Step:
         """Return the next step."""
         p, same_pattern = self.place, not self.linear.is_direct
@@ -204,7 +212,7 @@ class World:
                 f"world {self.number}, step {p.count + 1} at t = {failed.state.t:.6g} s",
                 got=report.failure,
                 expected=f"a step that converges; tried down to dt = {report.dt:.3g} s",
-                hint=f"{report.outcome.advice}; reset({self.number}) begins that world anew",
+                hint=f"{failed.advice}; reset({self.number}) begins that world anew",
             ) from None
         self.went(parts)
 

@@ -4,8 +4,9 @@ or moves them along a path of keyframes.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -30,7 +31,7 @@ class Keyframe:
     rotation: float = setting(0.0, "about the path's axis", "rad")
 
 
-@checked(SceneError, "pin path", unchecked=("positions",))
+@checked(SceneError, "pin path", unchecked=("positions", "at"))
 @documented
 @dataclass(frozen=True)
 class Path:
@@ -64,26 +65,44 @@ class Path:
         if not np.linalg.norm(self.axis) > 0:
             raise SceneError("pin path axis", got=self.axis, expected="a direction other than zero")
 
+    @cached_property
+    def times(self) -> Floats:
+        """Times (k,) [s] of the keyframes."""
+        return np.array([k.time for k in self.keyframes], dtype=np.float64)
+
+    @cached_property
+    def values(self) -> Floats:
+        """Translation [m] and rotation [rad] of each keyframe, (k,4)."""
+        rows = [[*k.translation, k.rotation] for k in self.keyframes]
+        return np.array(rows, dtype=np.float64)
+
     def positions(self, start: Positions, t: float) -> Positions:
         """Return positions (k,3) [m] at time t [s] of vertices that start at ``start`` (k,3)
         [m].
         """
-        values = np.array([[*k.translation, k.rotation] for k in self.keyframes], dtype=np.float64)
-        now = self._interpolate(np.array([k.time for k in self.keyframes]), values, t)
+        now = self.at(np.array([t]))[0]
         center = np.mean(start, axis=0) if self.center is None else np.asarray(self.center)
-        return (start - center) @ _rotation(np.asarray(self.axis), now[3]).T + center + now[:3]
+        turned = (start - center) @ _rotation(np.asarray(self.axis), float(now[3])).T
+        return np.asarray(turned + center + now[:3])
 
-    def _interpolate(self, times: Floats, values: Floats, t: float) -> Floats:
-        """Interpolate values between keyframes; outside of them the first or last value holds."""
-        if len(times) == 1 or t <= times[0]:
-            return np.asarray(values[0])
-        if t >= times[-1]:
-            return np.asarray(values[-1])
-        if self.interpolation == "linear":
-            return np.array([np.interp(t, times, column) for column in values.T])
+    def at(self, t: Floats) -> Floats:
+        """Return translation [m] and rotation [rad] at times t (k,) [s], as rows (k,4).
+
+        Before the first keyframe its values hold, after the last one those of the last.
+        """
+        times, values = self.times, self.values
+        if self.interpolation == "linear" or len(times) == 1:
+            return np.column_stack([np.interp(t, times, column) for column in values.T])
+        found: Floats = np.array(self.curve(t))
+        found[t <= times[0]], found[t >= times[-1]] = values[0], values[-1]
+        return found
+
+    @cached_property
+    def curve(self) -> Any:
+        """The monotone cubic of ``smooth``, a ``scipy.interpolate.PchipInterpolator``."""
         from scipy.interpolate import PchipInterpolator
 
-        return np.asarray(PchipInterpolator(times, values, axis=0)(t))
+        return PchipInterpolator(self.times, self.values, axis=0)
 
 
 @checked(SceneError, "pin", named=True, unchecked=("holds", "targets"))
