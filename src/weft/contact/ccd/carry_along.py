@@ -19,6 +19,7 @@ from weft.contact.ccd.prescribed_motion import PrescribedMotion
 from weft.contact.collision_mesh import Excluded
 from weft.contact.contact import SelfContact
 from weft.contact.detector import ContactDetector
+from weft.contact.distance.distance import closest_of
 from weft.contact.released import THROUGH_BODIES, THROUGH_CLOTH
 from weft.energies.obstacle import Obstacle
 from weft.energies.step import Step
@@ -208,7 +209,7 @@ class CarryAlong:
             met.append((found, still))
             if still.all(1).any():
                 break
-            self._follow(pairs, leading, still, dy, way, leads)
+            self._follow(found, leading, still, dy, way, leads)
         every = PrescribedContacts.join([PrescribedContacts.of(self.y, *m) for m in met])
         if len(every.at):
             place = vector((self.y + dy)[pairs[0]].mean(0))
@@ -219,12 +220,19 @@ class CarryAlong:
         return None
 
     def _follow(
-        self, pairs: Ints, leading: Bools, still: Bools, dy: Floats, way: Floats, leads: Bools
+        self,
+        found: Candidates,
+        leading: Bools,
+        still: Bools,
+        dy: Floats,
+        way: Floats,
+        leads: Bools,
     ) -> None:
-        """Give the points of vertices that follow the mean displacement of the vertices that lead,
-        in ``way``.
+        """Give the points of vertices that follow the displacement of the vertices that lead, in
+        ``way``: at the closest points of a pair, because bodies turn.
         """
-        share = np.where(leading.any(1, keepdims=True), leading, True)
+        pairs, weights = found.pairs, np.abs(closest_of(self.start, *found.device)[1])
+        share = np.where(leading.any(1, keepdims=True), leading, True) * (weights + 1e-9)
         mean = np.einsum("ma,mai->mi", share, dy[pairs]) / share.sum(1, keepdims=True)
         pair, place = np.nonzero(~still & (pairs < self.embedded.n))
         points, moves = self.embedded.points_of(pairs[pair, place])
