@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from weft.base.arrays import Angles, Bools, Faces, Point, Positions
+from weft.base.arrays import Angles, Bools, Faces, Floats, Point, Positions
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import ROOM, Size, setting
@@ -189,17 +189,9 @@ class Body:
     def contains(self, points: Positions, t: float = 0.0) -> Bools:
         """Return whether points (k,3) [m] are inside the surface at time t [s].
 
-        The winding number is the sum of the solid angles of the faces (Van Oosterom and Strackee
-        1983, equation 8), so that small holes do not matter.
+        Small holes do not matter.
         """
-        corners, turns = np.moveaxis(self.at(t)[self.faces], 1, 0), np.zeros(len(points))
-        for k, point in enumerate(points):
-            a, b, c = corners - point
-            p, q, r = np.linalg.norm([a, b, c], axis=2)
-            volume = (a * np.cross(b, c)).sum(1)
-            others = (a * b).sum(1) * r + (b * c).sum(1) * p + (c * a).sum(1) * q
-            turns[k] = np.arctan2(volume, p * q * r + others).sum() / (2 * np.pi)
-        return np.abs(turns) > 0.5
+        return np.abs(winding_numbers(points, self.at(t)[self.faces])) > 0.5
 
     def find_landmarks(self) -> Landmarks:
         """Return the landmarks of the person that the body is, at the start; they are found once.
@@ -249,6 +241,23 @@ class Body:
         joined = weld_vertices(self.vertices, self.faces, True, self.name)
         count = len(self.vertices) - len(joined.first)
         return f", with {count} vertices that coincide (`mesh.weld: true` joins them)" * (count > 0)
+
+
+def winding_numbers(points: Positions, corners: Positions) -> Floats:
+    """Return how often triangles (m,3,3) [m] go around points (k,3) [m], (k,): +-1 inside a closed
+    surface, 0 outside.
+
+    The winding number is the sum of the solid angles of the faces (Van Oosterom and Strackee 1983,
+    equation 8).
+    """
+    corners, turns = np.moveaxis(corners, 1, 0), np.zeros(len(points))
+    for k, point in enumerate(points):
+        a, b, c = corners - point
+        p, q, r = np.linalg.norm([a, b, c], axis=2)
+        volume = (a * np.cross(b, c)).sum(1)
+        others = (a * b).sum(1) * r + (b * c).sum(1) * p + (c * a).sum(1) * q
+        turns[k] = np.arctan2(volume, p * q * r + others).sum() / (2 * np.pi)
+    return turns
 
 
 def arms_of(bodies: Sequence[Body]) -> Sequence[Arm]:

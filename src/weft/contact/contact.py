@@ -40,7 +40,8 @@ HALF_FORCE = 4.3294
 PINCH = ("stop", "thin", "release")
 PRESCRIBED = ("stop", "pass")
 _UNTANGLE = (
-    "`weft check` lists and draws them; `resolve: true` in the scene's contact untangles small ones"
+    "`weft check` lists and draws them; `resolve: true` in the scene's contact untangles small "
+    "ones, and pushes cloth out of bodies"
 )
 
 
@@ -131,7 +132,9 @@ class SelfContact:
         choices=PRESCRIBED,
     )
     resolve: bool = setting(
-        False, "untangle what intersects or is too near at the start; says what moved"
+        False,
+        "untangle what intersects or is too near at the start, and push cloth that is up to 3 cm "
+        "inside a closed body out of it; says what moved",
     )
 
     def __post_init__(self) -> None:

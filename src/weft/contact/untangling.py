@@ -21,9 +21,8 @@ from weft.contact.contact import Contact
 from weft.discretization.mesh import half_edges
 
 MOST_ROUNDS = 400  # largest number of rounds
+PATIENCE = 40  # rounds in which the number of intersections has to fall
 STEP = 0.25  # of the gap: largest displacement in a round
-# Rounds in which the pairs have to become fewer by PROGRESS; at least those that move two edges.
-PATIENCE, PROGRESS = 40, 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,36 +36,26 @@ class Crossing:
     direction: Floats  # (h,3) unit D
 
 
-def remove_intersections(
-    contact: Contact, x: Positions, free: Bools, rounds: int = MOST_ROUNDS
-) -> tuple[Positions, int]:
-    """Move vertices of x until no faces intersect, in at most so many rounds.
-
-    The search ends early when the pairs that intersect hardly become fewer (``PATIENCE``).
+def remove_intersections(contact: Contact, x: Positions, free: Bools) -> tuple[Positions, Ints]:
+    """Move vertices of x until no faces intersect, or until that no longer helps.
 
     Args:
         contact: the surfaces; bodies are where they are at time 0.
         x: (n,3) [m] positions, which may intersect.
         free: (n,) vertices that may be moved.
-        rounds: at most.
 
     Returns:
-        (n,3) [m] positions near x, and the least number of pairs of faces that intersected in any
-        round; 0: none intersect at the end.
+        (n,3) [m] positions near x, and the pairs of faces (k,2) that still intersect.
     """
     x = np.array(x, dtype=np.float64)
     faces = contact.mesh.faces
     body = contact.body_positions(0.0)
     mobile = np.concatenate([free, np.zeros(len(body), dtype=bool)])
-    left, fewest, best, since = 0, np.inf, np.inf, 0  # best: when they last became fewer
-    patience = max(PATIENCE, int(2 * _mean_edge(x, faces) / (STEP * contact.gap)))
-    for k in range(rounds):
+    least, since = np.inf, 0
+    for _ in range(MOST_ROUNDS):
         pairs = contact.crossings(x)
-        left = len(pairs)
-        fewest = min(fewest, left)
-        if left < (1 - PROGRESS) * best:
-            best, since = left, k
-        if left == 0 or k - since > patience:
+        least, since = (len(pairs), 0) if len(pairs) < least else (least, since + 1)
+        if len(pairs) == 0 or since == PATIENCE:
             break
         y = np.concatenate([x, body])
         move = _moves(y, crossings_of(y, faces, pairs), mobile)
@@ -75,13 +64,7 @@ def remove_intersections(
         if most == 0.0:
             break
         x += (STEP * contact.gap / most) * move[: len(x)]
-    return x, 0 if left == 0 else int(fewest)
-
-
-def _mean_edge(x: Positions, faces: Faces) -> float:
-    """Return the mean length [m] of the edges of faces whose vertices are all in x (n,3)."""
-    edges = half_edges(faces[(faces < len(x)).all(1)])
-    return float(np.linalg.norm(x[edges[:, 1]] - x[edges[:, 0]], axis=1).mean())
+    return x, pairs
 
 
 def crossings_of(y: Positions, faces: Faces, pairs: Ints) -> Crossing:

@@ -386,6 +386,22 @@ def repeated_faces(faces: Faces) -> Ints:
     return np.sort(order[1:][same]).astype(np.int32)
 
 
+def sample_faces(corners: Positions, cell: float) -> tuple[Positions, Ints]:
+    """Return points (k,3) of triangles (m,3,3), at least two to a length ``cell``, and the triangle
+    of each point (k,).
+    """
+    long = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
+    count = np.maximum(np.ceil(2 * long / cell), 1).astype(np.int64)
+    points, owner = [np.zeros((0, 3))], [np.zeros(0, dtype=np.int64)]
+    for n in np.unique(count).tolist():
+        i, j = (k.ravel() for k in np.meshgrid(range(n + 1), range(n + 1)))
+        weight = np.stack([i, j, n - i - j], axis=1)[i + j <= n] / n
+        own = np.flatnonzero(count == n)
+        points.append(np.einsum("wk,mki->mwi", weight, corners[own]).reshape(-1, 3))
+        owner.append(np.repeat(own, len(weight)))
+    return np.concatenate(points), np.concatenate(owner)
+
+
 def isolated_error(mesh: TriangleMesh) -> MeshError:
     """Return the error about vertices that no face uses; they would have no mass."""
     ids = mesh.isolated_vertices

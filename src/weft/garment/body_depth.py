@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from weft.base.arrays import Bools, Faces, Floats, Ints, Positions
+from weft.discretization.mesh import sample_faces
 
 CELL = 0.006  # size of a cell over the height of the body
 WAY_SAMPLES = 17  # points of a way at which it is compared with the body
@@ -42,7 +43,7 @@ class BodyDepth:
         """
         x = np.asarray(vertices, dtype=np.float64)
         cell = CELL * float(np.ptp(x[:, 1]))
-        points = _sample_faces(x[faces], cell)
+        points = sample_faces(x[faces], cell)[0]
         pad = round(2 * FARTHEST / CELL)
         origin = points[:, :2].min(0) - pad * cell
         ids = np.floor((points[:, :2] - origin) / cell).astype(np.int64)
@@ -97,15 +98,3 @@ class BodyDepth:
         moved = points + (self.cell * steps)[:, None, None, None] * outward
         free = ~self.contains(moved).any(axis=1)  # (steps,k)
         return np.asarray(self.cell * np.where(free, np.abs(steps)[:, None], steps[-1]).min(axis=0))
-
-
-def _sample_faces(corners: Positions, cell: float) -> Positions:
-    """Return points (n,3) [m] of triangles (m,3,3), two in a cell at least."""
-    long = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
-    count = np.maximum(np.ceil(2 * long / cell), 1).astype(np.int64)
-    found = []
-    for n in np.unique(count).tolist():
-        i, j = (k.ravel() for k in np.meshgrid(range(n + 1), range(n + 1)))
-        weight = np.stack([i, j, n - i - j], axis=1)[i + j <= n] / n
-        found.append(np.einsum("wk,mki->mwi", weight, corners[count == n]).reshape(-1, 3))
-    return np.concatenate(found)

@@ -12,5 +12,6 @@ the step. In the order of reading:
 - ``linearized``, ``baraff_witkin_1998`` and ``semi_implicit_bdf2``: steps of one linear solve.
 - ``halving`` and ``adaptive``: divide a step that fails, or that stretches the cloth too much. The
   length of an undivided step is that of the scene, by which ``run.simulation`` divides a frame.
-- ``feasible_start``: removes intersections from the start of a simulation.
+- ``feasible_start``: removes intersections from the start of a simulation; ``push_out`` pushes
+  cloth out of bodies.
 """

@@ -20,6 +20,7 @@ from weft.base.errors import (
 )
 from weft.base.trees import Json
 from weft.bodies.body import Body
+from weft.bodies.erosion import Solid
 from weft.bodies.joints.settings import ROPES
 from weft.bodies.motion.step_division import MOST_PARTS, Division, KinematicMotion, divide_step
 from weft.bodies.nearest_points import NearestPoints
@@ -33,6 +34,7 @@ from weft.energies.loads.settling_drag import Drag
 from weft.fabric.fabric import UNITS, Fabric, fabric, known_ranges, preset_names
 from weft.integrators.base import Stepper, StepSettings
 from weft.integrators.model import Model
+from weft.integrators.push_out import DEEPEST, find_inside
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.run.bends import about_bends
 from weft.run.scene_interface import SceneLike
@@ -62,6 +64,7 @@ def scene_warnings(scene: SceneLike, stepper: Stepper) -> Iterator[str]:
     """
     yield from about_bodies(scene.bodies)
     yield from about_joints(scene.bodies)
+    yield from about_cloth_inside(scene)
     yield from about_jumps(scene.bodies, scene.step)
     yield from about_motion(scene.model(), scene.step)
     if scene.cloth.seams and scene.contact is not None:
@@ -110,6 +113,29 @@ def start_problems(scene: SceneLike) -> Iterator[StartProblem]:
         f"{100 * gaps[widest]:.0f} cm ({widest}); they close, and the garment settles, until "
         f"t = {done:.3g} s",
     )
+
+
+def about_cloth_inside(scene: SceneLike) -> Iterator[str]:
+    """Yield warnings about cloth that starts wholly inside a body, near its surface: it never gets
+    out, although nothing intersects.
+    """
+    contact = scene.model().contact
+    if contact is None or contact.settings.resolve or scene.cloth.embedding is not None:
+        return
+    x = scene.cloth.vertices
+    firsts = np.array([x[part.vertices[0]] for part in scene.cloth.parts])
+    solids = [  # the surface of a body that contains no part of the cloth is not searched
+        Solid(body.at(0.0), body.faces) if body.contains(firsts).any() else None
+        for body in contact.bodies
+    ]
+    known = [solid if solid is not None and solid.has_inside else None for solid in solids]
+    for piece in find_inside(contact, x, known):
+        if piece.whole and piece.depth <= DEEPEST:
+            yield (
+                f"{contact.name_of(piece.nearest)} is inside {contact.bodies[piece.body].name} by "
+                f"up to {1e3 * piece.depth:.3g} mm and stays there: `resolve: true` in the scene's "
+                "contact pushes it out"
+            )
 
 
 def about_equilibria(scene: SceneLike, stepper: Stepper) -> Iterator[str]:

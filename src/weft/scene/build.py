@@ -2,7 +2,6 @@
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path as FilePath
@@ -36,7 +35,6 @@ from weft.fabric.fabric import Fabric, fabric
 from weft.garment.garment import Garment
 from weft.garment.spline_panels import SplineGarment
 from weft.garment.triangulate import triangulate_piece
-from weft.integrators.feasible_start import feasible_start
 from weft.integrators.model import Model
 from weft.io import (
     knows_motion,
@@ -60,7 +58,6 @@ from weft.scene.scene import Scene
 from weft.scene.schema import SCENE_TYPES, ClothBlock, PinBlock, SceneFile
 from weft.scene.selection import select_vertices
 
-TRIAL_ROUNDS = 80  # of untangling, to say whether a start may be untangled
 Thing: TypeAlias = Cloth | Garment | SplineGarment
 T = TypeVar("T")
 B = TypeVar("B")
@@ -490,11 +487,10 @@ def _model_of(scene: Scene) -> Model:
         return scene.model()
     except StartError as error:
         assert scene.contact is not None
-        outlook, how = Outlook.CANNOT, "it is deep, or not of triangles alone"
-        if scene.cloth.embedding is None and not len(scene.loose):
-            model = scene.with_(contact=dataclasses.replace(scene.contact, resolve=True)).model()
-            with suppress(SceneError):
-                found = feasible_start(model, scene.cloth.vertices, TRIAL_ROUNDS)
-                outlook, how = Outlook.MAY, f"with `resolve: true` weft {found}"
+        trial = scene.with_(contact=dataclasses.replace(scene.contact, resolve=True))
+        try:
+            outlook, how = Outlook.MAY, f"with `resolve: true` weft {trial.resolved}"
+        except WeftError as reason:
+            outlook, how = Outlook.CANNOT, f"{reason}"
         error.hint = str(StartProblem(outlook, f"{how}. {error.hint}"))
         raise
