@@ -94,6 +94,47 @@ def test_a_product_after_a_slash_is_refused(text):
         to_si(text, "N/m", "fabric.shear", per_angle=True)
 
 
+@pytest.mark.parametrize(
+    "text, unit, expected",
+    [
+        ("7800 kg/m^3*0.2 mm", "kg/m^2", 1.56),
+        ("7800 kg/m^3 × (0.2 mm)", "kg/m^2", 1.56),
+        ("0.2 mm*7.8 g/cm^3", "kg/m^2", 1.56),
+        ("(0.2 mm)*(7800 kg/m^3)", "kg/m^2", 1.56),
+        ("7800 kg/m^3*0.2 mm/2", "kg/m^2", 0.78),
+        ("3*50 g/m^2", "kg/m^2", 0.15),
+        ("150 g/m^2/2", "kg/m^2", 0.075),
+        ("25 g/0.1 m^2", "kg/m^2", 0.25),
+        ("800 N/5 cm", "N/m", 16e3),
+        ("800 N per 50mm", "N/m", 16e3),
+        ("3 GPa*(0.1 mm)^3/12", "N*m", 2.5e-4),
+        ("-(1/2) m", "m", -0.5),
+        ("1/(2 m)", "1/m", 0.5),
+        ("1 /m", "1/m", 1.0),
+    ],
+)
+def test_products_and_quotients_of_quantities(text, unit, expected):
+    """Each number begins a factor with a unit of its own."""
+    assert to_si(text, unit) == pytest.approx(expected, rel=1e-14)
+
+
+@pytest.mark.parametrize("text", ["1/2 m", "6 m/2 s*3 s", "6 N/2 m s"])
+def test_a_quotient_of_quantities_with_two_meanings_is_refused(text):
+    with refused(UnitError, "unit", expected="two ways", hint="write"):
+        to_si(text, "m")
+
+
+def test_numbers_side_by_side_and_powers_of_numbers_are_refused():
+    with refused(UnitError, "quantity", expected="'7800 * 0.2 mm'"):
+        to_si("7800 0.2 mm", "m")
+    with refused(UnitError, "unit", expected="before '0.2'"):
+        to_si("7800 kg/m^3 0.2 mm", "kg/m^2")
+    with refused(UnitError, "unit", got="a mass per volume"):
+        to_si("7800 kg/m^3*0.2", "kg/m^2")
+    with pytest.raises(UnitError):
+        to_si("3**2 m", "m")
+
+
 def test_an_angle_is_no_number():
     for text, unit in (("5 deg", "1"), ("0.5 %", "rad"), ("1 N*rad", "N"), ("2 1", "rad")):
         with pytest.raises(UnitError):
@@ -129,7 +170,8 @@ def test_errors_say_which_dimension_is_wanted():
         ("1 (m", ("unit", "closing")),
         ("1 m)", ("unit", "opening")),
         ("1 m^(1/2)", ("unit", "whole number")),
-        ("1 /m", ("unit", "before")),
+        ("1 /m", ("unit", "a length")),
+        ("/m", ("quantity", "a number and a unit")),
         ("1 m/", ("unit", "after")),
         ("1 m**", ("unit", "power")),
         ("1 ()", ("unit", "a unit")),

@@ -3,11 +3,14 @@
     expression = ratio { "per" product }
     ratio      = product { "/" power }
     product    = power { ("*" | "·" | space) power }
-    power      = (name | "1" | "(" expression ")") [ "^" whole number ]
+    power      = (name | number | "(" expression ")") [ "^" whole number ]
 
 ``a/b/c`` is a/(b c). A product after a slash, ``a/b*c``, is rejected: programs read it as (a/b)*c,
 textile papers mean a/(b*c), and 0.6 gf/cm*deg would be wrong by a factor of 3283. ``^2`` may be
 written ``²``, ``**2`` or, after a name, ``2``.
+
+A number begins a factor with a unit of its own: ``kg/m^3*0.2 mm`` is (kg/m^3)*(0.2 mm), and
+``N/5 cm`` is N/(5 cm). Only a plain number over such a factor, ``1/2 m``, has two meanings.
 """
 
 import math
@@ -23,7 +26,11 @@ LONGEST = 200  # characters of a quantity
 LARGEST_POWER = 9
 EXAMPLES = "names such as kg, g, m, cm, mm, s, N, gf, Pa, deg"
 
-_TOKEN = re.compile(r"(?P<name>[A-Za-zµ%°]+)|(?P<number>[0-9]+)|(?P<op>[*/()^·+-])", re.ASCII)
+_TOKEN = re.compile(
+    r"(?P<name>[A-Za-zµ%°]+)|(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+    r"|(?P<op>[*/()^·+-])",
+    re.ASCII,
+)
 _SUPERSCRIPT = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+")
 _PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 
@@ -128,29 +135,47 @@ class _Reader:
 
     def _ratio(self) -> tuple[float, Dimension]:
         """Evaluate factors with ``*``, ``/`` or a space between; after a slash only ``/`` may
-        follow.
+        follow, or ``*`` and a number, which begins a ratio of its own.
         """
         first = self.at
         value = self._power()
-        above, below = [self._written(first)], list[str]()
+        above, below, over_number = [self._written(first)], list[str](), False
         while self.here is not None and self.here.text not in (")", "per"):
             divide = self._take("/")
             product = not divide and self._take("*", "·")
             if not (divide or product) and self.here.kind == "op" and self.here.text != "(":
                 self.refuse(f"*, / or a space after {self.read!r}")
-            start = self.at
-            factor = self._power()
+            if product and below and self._at_number() and not over_number:
+                return _times(value, self._ratio(), 1)
+            start, numbered = self.at, divide and self._at_number()
+            factor = self._numbered() if numbered else self._power()
+            over_number |= numbered
             written = self._written(start)
             if not divide and below:
                 top, bottom = "*".join(above), "*".join(below)
                 hint = f"write {top}/({bottom}*{written}) or {top}*{written}/{bottom}"
                 self.refuse("what has one meaning: this can be read in two ways", hint)
+            if numbered and value[1] == PLAIN != factor[1] and self.tokens[start].text != "(":
+                hint = "write the quotient as one number, as in '0.5 m', or parentheses: '1/(2 m)'"
+                self.refuse("what has one meaning: this can be read in two ways", hint)
             (below if divide else above).append(written)
             value = _times(value, factor, -1 if divide else 1)
         return value
 
+    def _at_number(self) -> bool:
+        """Return True if a number is next, in parentheses or not."""
+        after = self.tokens[self.at :]
+        return next((t.kind == "number" for t in after if t.text != "("), False)
+
+    def _numbered(self) -> tuple[float, Dimension]:
+        """Evaluate a number with the unit after it, as in ``N/5 cm``."""
+        value = self._power()
+        if self.here is not None and self.here.kind == "name" and self.here.text != "per":
+            value = _times(value, self._power(), 1)
+        return value
+
     def _power(self) -> tuple[float, Dimension]:
-        """Evaluate a unit, 1 or parentheses, with the power that follows."""
+        """Evaluate a unit, a number or parentheses, with the power that follows."""
         token = self.here
         if token is None or token.text in ("/", "*", "·", "per", ")", "^", "+", "-"):
             side = "after" if self.at else "before"
@@ -161,8 +186,11 @@ class _Reader:
             base = self.expression()
             if not self._take(")"):
                 self.refuse("a closing parenthesis")
-        elif token.text == "1":
-            base = (1.0, PLAIN)
+        elif token.kind == "number":
+            before = self.tokens[self.at - 2].text if self.at > 1 else "("
+            if token.text != "1" and before not in ("(", "*", "·", "/", "per"):
+                self.refuse(f"* or / before {token.text!r}")
+            base = (float(token.text), PLAIN)
         elif token.text in UNITS:
             base = UNITS[token.text]
         else:
@@ -186,13 +214,17 @@ class _Reader:
         if sign > 0:
             self._take("+")
         number = self.here
-        if number is None or number.kind != "number":
+        if number is None or not number.text.isdecimal():
             self.refuse(f"a whole number as power of {token.text!r}")
         self.at += 1
         power = sign * int(number.text)
         if abs(power) > LARGEST_POWER:
             self.refuse(f"a power from -{LARGEST_POWER} to {LARGEST_POWER}")
-        return base[0] ** power, add_powers(PLAIN, base[1], power)
+        try:
+            scale = base[0] ** power
+        except (OverflowError, ZeroDivisionError):
+            scale = math.inf
+        return scale, add_powers(PLAIN, base[1], power)
 
 
 def _times(

@@ -13,7 +13,10 @@ from weft.base.units.table import ANGLE, MOST, MOST_ELSE, PLAIN, Dimension, add_
 
 Quantity = float | str  # a number in SI, or text with a unit: 0.25 or "25 cm"
 
-_NUMBER = re.compile(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*(.*?)\s*$")
+_DIGITS = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_NUMBER = re.compile(rf"\s*([+-]?{_DIGITS})\s*(.*?)\s*$")
+# What begins with a plain factor or with parentheses, 3*0.2 mm or (2 mm)*(3 N/m), is all unit.
+_PRODUCT = re.compile(rf"\s*([+-]?)\s*((?:{_DIGITS}\s*[*/·⋅×](?!\*)|\([\s(]*[0-9.]).*?)\s*$")
 _YAML_TEXT = re.compile(r"\s*[+-]?[0-9]+[eE][+-]?[0-9]+\s*$")  # YAML 1.1 reads 1e-5 as text
 _LEAST = sys.float_info.min  # smaller numbers are subnormal and lose digits
 
@@ -89,9 +92,13 @@ def in_si(value: Yaml, unit: str, where: str | None = None) -> Yaml:
 
 
 def _split(value: str, unit: str, where: str | None) -> tuple[float, str]:
-    """Return the number and the unit of a text; the unit is empty for numbers such as 1e-5, which
-    YAML 1.1 reads as text.
+    """Return the number and the unit of a text, the unit with its factors (``kg/m^3*0.2 mm``).
+
+    The unit is empty for numbers such as 1e-5, which YAML 1.1 reads as text.
     """
+    product = _PRODUCT.match(value)
+    if product is not None:
+        return float(f"{product[1]}1"), product[2]
     match = _NUMBER.match(value)
     if match is None or match[2][:1] == ",":
         hint = f"write '{value.replace(',', '.')}'" if "," in value else None
@@ -113,6 +120,13 @@ def _split(value: str, unit: str, where: str | None) -> tuple[float, str]:
             where=where,
             expected=f"a unit after the number, like '{value.strip()} {unit}'",
             hint=f"a number without quotes is taken in {unit}",
+        )
+    if _NUMBER.match(match[2]) and not re.match("1(?![0-9.eE])", match[2]):
+        raise UnitError(
+            "quantity",
+            got=repr(value),
+            where=where,
+            expected=f"* or / before the second number, like '{match[1]} * {match[2]}'",
         )
     return number, match[2]
 
