@@ -9,6 +9,7 @@ import yaml
 from tests.refusals import refused
 from weft.base.errors import FabricError, UnitError
 from weft.fabric.fabric import ORIGINS, UNITS, fabric, known_ranges, preset_names
+from weft.run.plausibility import about_fabrics
 
 pytestmark = pytest.mark.quick
 
@@ -122,10 +123,28 @@ def test_numbers_far_from_all_fabrics_are_doubted(recwarn):
     assert not recwarn.list
     low, high = known_ranges()["shear"]
     assert (low, high) == (11.73, 800.0)
-    with pytest.warns(UserWarning, match=r"fabric.shear = 0.0103 N/m is 1.*e\+03 times below"):
+    with pytest.warns(UserWarning, match=r"shear = 0.0103 N/m, 1.*e\+03 times below"):
         fabric({"preset": "cotton", "shear": "0.0103 N/m"})
     with pytest.warns(UserWarning, match=r"density.*above.*is the unit"):
         fabric({"preset": "cotton", "density": "120 kg/m^2"})
+
+
+def test_odd_numbers_of_a_fabric_are_one_warning(tmp_path):
+    """With both directions, sourced numbers and ends of maps; scenes do not repeat them."""
+    (tmp_path / "mine.yaml").write_text(
+        "{preset: cotton, stretch: 1e8 N/m, density: {value: 12 kg/m^2, source: mine}, "
+        "shear: {map: hem, from: 40 N/m, to: 4e6 N/m}, bending: 0 N*m, thickness: 0.3 mm}"
+    )
+    with pytest.warns(UserWarning) as caught:
+        odd = fabric(tmp_path / "mine.yaml")
+    (text,) = [str(w.message) for w in caught]
+    assert "mine.yaml is unlike all fabrics" in text and text.endswith("what you mean?")
+    found = ["density = 12 kg/m^2", "stretch_warp", "stretch_weft", "shear = 4e+06 N/m"]
+    assert all(word in text for word in found) and "thickness" not in text
+    (zeros,) = about_fabrics([odd])
+    assert "bending_warp" in zeros and "bending_weft" in zeros and "stretch" not in zeros
+    (again,) = about_fabrics([dataclasses.replace(fabric("cotton"), shear=1e-9, density=1e4)])
+    assert "shear = 1e-09 N/m" in again and "density" in again
 
 
 def test_presets_say_what_was_measured():

@@ -108,7 +108,7 @@ def test_a_stretch_that_no_cloth_makes_is_named(run, tmp_path, monkeypatch):  # 
         "integrator: baraff_witkin_1998\n"
     )
     _, _, err = run("run", "s.yaml", "--out", "r")
-    assert "like no cloth" in err and "in one step" in err
+    assert "unlike all fabrics" in err and "in one step" in err
 
 
 def test_demo_beside_a_writer(run, tmp_path, monkeypatch):  # noqa: F811

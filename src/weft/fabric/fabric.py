@@ -5,7 +5,7 @@ Presets are stored in ``fabrics/*.yaml``. Every number has a source, which begin
 ``estimated: ...`` by us from what is known of such cloth.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib import resources
@@ -163,6 +163,8 @@ class Fabric:
     maps: Mapping[str, FabricMap] | None = None
     # tables of stiffness over direction, strain and curvature, that the numbers above scale
     arcsim: ArcsimTables | None = None
+    # fields and numbers [SI] that were compared with those of all presets when they were read
+    compared: frozenset[tuple[str, float]] = field(default=frozenset(), compare=False)
 
     def __repr__(self) -> str:
         title = f" ({self.title})" if self.title else ""
@@ -182,6 +184,12 @@ class Fabric:
             ends.setdefault(painted.weights, {})[name] = painted.to
         for weights, numbers in ends.items():
             yield weights, replace(self, maps=None, **numbers)  # type: ignore[arg-type]
+
+    @property
+    def numbers(self) -> list[tuple[str, float]]:
+        """The fields that every fabric has, with their values [SI] and those of their maps."""
+        maps = [(name, m.to) for name, m in (self.maps or {}).items() if name in UNITS]
+        return [*((name, getattr(self, name)) for name in UNITS), *maps]
 
     def number(
         self, name: str, weights: Callable[[str], Floats], otherwise: float = 0.0
@@ -375,6 +383,33 @@ def known_ranges() -> Mapping[str, tuple[float, float]]:
     presets = [fabric(name) for name in preset_names()]
     columns = {key: [getattr(p, key) for p in presets] for key in UNITS}
     return {key: (min(column), max(column)) for key, column in columns.items()}
+
+
+def range_doubt(
+    where: str, numbers: Iterable[tuple[str, float]], factor: float = FAR
+) -> str | None:
+    """Return a warning about the numbers of a fabric that are far from those of all presets.
+
+    Args:
+        where: name of the fabric in the warning.
+        numbers: fields with their values [SI]; 0 is assumed to be intended.
+        factor: factor outside the range of all presets from which a number is named.
+
+    Returns:
+        One sentence with all of these numbers, or None.
+    """
+    far = []
+    for key, value in numbers:
+        low, high = known_ranges()[key]
+        if value == 0.0 or low / factor <= value <= factor * high:
+            continue
+        times, side = (low / value, "below") if value < low else (value / high, "above")
+        unit = "" if UNITS[key] == "1" else f" {UNITS[key]}"
+        far.append(f"{key} = {value:.3g}{unit}, {times:.2g} times {side} ({low:.3g} to {high:.3g})")
+    if not far:
+        return None
+    units = "are the units what you mean?" if len(far) > 1 else "is the unit what you mean?"
+    return f"{where} is unlike all fabrics that weft knows: {'; '.join(far)}; {units}"
 
 
 def described_fields() -> list[tuple[str, str, str]]:

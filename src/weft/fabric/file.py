@@ -25,14 +25,13 @@ from weft.base.yaml_lines import Loc
 from weft.fabric.arcsim_file import read_arcsim
 from weft.fabric.fabric import (
     CURVES,
-    FAR,
     MAPPED,
     OPTIONAL,
     UNITS,
     Fabric,
     FabricMap,
     fabric,
-    known_ranges,
+    range_doubt,
 )
 
 _FIELDS = dataclasses.fields(Fabric)
@@ -178,10 +177,12 @@ def _build(document: FabricDocument, loc: Loc, where: str, name: str, depth: int
         made = Fabric(**fields)
     except FabricError as error:
         raise document.add_line(error, loc) from None
-    if where != name:  # not for presets themselves, which define the ranges
-        for key in [k for k in UNITS if k in given]:
-            _warn_if_far(key, given[key], f"{where}.{key}")
-    return made
+    if where == name:  # presets themselves define the ranges
+        return made
+    numbers = [pair for pair in made.numbers if pair[0] in given and pair not in made.compared]
+    if (doubt := range_doubt(where, numbers)) is not None:
+        warnings.warn(doubt, stacklevel=2)
+    return dataclasses.replace(made, compared=made.compared | {*numbers})
 
 
 def _split_pairs(document: FabricDocument, loc: Loc) -> FabricDocument:
@@ -220,18 +221,3 @@ def _split_sources(
             if isinstance(block, _Painted):
                 painted[key] = block
     return fields, sources, painted
-
-
-def _warn_if_far(key: str, value: float, where: str) -> None:
-    """Warn about a number far from those of all presets; 0 is assumed to be intended."""
-    low, high = known_ranges()[key]
-    if value == 0.0 or low / FAR <= value <= FAR * high:
-        return
-    factor = low / value if value < low else value / high
-    side = "below" if value < low else "above"
-    unit = "" if UNITS[key] == "1" else f" {UNITS[key]}"
-    warnings.warn(
-        f"{where} = {value:.3g}{unit} is {factor:.2g} times {side} all fabrics that weft knows "
-        f"({low:.3g} to {high:.3g}{unit}): is the unit what you mean?",
-        stacklevel=2,
-    )

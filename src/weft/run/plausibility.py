@@ -31,7 +31,7 @@ from weft.discretization.rod import Rod
 from weft.discretization.samples import Samples, principal_stretches, stretch_text
 from weft.energies.base import Energy
 from weft.energies.loads.settling_drag import Drag
-from weft.fabric.fabric import UNITS, Fabric, fabric, known_ranges, preset_names
+from weft.fabric.fabric import UNITS, Fabric, fabric, known_ranges, preset_names, range_doubt
 from weft.integrators.base import Stepper, StepSettings
 from weft.integrators.model import Model
 from weft.integrators.push_out import DEEPEST, find_inside
@@ -72,7 +72,7 @@ def scene_warnings(scene: SceneLike, stepper: Stepper) -> Iterator[str]:
     yield from about_equilibria(scene, stepper)
     yield from about_carried_air(scene)
     made = {id(f): f for f, s in scene.cloth.elements if not isinstance(s, Rod)}
-    yield from about_fabrics(made.values())
+    yield from dict.fromkeys(about_fabrics(made.values()))
     if not scene.cloth.seams:  # panels have their rest shape from the pattern
         yield from about_rest_shape(scene.cloth.samples(), scene.cloth.points)
     yield from about_bends(scene.cloth, scene.model().energies)
@@ -186,20 +186,25 @@ def _rubs(contact: SelfContact) -> bool:
 
 
 def about_fabrics(fabrics: Iterable[Fabric]) -> Iterator[str]:
-    """Yield warnings about numbers three orders of magnitude outside the range of known fabrics."""
+    """Yield a warning for each fabric with numbers three orders of magnitude outside the range of
+    known fabrics, and one for each with zeros; numbers that were read from text are checked then.
+    """
     for made in fabrics:
         # Reading all presets takes longer than a step, and a preset is within their range.
         if made.name in preset_names() and made == fabric(made.name):
             continue
-        for name, unit in UNITS.items():
-            value, (low, high) = getattr(made, name), known_ranges()[name]
-            if value == 0 and low > 0 and name != "damping":
-                yield f"fabric {made.name}: {name} is 0 {unit}; cloth has {low:.3g} to {high:.3g}"
-            elif value > 0 and not low / ORDERS <= value <= high * ORDERS:
-                yield (
-                    f"fabric {made.name}: {name} = {value:.3g} {unit} is like no cloth "
-                    f"({low:.3g} to {high:.3g}); is the unit right?"
-                )
+        where = f"fabric {made.name}"
+        numbers = [pair for pair in made.numbers if pair not in made.compared]
+        if (doubt := range_doubt(where, numbers, ORDERS)) is not None:
+            yield doubt
+        zeros = [
+            f"{name} (cloth has {low:.3g} to {high:.3g} {UNITS[name]})"
+            for name, value in made.numbers
+            for low, high in [known_ranges()[name]]
+            if value == 0 and low > 0 and name != "damping"
+        ]
+        if zeros:
+            yield f"{where} has zeros: {', '.join(zeros)}"
 
 
 def about_rest_shape(samples: Samples, points: Positions) -> Iterator[str]:

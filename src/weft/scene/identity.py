@@ -87,8 +87,8 @@ def _part(part: ClothPart | Region) -> YamlMapping:
 
 
 def _fabric_fields(fabric: Fabric) -> list[str]:
-    """Return the fields of a fabric that have a value; sources are no part of its identity."""
-    names = [f.name for f in dataclasses.fields(fabric) if f.name != "sources"]
+    """Return the fields of a fabric that have a value and are part of its identity."""
+    names = [f.name for f in dataclasses.fields(fabric) if f.compare and f.name != "sources"]
     return [name for name in names if getattr(fabric, name) is not None]
 
 
