@@ -13,7 +13,7 @@ from weft.energies.numpy_energy import NumpyEnergy
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:energy .* has no kernels"),
-    pytest.mark.filterwarnings("ignore:fabric.*below all fabrics"),
+    pytest.mark.filterwarnings("ignore:fabric.*all fabrics"),
 ]
 DT = 0.02
 

@@ -124,7 +124,7 @@ def test_a_frame_that_this_machine_computes_otherwise(tmp_path, monkeypatch):
 def test_a_folder_without_manifest_is_not_taken_for_a_new_one(tmp_path):
     run = simulate(tmp_path / "run", frames=4)
     (run.path / "manifest.json").unlink()
-    with refused(RunError, "run folder", hint="--resume"):
+    with refused(RunError, "run folder", hint="resume=True"):
         simulate(run.path, frames=3)
     with refused(RunError, "run folder", got="another scene"):
         simulate(run.path, frames=3, resume=True, scene=scene(gravity=MARS))

@@ -201,7 +201,7 @@ def test_longer_run_continues(tmp_path):
 
 def test_another_scene_is_refused(tmp_path):
     simulate(tmp_path / "run", frames=1)
-    with refused(RunError, "run folder", got="gravity", hint="--from"):
+    with refused(RunError, "run folder", got="gravity", hint="from_frame"):
         simulate(tmp_path / "run", frames=2, resume=True, scene=scene(gravity=(0.0, -1.6, 0.0)))
     with refused(RunError, "run folder", got="damping"):
         other = weft.Scene(weft.sheet(5, 5))

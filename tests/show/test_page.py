@@ -190,7 +190,7 @@ def test_too_large_a_page_is_refused_with_what_to_do(seen):
     size = sum(map(len, whole.blocks.values())) + len(json.dumps(whole.about))
     assert size < len(page(whole)) < size + 60_000  # the rest is the viewer
     content_of(seen, most=size)
-    with refused(RunError, "size of the page", got="7 frames", hint="--frames ::2"):
+    with refused(RunError, "size of the page", got="7 frames", hint="`frames=::2`"):
         content_of(seen, most=size - 1)
 
 

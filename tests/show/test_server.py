@@ -159,7 +159,7 @@ def test_a_damaged_frame_leaves_the_page_and_the_others(seen, tmp_path, damaged)
 
 
 def test_a_host_that_is_not_here_is_a_named_error(seen):
-    with refused(RunError, "server", hint="--host"):
+    with refused(RunError, "server", hint="`host=`"):
         ViewerServer(follow(seen.path), host="192.0.2.1")
 
 

@@ -67,8 +67,8 @@ def test_sheet_of_a_run(tmp_path):
     tiles = [picture[y : y + 60, x : x + 100] for y in (20, 110) for x in (30, 190)]
     assert any((tiles[0] != t).any() for t in tiles[1:])
     for bad, match in (
-        ({"sheet": 0}, ("--sheet", 0)),
-        ({"sheet": 401}, ("--sheet", 401, "1 to 400")),
+        ({"sheet": 0}, ("sheet", 0)),
+        ({"sheet": 401}, ("sheet", 401, "1 to 400")),
     ):
         with refused(RunError, match):
             run.render(tmp_path / "a.png", **bad)

@@ -1,5 +1,6 @@
 """``weft check``: every problem of a scene, pattern or mesh at once."""
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from weft.base.arrays import Angles, Floats, Ints
     from weft.discretization.mesh import TriangleMesh
     from weft.show.looks import Field
+
+# advice that this command follows itself
+_HERE = re.compile(r"(; | \()`weft check` (lists and )?draws (it|them)\)?")
 
 
 def check(
@@ -102,7 +106,7 @@ def check(
     found = look_at(path, set_ or [], scale=unit, uv_scale=uv_unit, **how)  # type: ignore[arg-type]
     for fact in found.facts:
         say(f"         {fact}")
-    say_problems(found.warnings, found.errors)
+    say_problems(found.warnings, [_HERE.sub("", str(e)) for e in found.errors])
     target = picture or path.with_suffix(".check.png")
     if found.marked is not None:
         mesh, ids = found.marked

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -65,9 +66,18 @@ def configure(device: str, threads: int | None) -> None:
     kernel.configure(device=device, threads=threads)
 
 
+_ARGUMENT = re.compile(r"(?<!`)`([a-z_]+)=([^`]*)`(?!`)")  # of a function, in messages
+
+
 def say(text: str, *, error: bool = False) -> None:
-    """Print one line to the terminal, as it is."""
-    new_console(error=error, soft_wrap=True).print(text)
+    """Print one line to the terminal, with options where it names arguments of Python."""
+    new_console(error=error, soft_wrap=True).print(_ARGUMENT.sub(_option, text))
+
+
+def _option(match: re.Match[str]) -> str:
+    """Return the option of a command that has the name of an argument: ``--frames 0:48``."""
+    name, value = match[1].replace("from_frame", "from").replace("_", "-"), match[2]
+    return f"--{name}" + (f" {value}" if value not in ("", "True") else "")
 
 
 def notes(*, silent: bool) -> Callable[[str], None]:

@@ -358,7 +358,7 @@ def write_animation(path: Path, animation: Animation) -> Sequence[str]:
 def _check_times(path: Path, animation: Animation) -> None:
     """Raise a RunError if a file cannot have frames between whole numbers."""
     if animation.shutter_numbers and format_to_write(path).even:
-        raise RunError("--shutter", got=path.suffix, expected="a file with times: USD, .npz, ...")
+        raise RunError("shutter", got=path.suffix, expected="a file with times: USD, .npz, ...")
 
 
 def write_over(
@@ -387,7 +387,7 @@ def write_over(
     over = format_to_write(path).over
     if over is None or over is not _format(asset).over:
         expected = f"both of one format: {suffixes('over')}"
-        raise RunError("--onto", got=f"{path.name} onto {asset.name}", expected=expected)
+        raise RunError("onto", got=f"{path.name} onto {asset.name}", expected=expected)
     _check_times(path, animation)
     return over(path, asset, animation, cloths, first)
 

@@ -32,9 +32,9 @@ class Convention:
 
     def __post_init__(self) -> None:
         if self.up not in get_args(Up):
-            raise RunError("--up", got=repr(self.up), expected="y or z")
+            raise RunError("up", got=repr(self.up), expected="y or z")
         if self.units not in UNITS:
-            raise RunError("--units", got=repr(self.units), expected=f"one of {', '.join(UNITS)}")
+            raise RunError("units", got=repr(self.units), expected=f"one of {', '.join(UNITS)}")
 
     @property
     def meters(self) -> float:

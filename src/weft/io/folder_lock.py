@@ -100,7 +100,7 @@ class FolderLock:
             got=got,
             where=self._folder.path,
             expected="one writer",
-            hint=f"{hint} folder with --out",
+            hint=f"{hint} folder with `out=`",
         )
 
 

@@ -16,7 +16,7 @@ from weft.base.errors import RunError, error_text
 from weft.base.input_file import open_ordinary
 from weft.io.files import INTACT, replacement
 
-REPAIR = "`weft doctor` says what is damaged; `weft run ... --resume` repairs it"
+REPAIR = "`weft doctor` says what is damaged; a run with `resume=True` repairs it"
 NO_LINKS = (
     "weft neither reads nor writes a run through links: put what it leads to in its place, or "
     "remove it and resume"
@@ -68,7 +68,7 @@ class SafeFolder:
         Raises:
             RunError: a file or link is in the way, or no permission.
         """
-        with self._system_errors("cannot make run folder", "choose another folder with --out"):
+        with self._system_errors("cannot make run folder", "choose another folder with `out=`"):
             if not self.path.absolute().name:
                 raise FileExistsError(errno.EEXIST, "the root of a disk")
             self.path.mkdir(parents=True, exist_ok=True)

@@ -157,7 +157,7 @@ def _check_device(name: str) -> str:
             "device",
             got=name,
             expected=f"one of {', '.join(['cpu', *known])}",
-            hint="run with --device cpu",
+            hint="run with `device=cpu`",
         )
     return name
 

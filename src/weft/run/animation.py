@@ -114,10 +114,10 @@ def _frame_times(
     """
     numbers = chosen.numbers(len(run), str(run.path))
     if fps is not None and not (math.isfinite(fps) and fps > 0):
-        raise RunError("--fps", got=fps, expected="must be > 0 [1/s]")
+        raise RunError("fps", got=fps, expected="must be > 0 [1/s]")
     if fps is not None and chosen.step != 1:
         raise RunError(
-            "--frames, --fps",
+            "frames, fps",
             got=f"a step of {chosen.step}, and {fps:g} fps",
             expected="one of the two",
         )
@@ -127,11 +127,11 @@ def _frame_times(
     own = math.ceil(start * (1 - 1e-12) - 1e-9)
     if first is None and (own > end + 1e-9 or (fps is None and own > start + 1e-9)):
         raise RunError(
-            "--frames",
+            "frames",
             got=f"frame {numbers[0]} of {run.fps:g} fps",
             where=run.path,
             expected=f"frames with whole numbers at {rate:g} fps, so that they keep their times",
-            hint="begin at another frame, or number frames anew (--first)",
+            hint="begin at another frame, or number frames anew (`first=`)",
         )
     times = [k / run.fps for k in numbers]
     if fps is not None:
@@ -375,7 +375,7 @@ def check_finite(run: Run, frame: int, x: Positions) -> None:
             got=f"{bad} positions that are not finite",
             where=run.path,
             expected="numbers",
-            hint="take earlier frames (--frames)",
+            hint="take earlier frames (`frames=`)",
         )
 
 

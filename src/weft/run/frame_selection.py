@@ -30,7 +30,7 @@ class FrameSelection:
         match = _TEXT.fullmatch("".join((text or ":").split()))
         step = int(match["step"] or 1) if match else 0
         if match is None or step < 1:
-            raise RunError("--frames", got=repr(text), expected=expected)
+            raise RunError("frames", got=repr(text), expected=expected)
         one, first, last = match["one"], match["first"] or 0, match["last"] or -1
         return FrameSelection(int(one or first), int(one or last), step)
 
@@ -47,7 +47,7 @@ class FrameSelection:
         ends = [k if k >= 0 else count + k for k in (self.first, self.last)]
         if not 0 <= ends[0] <= ends[1] < count:
             raise RunError(
-                "--frames",
+                "frames",
                 got=f"{self.first}:{self.last}",
                 expected=f"frames of 0 to {count - 1}",
                 where=where,
@@ -78,7 +78,7 @@ class Shutter:
     def __post_init__(self) -> None:
         if not (-1 <= self.opens < self.closes <= 1 and self.samples >= 2):
             raise RunError(
-                "--shutter, --samples",
+                "shutter, samples",
                 got=f"{self.opens:g} {self.closes:g}, {self.samples}",
                 expected="two times from -1 to 1 [frames], in order; 2 samples or more",
             )

@@ -32,10 +32,12 @@ from weft.discretization.samples import Samples, principal_stretches, stretch_te
 from weft.energies.base import Energy
 from weft.energies.loads.settling_drag import Drag
 from weft.fabric.fabric import UNITS, Fabric, fabric, known_ranges, preset_names, range_doubt
+from weft.integrators.adaptive import innermost
+from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import Stepper, StepSettings
 from weft.integrators.model import Model
 from weft.integrators.push_out import DEEPEST, find_inside
-from weft.integrators.quasi_static import QuasiStaticSettings
+from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.run.bends import about_bends
 from weft.run.scene_interface import SceneLike
 
@@ -423,15 +425,23 @@ def about_released(lines: Iterable[Json]) -> Iterator[str]:
         )
 
 
-def about_stretch(before: float, after: float, step: int) -> Iterator[str]:
-    """Yield a warning about a largest stretch that jumps in one step, or that no cloth has."""
+def about_stretch(before: float, after: float, step: int, stepper: Stepper) -> Iterator[str]:
+    """Yield a warning about a largest stretch that jumps in one step, or that no cloth has; it
+    advises what the stepper of the run is not.
+    """
     if not np.isfinite(after):
         yield f"step {step}: the stretch is {after}"
     elif after > 1 + JUMP and after - before > JUMP:
+        inner = innermost(stepper)
+        if isinstance(inner, QuasiStatic):
+            advice = ["take more `load_steps`"]
+        else:
+            advice = ["make `step` shorter"]
+            advice += ["say `adaptive: {}`"] * (inner is stepper)
+            advice += ["use `integrator: backward_euler`"] * (not isinstance(inner, BackwardEuler))
         yield (
             f"step {step}: the largest stretch went from {before:.3g} to {after:.3g} in one step; "
-            "the step is too long for this stiffness: make `step` shorter, say `adaptive: {}`, or "
-            "use `integrator: backward_euler`"
+            f"the step is too long for this stiffness: {', or '.join(advice)}"
         )
     elif after > LARGE >= before:
         yield f"step {step}: cloth is stretched {after:.3g} times its length"

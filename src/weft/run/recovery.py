@@ -175,7 +175,8 @@ def open_run(
             got=f"{', '.join(found)} of a run" + ("" if MANIFEST in found else f", no {MANIFEST}"),
             where=folder.path,
             expected="a folder without a run",
-            hint="--resume continues or repairs a run of this scene; or choose another with --out",
+            hint="`resume=True` continues or repairs a run of this scene; or choose another with "
+            "`out=`",
         )
     swept = folder.sweep()
     run = inspect_run(folder) if found else RunCondition()
@@ -237,5 +238,5 @@ def _refuse(folder: RunFolder, got: str, old: Json | None, new: Json) -> NoRetur
         got=f"{got} (differs in: {abbreviate(changed)})",
         where=folder.path,
         expected="a run of this scene",
-        hint="choose another folder with --out, or branch off a frame with --from K",
+        hint="choose another folder with `out=`, or branch off a frame with `from_frame=K`",
     )

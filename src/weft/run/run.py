@@ -49,7 +49,7 @@ class Run:
         pairs = zip([-1, *numbers], numbers)
         missing = [k for a, b in pairs for k in range(a + 1, min(b, a + 8))]
         if missing:
-            text = f"frames {abbreviate(missing)} of {path} are missing; `weft run ... --resume` "
+            text = f"frames {abbreviate(missing)} of {path} are missing; a run with `resume=True` "
             warnings.warn(text + "computes them anew", stacklevel=2)
         self._tessellated: dict[int | None, Tessellation] = {}
 

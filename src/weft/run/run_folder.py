@@ -183,7 +183,9 @@ class RunFolder:
                 got=number,
                 expected=f"0 to {last}",
                 where=self.path,
-                hint="it is missing; `weft run ... --resume` computes it anew" if missing else None,
+                hint="it is missing; a run with `resume=True` computes it anew"
+                if missing
+                else None,
             )
         return self.read(frame_name(number))
 

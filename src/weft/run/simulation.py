@@ -203,7 +203,7 @@ class Loop:
         """
         size = sum(np.asarray(a).nbytes for a in place.arrays().values())
         needed = (frames - place.frame) * (size + STEP_SIZE * self.steps)
-        hint = f"simulate fewer frames than {frames} (--frames), or elsewhere (--out)"
+        hint = f"simulate fewer frames than {frames} (`frames=`), or elsewhere (`out=`)"
         check_room(self.folder.path, needed, "seconds, fps", hint, SceneError)
 
     def advance(self, place: RunState, frames: int) -> Iterator[Progress]:
@@ -266,7 +266,8 @@ class Loop:
         self._ask_about_garments(place)
         before, self.stretched = self.stretched, self.stretch.percentiles(place.state.x)
         if not self.asked and place.state.t >= self._sewn_at:
-            questions = list(about_stretch(before["max"], self.stretched["max"], place.count))
+            stretches = before["max"], self.stretched["max"]
+            questions = list(about_stretch(*stretches, place.count, self.integrator))
             self.asked = bool(questions)
             _warn(questions)
 
@@ -388,8 +389,8 @@ class Loop:
         if different:
             yield (
                 f"frames {abbreviate(different)}: cannot be restored, because this machine or "
-                f"version computes other ones; `--from {max(different[0] - 1, 0)}` computes all "
-                "frames after it anew"
+                f"version computes other ones; `from_frame={max(different[0] - 1, 0)}` computes "
+                "all frames after it anew"
             )
         if foreign:
             yield (

@@ -46,6 +46,6 @@ class StepReplay:
                 expected="the steps of the run, computed again",
                 where=self.folder.path,
                 hint="weft, this machine or the scene's files have changed since: simulate at a "
-                "higher rate (fps: 96), and export with --fps 24",
+                "higher rate (fps: 96), and export with `fps=24`",
             )
         return [first, *steps[:-1], last]

@@ -51,7 +51,7 @@ def asset_cloths(
         chosen = {0: None}
     if not chosen or len(prims) > len(parts):
         raise RunError(
-            "--onto, --prim",
+            "onto, prim",
             got=f"{asset.name}, and {len(prims)} meshes of it for {len(parts)} cloths",
             expected=f"an asset from which cloth came, or a mesh for each cloth: "
             f"{', '.join(str(f) for f in files if f)}",

@@ -154,7 +154,7 @@ def _check_scene(path: Path, overrides: Sequence[str], found: Findings) -> Trian
     if first is not None:
         found.facts.append(
             f"{file.shot}: {file.preroll} frames of pre-roll; frame 0 is number {first:g} "
-            f"(weft export --first {first:g})"
+            f"(`weft export RUN FILE --first {first:g}`)"
         )
     found.facts.append(
         f"{loaded.frames} frames at {loaded.fps:g} fps, fabric {cloth.fabric_names}, "

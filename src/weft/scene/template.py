@@ -121,7 +121,9 @@ def fill_variables(document: D) -> D:
             expected = f"one of {', '.join(known)}" if known else "no variable"
             raise document.field_error(loc, got, expected, did_you_mean(name, known))
         if variables[name] is None:
-            hint = f"--set {VARIABLES}.{name}=..., or in a file that includes this one"
+            hint = (
+                f"in a file that includes this one, or by `weft run --set {VARIABLES}.{name}=...`"
+            )
             raise document.field_error((VARIABLES, name), None, "a value", hint)
         return fill(variables[name], (VARIABLES, name), (*around, name))
 

@@ -41,7 +41,7 @@ def write_alembic(path: Path, animation: Animation) -> Sequence[str]:
         RunError: no Blender, one that fails, or z up.
     """
     if animation.convention.up != "y":
-        raise RunError("--up", got="z", expected="y: Alembic files are y up by convention")
+        raise RunError("up", got="z", expected="y: Alembic files are y up by convention")
     first = animation.moment(0)
     names = distinct([s.name for s in animation.shapes])
     with in_blender(WHAT, RunError) as job, atomic_path(path) as new:

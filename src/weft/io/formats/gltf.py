@@ -42,13 +42,13 @@ def write_gltf(path: Path, animation: Animation) -> Sequence[str]:
     c = animation.convention
     if (c.up, c.units) != ("y", "m"):
         expected = "y and m: glTF files are in meters, y up, by their specification"
-        raise RunError("--up, --units", got=f"{c.up}, {c.units}", expected=expected)
+        raise RunError("up, units", got=f"{c.up}, {c.units}", expected=expected)
     kept = animation.with_layers().thin(MOST_TARGETS)
     notes = []
     if kept.count < animation.count:
         notes.append(
             f"{kept.count} of {animation.count} frames (a glTF viewer keeps all of them "
-            "in memory); --frames A:B:STEP chooses"
+            "in memory); `frames=A:B:STEP` chooses"
         )
     moments = list(kept)
     times = np.array([m.t - moments[0].t for m in moments])

@@ -33,7 +33,7 @@ def write_pc2(path: Path, animation: Animation) -> Sequence[str]:
         for moment in animation:
             file.write(np.ascontiguousarray(moment.positions[0], dtype="<f4").tobytes())
     notes = [
-        "no faces in this format: export a frame as .obj with the same --up and --units "
+        "no faces in this format: export a frame as .obj with the same `up=` and `units=` "
         "for the mesh"
     ]
     if len(animation.shapes) > 1:

@@ -49,7 +49,7 @@ def write_usd_layer(
             few time codes.
     """
     if path.suffix.lower() == ".usdz":
-        raise RunError("--onto", got=path.name, expected=".usdc, .usda or .usd: a layer")
+        raise RunError("onto", got=path.name, expected=".usdc, .usda or .usd: a layer")
     with open_stage(asset, cloths[0].prim, PLAIN) as stage:
         code = _time_codes(stage, asset, animation, first)
         start = code(animation.moment(0).t)
@@ -122,7 +122,7 @@ def _time_codes(
             got=f"frames up to {last:g}",
             where=f"{asset}{prim.GetPath()}",
             expected=f"at most {end:g}, where the stage ends",
-            hint="choose frames (--frames 0:48), or let the stage last longer",
+            hint="choose frames (`frames=0:48`), or let the stage last longer",
         )
     return code
 

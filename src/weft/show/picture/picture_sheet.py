@@ -36,7 +36,7 @@ class PictureSheet:
             RunError: none, or more than ``MOST``.
         """
         if not 1 <= count <= MOST:
-            raise RunError("--sheet", got=count, expected=f"1 to {MOST} frames")
+            raise RunError("sheet", got=count, expected=f"1 to {MOST} frames")
         places = np.linspace(0, frames - 1, min(count, frames))
         return PictureSheet(style, np.unique(np.round(places).astype(int)).tolist())
 

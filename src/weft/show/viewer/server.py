@@ -255,5 +255,5 @@ def _listen(host: str, port: int, pages: PageServer) -> ThreadingHTTPServer:
         "server",
         got=f"{host}: {error.strerror or error if error else ''}",
         expected="an address of this machine",
-        hint="choose another --host",
+        hint="choose another `host=`",
     )

@@ -190,7 +190,7 @@ class _PardisoEngine:
                 "PARDISO",
                 got=f"error {error.value} in phase {phase}",
                 expected="none",
-                hint="run with solver.linear=pcg",
+                hint="take `linear: pcg`",
             )
         return error.value
 

@@ -16,16 +16,22 @@ class Outcome(enum.Enum):
 
     CONVERGED = "converged"
     STOPPED = "stopped after the iterations asked for, at a lower potential than it began with"
-    MAX_ITERATIONS = "the iteration limit was reached: use a smaller step, or raise the limit"
+    MAX_ITERATIONS = (
+        "the iteration limit was reached: use a smaller step (equilibria: more load_steps), or "
+        "raise max_iterations"
+    )
     STALLED = (
         "the line search found no lower energy: the state may be at round-off of its minimum, "
-        "or the Hessian indefinite; use psd=PROJECTED or a smaller step"
+        "or the Hessian indefinite; use a smaller step, or psd=PROJECTED in place of EXACT"
     )
     NOT_DESCENT = (
         "the direction is uphill because the matrix is not positive definite; "
-        "use psd=PROJECTED or a smaller step"
+        "use a smaller step, or psd=PROJECTED in place of EXACT"
     )
-    INDEFINITE = "the matrix is not positive definite; use psd=PROJECTED or a smaller step"
+    INDEFINITE = (
+        "the matrix is not positive definite: use a smaller step, or psd=PROJECTED in place of "
+        "EXACT"
+    )
     STRETCHED = (
         "cloth stretches by more than the limit even in the smallest step: raise adaptive.limit, "
         "or look for a jump in what moves it"
