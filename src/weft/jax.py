@@ -58,9 +58,14 @@ def _apply(host: HostFunction, values: Sequence[Tensor]) -> Sequence[Tensor]:
     def ahead(*values: Tensor) -> Any:
         return on_host(lambda *arrays: host.run(True, *arrays), results, *values), values
 
+    def pull_back(*arrays: Any) -> Any:
+        found = host.pull_back(*arrays)
+        host.forget()  # JAX keeps functions that it called in its caches
+        return found
+
     def back(values: Any, by: Any) -> Any:
         kinds = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in values]
-        return on_host(host.pull_back, kinds, *values, *by)
+        return on_host(pull_back, kinds, *values, *by)
 
     function.defvjp(ahead, back)
     found: Sequence[Tensor] = function(*values)

@@ -1,7 +1,9 @@
 """``weft.torch`` and ``weft.jax``, where PyTorch and JAX are installed."""
 
+import gc
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -12,6 +14,8 @@ import weft.torch
 from tests.adjoint.cases import hung
 from tests.refusals import refused
 from weft.adjoint import EnergyLoss, Rollout
+from weft.adjoint.host_function import HostFunction
+from weft.adjoint.rollout import Trajectory
 from weft.base.errors import SceneError
 
 RUN = {"frames": 2, "fps": 100.0}
@@ -244,3 +248,72 @@ def test_jax_refuses(jax, scene):
             f(value)
     with pytest.raises(Exception, match="fabric.shear = -1"):  # JAX has a class of its own for it
         weft.jax.rollout(scene, {"fabric.shear": -1.0}, **RUN)[0].block_until_ready()
+
+
+def doubled(monkeypatch):
+    """Let every gradient be twice what it is."""
+    right = Trajectory.pull_back
+
+    def wrong(self, *args, **kwargs):
+        gradient, notes = right(self, *args, **kwargs)
+        return {name: 2 * g for name, g in gradient.items()}, notes
+
+    monkeypatch.setattr(Trajectory, "pull_back", wrong)
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_a_gradient_is_checked_by_one_more_run(scene, monkeypatch, wrong):
+    """What ``check=True`` of both packages calls, of a rollout and of a loss."""
+    adjoint = weft.Adjoint(scene, numpy_loss, NAMES, **RUN)
+    values = [adjoint.parameter(n).value[None] for n in NAMES]
+    made = lambda _: Rollout(scene, NAMES, **RUN)  # noqa: E731
+    for host in (HostFunction(scene, made, 1, True), HostFunction(adjoint, lambda a: a, 1, True)):
+        with monkeypatch.context() as patch, warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            if wrong:
+                doubled(patch)
+            found = host.run(True, *values)
+            host.pull_back(*values, *(np.ones_like(a) for a in found))
+        assert [str(w.message).startswith("gradient NOT CONFIRMED") for w in caught] == [
+            True
+        ] * wrong
+
+
+def test_a_gradient_that_cannot_be_checked_is_said(scene):
+    loose = scene.with_(settings=weft.StepSettings(tolerance=1.0))
+    host = HostFunction(loose, lambda s: Rollout(s, ["positions"], **RUN), 1, True)
+    values = np.array(loose.cloth.points)[None]
+    found = host.run(True, values)
+    with pytest.warns(UserWarning, match="not checked.*smaller settings.tolerance"):
+        host.pull_back(values, *(np.ones_like(a) for a in found))
+    with refused(SceneError, "check", expected="a parameter beside"):
+        HostFunction(scene, lambda s: Rollout(s, ["pins.pin.targets"], **RUN), 1, True)
+
+
+def test_torch_check(torch, scene, monkeypatch):
+    doubled(monkeypatch)
+    gravity = torch.tensor([0.0, -9.81, 0.0], dtype=torch.float64, requires_grad=True)
+    x, _ = weft.torch.rollout(scene, {"gravity": gravity}, check=True, **RUN)
+    with pytest.warns(UserWarning, match="gradient NOT CONFIRMED"):
+        (x**2).sum().backward()
+
+
+def test_jax_check(jax, scene, monkeypatch):
+    doubled(monkeypatch)
+
+    def f(g):
+        return (weft.jax.rollout(scene, {"gravity": g}, check=True, **RUN)[0] ** 2).sum()
+
+    with jax.enable_x64(True), pytest.warns(UserWarning, match="gradient NOT CONFIRMED"):
+        jax.block_until_ready(jax.grad(f)(jax.numpy.array([0.0, -9.81, 0.0])))
+
+
+def test_jax_keeps_no_states(jax, scene):
+    """JAX keeps what it called in caches; states of runs are not among it."""
+
+    def f(g):
+        return (weft.jax.rollout(scene, {"gravity": g}, **RUN)[0] ** 2).sum()
+
+    jax.block_until_ready(jax.grad(f)(jax.numpy.array([0.0, -9.81, 0.0])))
+    gc.collect()
+    assert not [o for o in gc.get_objects() if isinstance(o, Trajectory)]

@@ -7,13 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-import numpy as np
-
 from weft.adjoint.losses import Loss, check_answer
 from weft.adjoint.parameters import Parameter
 from weft.adjoint.rollout import MOST, Rollout, Shapes, Trajectory
-from weft.adjoint.run_check import ROUND_OFF, RunCheck, check_run
-from weft.adjoint.scene_parameters import TARGETS
+from weft.adjoint.run_check import RunCheck
 from weft.base.arrays import Floats
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
@@ -114,11 +111,22 @@ class Adjoint(Rollout):
         """Return what is differentiated: the loss."""
         return (self._loss(found)[0],)
 
-    def multiply(self, found: Trajectory, by: Sequence[Floats]) -> dict[str, Floats]:
-        """Return a factor times the gradient of the loss."""
+    def multiply(
+        self, found: Trajectory, by: Sequence[Floats], check: bool = False
+    ) -> tuple[dict[str, Floats], RunCheck | None]:
+        """Return a factor times the gradient of the loss; and with ``check`` its comparison with
+        one more run.
+        """
         _, by_x, by_v = self._loss(found)
-        gradient, _ = found.pull_back(by_x, by_v, loss=self.loss)
-        return {name: by[0] * each for name, each in gradient.items()}
+        gradient, notes = found.pull_back(by_x, by_v, loss=self.loss)
+        product = {name: by[0] * each for name, each in gradient.items()}
+        if not check:
+            return product, None
+        return product, self.check_gradient(gradient, found, by_x, by_v, notes["correction"])
+
+    def functional(self, found: Trajectory, by_x: Floats, by_v: Floats) -> float:
+        """Return the loss of a run."""
+        return self._loss(found)[0]
 
     def _loss(self, found: Trajectory) -> tuple[float, Floats, Floats]:
         """Return the loss and its derivatives; one with a method ``of`` is bound to the model."""
@@ -139,18 +147,12 @@ class Adjoint(Rollout):
                 parameters that are all ``targets``.
             SimulationError: a step that does not converge.
         """
-        movable = [n for n in self.parameters if not n.endswith(TARGETS)]
-        if check and not movable:
-            raise SceneError(
-                "check",
-                got=f"by {', '.join(self.parameters)} alone",
-                expected="a parameter beside them",
-                hint="pins.NAME.translation is one that a scene can be given",
-            )
+        if check:
+            self.movable()
         derivatives = self.derivatives()  # errors come before the run
         clock, f = time.perf_counter(), self.forward
         trajectory = self.run()
-        kept, x = trajectory.kept, trajectory.x
+        kept = trajectory.kept
         value, by_x, by_v = self._loss(trajectory)
         size, forward = kept.bytes, time.perf_counter() - clock
         clock = time.perf_counter()
@@ -166,22 +168,8 @@ class Adjoint(Rollout):
             kept=size,
         )
         if check:
-            moved_by = float(np.abs(by_x).sum() + np.abs(by_v).sum() / f.dt)
-            noise = report.correction * moved_by + ROUND_OFF * float(np.abs(by_x * x).sum())
-            found = self._check_gradient({n: gradient[n] for n in movable}, value, noise)
+            found = self.check_gradient(gradient, trajectory, by_x, by_v, report.correction)
             report = dataclasses.replace(report, check=found)
             if found.tells and not found.agrees:
                 warnings.warn(f"gradient {found}", stacklevel=2)
         return Derivative(value, gradient, report)
-
-    def _check_gradient(
-        self, gradient: Mapping[str, Floats], value: float, noise: float
-    ) -> RunCheck:
-        """Compare the gradient with one more run along it."""
-        starts = {n: self._named[n].value for n in gradient}
-        sizes = {n: self._named[n].size for n in gradient}
-
-        def value_at(change: Mapping[str, Floats]) -> float:
-            return self.with_values({n: starts[n] + c for n, c in change.items()}).value()
-
-        return check_run(gradient, sizes, value, noise, value_at)

@@ -1,5 +1,6 @@
 """Runs as a function of arrays with a vector-Jacobian product, as PyTorch and JAX call it."""
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -8,6 +9,7 @@ import numpy as np
 from weft import kernel
 from weft.adjoint.processes import call_side_by_side
 from weft.adjoint.rollout import Rollout, Trajectory
+from weft.adjoint.run_check import RunCheck
 from weft.base.arrays import Floats
 from weft.base.errors import SceneError
 
@@ -28,6 +30,7 @@ class HostFunction:
         things: a scene or adjoint, or a list of them.
         make: returns the rollout of one of them, with the parameters that are the arguments.
         processes: number of processes that runs are divided among.
+        check: compare every vector-Jacobian product with one more run (``run_check``).
 
     Attributes:
         many: whether a list was given, so that results have an axis of scenes.
@@ -39,13 +42,22 @@ class HostFunction:
         SceneError: an empty list; scenes with different shapes of arguments or results.
     """
 
-    def __init__(self, things: Any, make: Callable[[Any], Rollout], processes: int) -> None:
+    def __init__(
+        self,
+        things: Any,
+        make: Callable[[Any], Rollout],
+        processes: int,
+        check: bool = False,
+    ) -> None:
         self.many = isinstance(things, list | tuple)
         every = things if self.many else [things]
         if not every:
             raise SceneError("scenes of a rollout", got="none", expected="at least one")
         made = {id(thing): make(thing) for thing in every}  # a scene may occur several times
         self.each, self.processes = [made[id(thing)] for thing in every], processes
+        self.check = check
+        if check:
+            self.each[0].movable()
         self.names = self.each[0].parameters
         self.shapes, self.results = self.each[0].shapes()
         for k, rollout in enumerate(self.each):
@@ -85,14 +97,26 @@ class HostFunction:
         return _stack([results for results, _ in found])
 
     def pull_back(self, *arrays: Floats) -> list[Floats]:
-        """Return the derivatives by the arguments; ``arrays``: these, and those by the results."""
+        """Return the derivatives by the arguments; ``arrays``: these, and those by the results.
+
+        A warning is given if a run that checks them does not confirm them.
+        """
         count = len(self.names)
         rows, by = self._rows(arrays[:count]), zip(*arrays[count:], strict=True)
         if any(key not in self._kept for key, _ in rows):
             self.run(True, *arrays[:count])
-        calls = [(self._kept[key], each) for (key, _), each in zip(rows, by, strict=True)]
+        pairs = zip(rows, by, strict=True)
+        calls = [(self._kept[key], each, self.check) for (key, _), each in pairs]
         found = self._call(_pull_back, calls)
-        return _stack([[gradient[n] for n in self.names] for gradient in found])
+        for k, (_, check) in enumerate(found):
+            if check is not None and not check.confirms:
+                world = f" of world {k % len(self.each)}" if len(found) > 1 else ""
+                warnings.warn(f"gradient{world} {check}", stacklevel=2)
+        return _stack([[gradient[n] for n in self.names] for gradient, _ in found])
+
+    def forget(self) -> None:
+        """Forget the states that ``run`` kept; ``pull_back`` computes them again."""
+        self._kept = {}
 
     def _call(self, function: Callable[..., T], calls: Sequence[tuple[Any, ...]]) -> list[T]:
         with kernel.use(device=self.context.device, threads=self.context.threads):
@@ -120,5 +144,7 @@ def _run(
     return moved.answer(found), found if keep else None
 
 
-def _pull_back(trajectory: Trajectory, by: Sequence[Floats]) -> dict[str, Floats]:
-    return trajectory.rollout.multiply(trajectory, by)
+def _pull_back(
+    trajectory: Trajectory, by: Sequence[Floats], check: bool
+) -> tuple[dict[str, Floats], RunCheck | None]:
+    return trajectory.rollout.multiply(trajectory, by, check)

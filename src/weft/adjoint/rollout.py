@@ -17,7 +17,8 @@ from weft.adjoint.parameter_directions import NumberDerivative
 from weft.adjoint.parameters import Parameter, ParameterDerivative, check_names
 from weft.adjoint.recorded_run import RecordedRun, RunCheckpoints
 from weft.adjoint.reverse_step import step_back
-from weft.adjoint.scene_parameters import scene_parameters
+from weft.adjoint.run_check import ROUND_OFF, RunCheck, check_run
+from weft.adjoint.scene_parameters import TARGETS, scene_parameters
 from weft.adjoint.tangent import tangents
 from weft.base.arrays import ArrayArgument, Floats
 from weft.base.errors import SceneError
@@ -154,12 +155,67 @@ class Rollout:
         """Return what is differentiated: positions and velocities of all frames."""
         return found.x, found.v
 
-    def multiply(self, found: "Trajectory", by: Sequence[Floats]) -> dict[str, Floats]:
+    def multiply(
+        self, found: "Trajectory", by: Sequence[Floats], check: bool = False
+    ) -> tuple[dict[str, Floats], RunCheck | None]:
         """Return the vector-Jacobian product: derivatives by the parameters, from those by
-        ``answer``.
+        ``answer``; and with ``check`` its comparison with one more run.
         """
         by_x, by_v = by
-        return found.pull_back(by_x, by_v)[0]
+        gradient, notes = found.pull_back(by_x, by_v)
+        if not check:
+            return gradient, None
+        return gradient, self.check_gradient(gradient, found, by_x, by_v, notes["correction"])
+
+    def functional(self, found: "Trajectory", by_x: Floats, by_v: Floats) -> float:
+        """Return the function of the frames whose gradient a check compares: the one that is linear
+        with the derivatives ``by_x`` and ``by_v``.
+        """
+        return float((by_x * found.x).sum() + (by_v * found.v).sum())
+
+    def movable(self) -> list[str]:
+        """Return the parameters that a check can change: all but ``targets`` of pins.
+
+        Raises:
+            SceneError: there are none.
+        """
+        names = [n for n in self.parameters if not n.endswith(TARGETS)]
+        if not names:
+            raise SceneError(
+                "check",
+                got=f"by {', '.join(self.parameters)} alone",
+                expected="a parameter beside them",
+                hint="pins.NAME.translation is one that a scene can be given",
+            )
+        return names
+
+    def check_gradient(
+        self,
+        gradient: Mapping[str, Floats],
+        found: "Trajectory",
+        by_x: Floats,
+        by_v: Floats,
+        correction: float,
+    ) -> RunCheck:
+        """Compare a gradient with one more run, in which all movable parameters are changed along
+        it.
+
+        Args:
+            gradient: derivatives of ``functional``, by name.
+            found: the run that was differentiated.
+            by_x, by_v: derivatives by its frames, as for ``Trajectory.pull_back``.
+            correction: [m] by which its steps are not converged.
+        """
+        names, named = self.movable(), self._named
+        moved_by = float(np.abs(by_x).sum() + np.abs(by_v).sum() / self.forward.dt)
+        noise = correction * moved_by + ROUND_OFF * float(np.abs(by_x * found.x).sum())
+
+        def value_at(change: Mapping[str, Floats]) -> float:
+            other = self.with_values({n: named[n].value + c for n, c in change.items()})
+            return self.functional(other.run(keep=False), by_x, by_v)
+
+        sizes, value = {n: named[n].size for n in names}, self.functional(found, by_x, by_v)
+        return check_run({n: gradient[n] for n in names}, sizes, value, noise, value_at)
 
     def derivatives(self) -> dict[str, ParameterDerivative]:
         """Return the derivatives by all parameters before a pass backwards, by name.

@@ -39,6 +39,11 @@ class RunCheck:
         """True if the other run changes the loss as the gradient predicts, within ``TOLERANCE``."""
         return abs(self.measured - self.predicted) <= TOLERANCE * abs(self.predicted)
 
+    @property
+    def confirms(self) -> bool:
+        """True if the other run tells something and agrees, or if there is nothing to check."""
+        return self.predicted == 0.0 or (self.tells and self.agrees)
+
     def __str__(self) -> str:
         moved = f"a run with parameters changed by {self.step:.1g} of their sizes"
         if self.predicted == 0.0:

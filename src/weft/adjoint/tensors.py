@@ -34,6 +34,7 @@ class Framework(ABC):
         fps: Rate = 30.0,
         memory: float = MOST,
         processes: Count = 1,
+        check: bool = False,
     ) -> tuple[Tensor, Tensor]:
         """Run a scene, or several scenes side by side, with values of parameters from tensors.
 
@@ -51,6 +52,9 @@ class Framework(ABC):
             memory: [B] that states of all runs may take until the pass backwards; those that do not
                 fit are computed again, bitwise equal.
             processes: number of processes that scenes, and the rows of ``vmap``, are divided among.
+            check: compare every gradient with one more run of its scene, in which all parameters
+                (but ``targets`` of pins) are changed a little along the gradient. A warning is
+                given if that run does not confirm the gradient.
 
         Returns:
             Positions [m] and velocities [m/s] of the vertices, (frames+1,n,3), or
@@ -66,19 +70,24 @@ class Framework(ABC):
         def make(scene: Simulated) -> Rollout:
             return Rollout(scene, list(parameters), frames=frames, fps=fps, memory=memory)
 
-        x, v = self._call(HostFunction(scene, make, processes), parameters)
+        x, v = self._call(HostFunction(scene, make, processes, check), parameters)
         return x, v
 
     @checked(SceneError)
     def loss(
-        self, adjoint: Adjoint | Sequence[Adjoint], parameters: Values, *, processes: Count = 1
+        self,
+        adjoint: Adjoint | Sequence[Adjoint],
+        parameters: Values,
+        *,
+        processes: Count = 1,
+        check: bool = False,
     ) -> Tensor:
         """Return the loss of a run with values of parameters from tensors.
 
         Args:
             adjoint: a ``weft.Adjoint``, or a list of N.
             parameters: see ``rollout``; they replace the parameters of the adjoint.
-            processes: see ``rollout``.
+            processes, check: see ``rollout``.
 
         Returns:
             The loss, or N losses.
@@ -87,7 +96,7 @@ class Framework(ABC):
             SceneError: see ``rollout``.
             SimulationError: a step that does not converge.
         """
-        host = HostFunction(adjoint, lambda a: a.again(a.scene, list(parameters)), processes)
+        host = HostFunction(adjoint, lambda a: a.again(a.scene, list(parameters)), processes, check)
         return self._call(host, parameters)[0]
 
     def _call(self, host: HostFunction, parameters: Values) -> list[Tensor]:

@@ -346,11 +346,13 @@ class Integrator(ABC):
         early = self.settings.iteration_limit > 0
         self._solver = Solver(self.settings.linear, early=early)
 
-    @cached_property
+    @property
     def careful(self) -> "Integrator":
         """This integrator with effort ``converged``: its steps are solved to the tolerance."""
-        if self.settings.effort == "converged":
-            return self
+        return self if self.settings.effort == "converged" else self._converged
+
+    @cached_property
+    def _converged(self) -> "Integrator":
         other = copy.copy(self)
         other.settings = dataclasses.replace(self.settings, effort="converged")
         return other

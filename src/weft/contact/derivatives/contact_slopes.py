@@ -8,6 +8,7 @@ the rules of ``contact.barrier.stiffness``. As long as it stays, derivatives pas
 changes, its derivative by the contact forces is left out (``StepCotangents.stiffness_adapted``).
 """
 
+import weakref
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -38,7 +39,8 @@ class ContactSlopes:
     def __init__(
         self, term: "ContactEnergy", step: Step, x: WarpArray, at: Floats | None = None
     ) -> None:
-        self.term, self.step, self.x, self.at = term, step, x, at
+        self.term: ContactEnergy = weakref.proxy(term)  # the term keeps its slopes
+        self.step, self.x, self.at = step, x, at
         self.n, self.points = term.embedded.n, len(step.state.x)
         self.y = np.array(kernel.numpy(term.put(x)))
         self.by_stiffness = 0.0  # by the logarithm of contact's stiffness

@@ -1,5 +1,6 @@
 """Conjugate gradients, preconditioned by the inverses of the 3x3 diagonal blocks (block Jacobi)."""
 
+import weakref
 from dataclasses import dataclass
 
 import warp as wp
@@ -112,7 +113,7 @@ class PcgWork:
         sizes = (pattern.n, pattern.n_blocks, pattern.n_blocks)
         self.blocks = tuple(kernel.empty(size, wp.int32) for size in sizes)  # of ``list_blocks``
         rows = (pattern.device_row_start[:-1], *self.blocks)
-        self.iterations = ConjugateGradients(rows, self, DELAY, worth)
+        self.iterations = ConjugateGradients(rows, weakref.proxy(self), DELAY, worth)
 
     def precondition(self, r: WarpArray, z: WarpArray) -> list[Recorded]:
         """Record the launch that computes z = D^-1 r."""

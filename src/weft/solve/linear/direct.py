@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _SYMMETRIC_POSITIVE_DEFINITE, _SYMMETRIC = 2, -2  # PARDISO's matrix types
 _NOT_POSITIVE = -4  # PARDISO's error code for a pivot that is not positive
 _WORTH_THREADS = 1000  # block rows; below, one thread factorizes as fast as two
+_C_TYPES = {"<f8": ctypes.c_double, "<i4": ctypes.c_int32, "<i8": ctypes.c_int64}
 _SYMBOLIC, _NUMERIC, _SOLVE, _RELEASE = 11, 22, 33, -1  # PARDISO's phases
 
 
@@ -137,8 +138,7 @@ class _PardisoEngine:
         self._solver.iparm[[0, 1]] = 1, 2
         # Arguments of a call before and after its phase; they point to arrays of this object.
         ps, (one, none) = self._solver, (ctypes.byref(ctypes.c_int32(k)) for k in (1, 0))
-        place = ps.pt.ctypes.data_as(ctypes.POINTER(ps._pt_type[0]))
-        self._handle = place, one, one, ctypes.byref(ctypes.c_int32(kind))
+        self._handle = _pointer(ps.pt), one, one, ctypes.byref(ctypes.c_int32(kind))
         arrays = (_pointer(a) for a in (self._values, self._start, self._column, ps.perm))
         size = ctypes.byref(ctypes.c_int32(self._size))
         self._matrix = size, *arrays, one, _pointer(ps.iparm), none
@@ -169,6 +169,7 @@ class _PardisoEngine:
     def _call(self, phase: int, b: Floats | None = None, x: Floats | None = None) -> int:
         """Run one phase; return 0, or PARDISO's -4 if a pivot is not positive."""
         ps, error = self._solver, ctypes.c_int32(0)
+        b, x = (self._nothing if a is None else a for a in (b, x))
         # Garbage collection may release another engine at any time, from within this call too. So
         # each call restores the number of threads: PARDISO crashes if a phase has fewer than the
         # symbolic one.
@@ -179,8 +180,8 @@ class _PardisoEngine:
                 *self._handle,
                 ctypes.byref(ctypes.c_int32(phase)),
                 *self._matrix,
-                _pointer(self._nothing if b is None else b),
-                _pointer(self._nothing if x is None else x),
+                _pointer(b),
+                _pointer(x),
                 ctypes.byref(error),
             )
         finally:
@@ -238,9 +239,11 @@ def _new_solver() -> "PyPardisoSolver":
 
 
 def _pointer(a: AnyArray) -> Any:
-    """Return a C pointer to the memory of an array."""
-    kind = ctypes.c_double if a.dtype == np.float64 else ctypes.c_int32
-    return a.ctypes.data_as(ctypes.POINTER(kind))
+    """Return a C pointer to the memory of an array, which the caller has to keep.
+
+    ``a.ctypes.data_as`` would leave a reference cycle at every call.
+    """
+    return ctypes.byref(_C_TYPES[a.dtype.str].from_address(a.ctypes.data))
 
 
 @dataclass(frozen=True, eq=False)
