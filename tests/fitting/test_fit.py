@@ -5,13 +5,17 @@ import dataclasses
 import numpy as np
 import pytest
 
+from tests.fitting.files import fit_file
 from tests.refusals import refused
 from weft.base.errors import FabricError
 from weft.fabric.fabric import fabric
 from weft.fitting.cantilever import CantileverTest
 from weft.fitting.drape import CusickTest
 from weft.fitting.drape_equilibrium import DrapeContinuation, DrapeTester
+from weft.fitting.file import read_fit
 from weft.fitting.fit import fit, weakest_direction
+from weft.fitting.measurement import Measurement
+from weft.fitting.report import preset_text, report_as_json, write_preset, write_report
 from weft.fitting.slopes import SlopeData
 from weft.fitting.tensile import TensileTest
 from weft.fitting.value import Value
@@ -130,13 +134,65 @@ def test_what_cannot_be_fitted():
         fit([line()], dataclasses.replace(cotton, shear=0.0, name="none"))
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class Draped(Measurement):
+    """A drape as derivatives have it: its numbers seem to tell warp from weft."""
+
+    tells_ratio = False
+    name = "drape"
+    depends_on = ("density", "stretch_warp", "stretch_weft", "bending_warp", "bending_weft")
+    sigma = 0.1
+    data: np.ndarray
+
+    def model(self, fabric):
+        d, s, t, a, b = np.log([getattr(fabric, f) for f in self.depends_on])
+        return np.array([a + b - 2 * d, a - 0.5 * b + 0.01 * s, 0.7 * b + 0.01 * t])
+
+
+def test_a_drape_holds_the_ratio_of_warp_and_weft():
+    """Of a fabric whose ratio is another one; with a measurement of one direction it is told."""
+    start = fabric("denim")
+    true = dataclasses.replace(start, bending_warp=6e-5, bending_weft=1e-5)
+    data = [Draped(Draped(0).model(true)), Value("weight", "density", true.density, 1e-4)]
+    found = fit(data, start)
+    assert found.fields == ("density", "bending_warp", "bending_weft")
+    ratio = start.bending_warp / start.bending_weft
+    assert found.fabric.bending_warp == pytest.approx(ratio * found.fabric.bending_weft, rel=1e-12)
+    assert found.fabric.bending_warp != pytest.approx(start.bending_warp, rel=0.1)
+    assert found.relative["bending_warp"] == pytest.approx(found.relative["bending_weft"])
+    assert found.correlation[1, 2] == pytest.approx(1.0)
+    held = {o.field: o for o in found.open}
+    assert held["bending_warp/bending_weft"].value == pytest.approx(ratio)
+    assert "the mean of both alone" in held["bending_warp/bending_weft"].text
+    assert {"stretch_warp", "stretch_weft"} <= {*held}
+    assert found.freedom == 4 - 2
+    told = fit([*data, Value("warp", "bending_warp", 6e-5, 1e-6)], start)
+    assert told.fabric.bending_weft == pytest.approx(1e-5, rel=1e-3)
+    assert not any("/" in o.field for o in told.open)
+    one = fit(data, start, hold=["bending_weft"])
+    assert one.fields == ("density", "bending_warp")
+
+
+def test_a_ratio_that_a_drape_does_not_tell_is_reported(tmp_path):
+    path = fit_file(tmp_path, "kind: value, field: density, value: 400 g/m^2")
+    file, start = read_fit(path), fabric("cotton")
+    found = fit([Draped(Draped(0).model(start)), *file.measurements], start)
+    assert "bending_warp/bending_weft: these data tell the mean" in write_report(file, found)
+    assert report_as_json(file, found)["not_determined"]["bending_warp/bending_weft"]["kept"] > 0
+    text = preset_text(file, found)
+    assert "bending_warp/bending_weft that of cotton" in text
+    assert write_preset(tmp_path / "made.yaml", file, found).bending_weft > 0
+
+
 def test_a_drape_alone():
     """A slow measurement that leaves directions open: some numbers are held, one is found."""
     denim = fabric("denim")
     data = CusickTest("drape", 0.72, 0.02, DrapeContinuation(DrapeTester.of(15e-3), 1))
     said = []
     found = fit([data], denim, ["stretch_warp", "stretch_weft", "shear", "density"], said.append)
-    assert len(found.fields) == 1 and found.fields[0].startswith("bending")
-    assert len(found.open) == 1 and found.open[0].field.startswith("bending")
+    assert found.fields == ("bending_warp", "bending_weft")
+    assert [o.field for o in found.open] == ["bending_warp/bending_weft"]
+    ratio = found.fabric.bending_warp / found.fabric.bending_weft
+    assert ratio == pytest.approx(denim.bending_warp / denim.bending_weft, rel=1e-12)
     assert any("simulating it" in line for line in said)
     assert found.measurements[0].model(found.fabric) == pytest.approx(0.72, abs=0.03)

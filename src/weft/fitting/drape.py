@@ -128,6 +128,7 @@ class DrapeMeasurement(Measurement):
 
     following: DrapeContinuation
     slow: ClassVar[bool] = True
+    tells_ratio: ClassVar[bool] = False
     depends_on: ClassVar[tuple[str, ...]] = FABRIC_FIELDS
 
     @property

@@ -7,6 +7,9 @@ uncertainties, nor the fitted values if all measurements are quick. Uncertaintie
 Gauss-Newton Hessian J^T J at the end. Directions that the data determine only to a factor above
 1.65 are removed: one field of each is held at its start (``weakest_direction``).
 
+The ratio of warp and weft keeps its start if all measurements of both tell their mean alone
+(``Measurement.tells_ratio``): drapes, whose derivatives would seem to tell it.
+
 Slow measurements, which simulate for seconds, are fitted after the quick ones and start from their
 result.
 """
@@ -38,6 +41,7 @@ FIRST = (
     "bending_weft",
     "bending_warp",
 )
+PAIRS = (("stretch_warp", "stretch_weft"), ("bending_warp", "bending_weft"))
 Say = Callable[[str], None]  # progress, a line at a time
 BELIEF = 3.0  # standard deviation of the prior, of the logarithm of a number
 FARTHEST = np.log(1e6)  # bound on the change of the logarithm of a number from its start
@@ -56,16 +60,25 @@ class UndeterminedField:
         factor: factor to which the direction is known (one standard deviation); inf: not at all.
         others: other fields of the direction, and their exponents if ``field`` has exponent 1.
         value: [SI] at which the field is held.
+        reason: why, if it is not the data's directions.
     """
 
     field: str
     factor: float
     others: tuple[tuple[str, float], ...]
     value: float = np.nan
+    reason: str = ""
+
+    @property
+    def ratio(self) -> Sequence[str]:
+        """The two fields whose ratio is held; empty for a field."""
+        return self.field.split("/") if "/" in self.field else ()
 
     @property
     def text(self) -> str:
         """Return the reason as a sentence."""
+        if self.reason:
+            return self.reason
         known = (
             "the data do not change"
             if self.factor > 1e3
@@ -124,6 +137,7 @@ class Fit:
         open: fields that the data do not determine and that are held at their start.
         measurements: the measurements in their last state (slow ones are prepared near ``fabric``).
         converged: true if SciPy reports convergence.
+        unknowns: number of fitted numbers: fields whose ratio is held count as one.
     """
 
     start: Fabric
@@ -133,6 +147,7 @@ class Fit:
     open: Sequence[UndeterminedField]
     measurements: Sequence[Measurement]
     converged: bool
+    unknowns: int
 
     @property
     def residuals(self) -> Sequence[Floats]:
@@ -147,7 +162,7 @@ class Fit:
     @property
     def freedom(self) -> int:
         """Return the number of degrees of freedom: data minus fitted unknowns."""
-        unknowns = len(self.fields) + sum(m.free for m in self.measurements)
+        unknowns = self.unknowns + sum(m.free for m in self.measurements)
         return sum(map(len, self.residuals)) - unknowns
 
     @property
@@ -224,7 +239,8 @@ def fit(
     """
     if not measurements:
         raise FabricError("measurements", got="none", expected="at least one")
-    problem = _LeastSquares(start, _fields(measurements, start, hold))
+    fields = _fields(measurements, start, hold)
+    problem = _LeastSquares(start, fields, _untold_ratios(measurements, fields))
     quick = [m for m in measurements if not m.slow]
     slow = [m for m in measurements if m.slow]
     if quick:
@@ -269,13 +285,25 @@ def _fields(
     return fields
 
 
+def _untold_ratios(
+    measurements: Sequence[Measurement], fields: Sequence[str]
+) -> list[tuple[str, str]]:
+    """Return the pairs of fields whose ratio no measurement tells."""
+    told = {f for m in measurements if m.tells_ratio for f in m.depends_on}
+    return [pair for pair in PAIRS if {*pair} <= {*fields} and not {*pair} & told]
+
+
 class _LeastSquares:
     """The least-squares problem: logarithms of the fields to be fitted, and the fields
     found open.
+
+    ``tied`` are pairs of fields whose ratio keeps its start: their logarithms change alike.
     """
 
-    def __init__(self, start: Fabric, fields: tuple[str, ...]) -> None:
-        self.start, self.fields = start, fields
+    def __init__(
+        self, start: Fabric, fields: tuple[str, ...], tied: Sequence[tuple[str, str]]
+    ) -> None:
+        self.start, self.fields, self.tied = start, fields, list(tied)
         self.open: list[UndeterminedField] = []
         self.first = np.log([getattr(start, f) for f in fields])
         self.logs = self.first
@@ -285,6 +313,18 @@ class _LeastSquares:
     def fabric(self) -> Fabric:
         """Return the fabric with the current values of the fields."""
         return set_logarithms(self.start, self.fields, self.logs)
+
+    @property
+    def _independent(self) -> tuple[Floats, list[int]]:
+        """Return the matrix (n,k) from k independent changes of logarithms to those of the n
+        fields, and the index of the field that each of the k is named after.
+        """
+        follows = {two: one for one, two in self.tied}
+        own = [i for i, f in enumerate(self.fields) if f not in follows]
+        T = np.zeros((len(self.fields), len(own)))
+        for i, f in enumerate(self.fields):
+            T[i, own.index(self.fields.index(follows.get(f, f)))] = 1.0
+        return T, own
 
     def begin(self, measurements: Sequence[Measurement]) -> None:
         """Move each field to the median of the values that the measurements imply.
@@ -315,8 +355,10 @@ class _LeastSquares:
 
         slow = any(m.slow for m in measurements)
         rows = sum(len(m.residuals(self.fabric)) for m in measurements)
+        T, own = self._independent
 
-        def residuals(logs: Floats) -> Floats:
+        def residuals(changes: Floats) -> Floats:
+            logs = self.first + T @ changes
             try:
                 fabric = set_logarithms(self.start, self.fields, logs)
                 found = [m.residuals(fabric) for m in measurements]
@@ -326,34 +368,42 @@ class _LeastSquares:
                 say(f"sum of squares {sum(float((r**2).sum()) for r in found):.4g}")
             return np.concatenate([*found, belief * (logs - self.first)])
 
-        def jacobian(logs: Floats) -> Floats:
-            fabric = set_logarithms(self.start, self.fields, logs)
-            return np.concatenate(
-                [self.derivative(measurements, fabric), belief * np.eye(len(logs))]
-            )
+        def jacobian(changes: Floats) -> Floats:
+            fabric = set_logarithms(self.start, self.fields, self.first + T @ changes)
+            return np.concatenate([self.derivative(measurements, fabric) @ T, belief * T])
 
-        bounds = (self.first - FARTHEST, self.first + FARTHEST)
         small = 1e-4 if slow else 1e-6
         found = least_squares(
             residuals,
-            self.logs,
+            (self.logs - self.first)[own],
             jacobian,
-            bounds,
+            (-FARTHEST, FARTHEST),
             xtol=small,
             ftol=small,
             gtol=1e-8,
             max_nfev=30 if slow else 300,
         )
-        self.logs, self.converged = found.x, bool(found.success)
+        self.logs, self.converged = self.first + T @ found.x, bool(found.success)
 
     def derivative(self, measurements: Sequence[Measurement], fabric: Fabric) -> Floats:
         """Return the Jacobian J of all residuals, (rows, fields)."""
         return np.concatenate([m.jacobian(fabric, self.fields) for m in measurements])
 
     def information(self, measurements: Sequence[Measurement]) -> Floats:
-        """Return the (n,n) Gauss-Newton Hessian J^T J."""
+        """Return the (n,n) Gauss-Newton Hessian J^T J; ratios that are held are known to it."""
         J = self.derivative(measurements, self.fabric)
-        return J.T @ J
+        for r in self._ratios:
+            J = J - np.outer(J @ r, r)
+        N = J.T @ J
+        known = max(float(np.trace(N)), 1 / WEAK**4)
+        return N + known * sum((np.outer(r, r) for r in self._ratios), np.zeros_like(N))
+
+    @property
+    def _ratios(self) -> list[Floats]:
+        """The unit vectors (n,) along which ratios that are held would change."""
+        at = self.fields.index
+        sides = [(np.eye(len(self.fields))[at(f)] for f in pair) for pair in self.tied]
+        return [(one - two) / np.sqrt(2) for one, two in sides]
 
     def largest_change(self, measurements: Sequence[Measurement], before: Floats) -> float:
         """Return the largest change of a field since ``before``, in its standard deviations."""
@@ -367,10 +417,16 @@ class _LeastSquares:
         """
         N = self.information(measurements)
         while len(self.fields) and (found := weakest_direction(N, self.fields)) is not None:
-            k = self.fields.index(found.field)
-            self.open.append(replace(found, value=float(getattr(self.start, found.field))))
-            self.fields = (*self.fields[:k], *self.fields[k + 1 :])
-            self.first, self.logs = np.delete(self.first, k), np.delete(self.logs, k)
+            held = next((pair for pair in self.tied if found.field in pair), (found.field,))
+            self.tied = [pair for pair in self.tied if pair != held]
+            for field in held:
+                k = self.fields.index(field)
+                value = float(getattr(self.start, field))
+                powers = {**dict(found.others), found.field: 1.0}
+                others = tuple((f, p) for f, p in powers.items() if f != field)
+                self.open.append(replace(found, field=field, others=others, value=value))
+                self.fields = (*self.fields[:k], *self.fields[k + 1 :])
+                self.first, self.logs = np.delete(self.first, k), np.delete(self.logs, k)
             if not self.fields:
                 return
             if settle:
@@ -379,13 +435,21 @@ class _LeastSquares:
 
     def result(self, measurements: Sequence[Measurement]) -> Fit:
         """Return the fit at the current values of the fields."""
-        N = self.information(measurements) if self.fields else np.zeros((0, 0))
+        T, _ = self._independent
+        J = self.derivative(measurements, self.fabric) @ T if self.fields else np.zeros((0, 0))
+        covariance = T @ np.linalg.inv(J.T @ J) @ T.T
+        for one, two in self.tied:
+            value = float(getattr(self.start, one) / getattr(self.start, two))
+            reason = "these data tell the mean of both alone, not their ratio"
+            ratio = UndeterminedField(f"{one}/{two}", np.inf, (), value, reason)
+            self.open.append(ratio)
         return Fit(
             self.start,
             self.fabric,
             self.fields,
-            np.asarray(np.linalg.inv(N), dtype=np.float64),
+            np.asarray(covariance, dtype=np.float64),
             self.open,
             measurements,
             self.converged,
+            T.shape[1],
         )

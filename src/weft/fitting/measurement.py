@@ -47,6 +47,7 @@ class Measurement:
         sigma: (m,) standard deviations of the data, or one number.
         pictures: sources of the data, for plots.
         slow: true if an evaluation takes seconds; slow measurements are fitted last.
+        tells_ratio: false if the data tell the mean of warp and weft alone.
         advice: what to do if the measurement does not fit.
     """
 
@@ -54,6 +55,7 @@ class Measurement:
     sigma: Floats | float
     pictures: Sequence["ClothPicture"] = ()
     slow: ClassVar[bool] = False
+    tells_ratio: ClassVar[bool] = True
     advice: ClassVar[str] = "is its uncertainty what you mean?"
 
     if TYPE_CHECKING:  # subclasses have fields or properties, and a property here hides fields

@@ -101,7 +101,8 @@ def _verdict(found: Fit) -> Sequence[str]:
 def _undetermined_lines(file: FitFile, found: Fit) -> Iterator[str]:
     """Yield lines with the fields that keep their start, and the reasons."""
     for o in found.open:
-        kept = f"kept at {file.start_name}'s {o.value:.4g} {UNITS[o.field]}".removesuffix(" 1")
+        unit = UNITS.get(o.field, "1")  # a ratio of two fields has none
+        kept = f"kept at {file.start_name}'s {o.value:.4g} {unit}".removesuffix(" 1")
         yield from _wrap(f"{o.field}: {o.text}; {kept}")
     taken = {*found.fields, *(o.field for o in found.open)}
     taken |= {f for g in file.fixed_fields for f in g.fields}
@@ -222,9 +223,9 @@ def _source(field: str, file: FitFile, found: Fit) -> str:
     """Return the source of a number: measured or estimated comes first."""
     if field in found.fields:
         size = found.relative[field]
-        return f"measured: fitted to {_names(found, field)}; +- {100 * size:.2g} %" + _cite(
-            file, list(found.shares(field))
-        )
+        held = [f"; {o.field} that of {file.start_name}" for o in found.open if field in o.ratio]
+        said = f"measured: fitted to {_names(found, field)}; +- {100 * size:.2g} %"
+        return "".join([said, *held]) + _cite(file, list(found.shares(field)))
     for one in file.fixed_fields:
         if one.fields.get(field) is not None:
             return f"measured: {one.name}" + _cite(file, [one.name])
