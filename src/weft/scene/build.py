@@ -52,7 +52,7 @@ from weft.scene.field_schema import FieldBlock
 from weft.scene.file import Source, first_frame, read_source, read_source_keyframes, validate
 from weft.scene.garments import Wearer, build_worn, garment_of
 from weft.scene.law import law_of_fabric
-from weft.scene.needs import needs_of
+from weft.scene.needs import check_needs
 from weft.scene.outfit import Outfit
 from weft.scene.scene import Scene
 from weft.scene.schema import SCENE_TYPES, ClothBlock, PinBlock, SceneFile
@@ -97,7 +97,7 @@ def load_scene(
     """
     source = read_source(path, overrides, integrator)
     file = validate(source)
-    needs_of(source, file)
+    check_needs(source, file)
     return Builder(source, file).build()
 
 

@@ -1,7 +1,8 @@
-"""Estimates of what a scene needs: vertices, faces, memory, disk, from its file alone.
+"""Estimates of what a scene needs at least: vertices, faces, memory, from its file alone.
 
 A scene that needs more than the machine has is refused before memory is allocated, with the field
-that causes it.
+that causes it. The estimate is not printed: it does not follow what files refer to, such as the
+layers of USD.
 """
 
 import math
@@ -33,7 +34,6 @@ from weft.scene.shape_block import ShapeBlock
 # [bytes] at the peak of a simulation, measured at 1 600 to 40 000 vertices (docs/reliability.md)
 PER_VERTEX, PER_BODY_VERTEX = 16_000, 2_000
 LEAST = 240e6  # [bytes] memory of the smallest scene
-PER_STORED = 8 * 9  # [bytes] per vertex and frame on disk: positions, velocities, one more step
 FILE_SPACE = 16  # memory of a mesh over the size of its file
 
 
@@ -54,35 +54,9 @@ class SizedPart:
     size: float
 
 
-@dataclass(frozen=True)
-class Needs:
-    """Estimated needs of a scene."""
-
-    parts: Sequence[SizedPart]
-    frames: float
-    body_vertices: float
-
-    @property
-    def memory(self) -> float:
-        """The memory [bytes] at the peak."""
-        return LEAST + sum(p.size for p in self.parts)
-
-    @property
-    def frame_size(self) -> float:
-        """The size [bytes] of a frame on disk."""
-        return sum(p.vertices for p in self.parts) * PER_STORED + self.body_vertices * 24
-
-    def __str__(self) -> str:
-        disk = self.frame_size * (self.frames + 1)
-        return (
-            f"needs about {gib(self.memory)} of memory and {gib(disk)} of disk, as estimated from "
-            "the scene file and the sizes of its files"
-        )
-
-
-def needs_of(source: Source, file: SceneFile) -> Needs:
-    """Estimate what a scene needs, and warn of bodies with fewer faces than their ``size`` asks
-    for.
+def check_needs(source: Source, file: SceneFile) -> None:
+    """Check that the machine has what a scene needs at least, and warn of bodies with fewer faces
+    than their ``size`` asks for.
 
     Raises:
         SceneProblems: more than the machine has, or too many frames or steps.
@@ -113,21 +87,20 @@ def needs_of(source: Source, file: SceneFile) -> Needs:
     folder = source.path.parent
     cloths = [p for loc, block in (*one, *several) for p in _cloth(loc, block, folder)]
     bodies = [p for i, b in enumerate(file.bodies) for p in _body(("bodies", i), b, folder)]
-    found = Needs([*cloths, *bodies], min(frames, MOST_FRAMES), sum(b.vertices for b in bodies))
-    has = memory()
-    if found.memory > has:
-        largest = max(found.parts, key=lambda p: p.size)
+    parts, has = [*cloths, *bodies], memory()
+    needed = LEAST + sum(p.size for p in parts)
+    if needed > has:
+        largest = max(parts, key=lambda p: p.size)
         got = f"about {largest.vertices:.3g} points, {largest.faces:.3g} faces, "
         refuse(
             largest.loc,
-            f"{got}{gib(largest.size)} (the scene: {gib(found.memory)})",
+            f"{got}{gib(largest.size)} (the scene: {gib(needed)})",
             f"at most the {gib(has)} of this machine",
         )
     if problems:
         raise SceneProblems(problems)
     for text in find_excess(file):
         warnings.warn(text, stacklevel=2)
-    return found
 
 
 def find_excess(file: SceneFile) -> Iterator[str]:
