@@ -1,5 +1,7 @@
 """Arguments are checked against annotations: kinds, shapes, units, and what errors name."""
 
+import inspect
+import pydoc
 from collections.abc import Sequence
 from typing import Literal
 
@@ -8,10 +10,10 @@ import pytest
 
 import weft
 from tests.refusals import refused
-from weft.base.arrays import Bools, Floats, Ints, Positions, VertexIds
+from weft.base.arrays import ArrayOf, Bools, Floats, Ints, Positions, VertexIds
 from weft.base.errors import MeshError, SceneError, UnitError, WeftError
 from weft.base.input_file import is_file
-from weft.base.runtime_types import check_value, checked
+from weft.base.runtime_types import check_value, checked, is_checked
 from weft.base.settings import Size
 from weft.bodies.shapes import primitives as shapes
 
@@ -267,3 +269,22 @@ def test_other_spellings_of_the_same_arguments():
     assert np.array_equal(shapes.box(np.ones(3)).faces, shapes.box(("1 m", 1, 1.0)).faces)
     assert weft.Keys(np.array([[0, 1], [1, 2]])).points == ((0.0, 1.0), (1.0, 2.0))
     assert weft.Cloth(SHEET.mesh, "cotton").mass.sum() == SHEET.mass.sum()
+
+
+def test_signatures_and_help_are_readable():
+    assert "seconds: float | str [s] | None = None" in str(inspect.signature(weft.simulate))
+    assert str(inspect.signature(weft.Cloth.move)) == (
+        "(self, translation: array (3,) [m] = (0, 0, 0), rotation: array (3,) [degrees] = "
+        "(0, 0, 0)) -> Cloth"
+    )
+    told = pydoc.plain(pydoc.render_doc(weft.sheet)).splitlines()[2]
+    assert told.startswith("sheet(nx: int, ny: int, width: float | str [m] = 1.0")
+    for name in weft.__all__:
+        public = getattr(weft, name)
+        if inspect.isfunction(public) or is_checked(getattr(public, "__init__", public)):
+            text = str(inspect.signature(public))
+            assert "Annotated" not in text and "Setting(" not in text and "weft." not in text, name
+
+
+def test_an_array_of_five_axes_is_described():
+    assert str(ArrayOf("numbers", ((None, None, None, None, 3),))).endswith("(n, m, k, l, 3)")

@@ -40,9 +40,18 @@ class ArrayOf:
         unit = f" [{self.unit}]" if self.unit else ""
         return f"an array of {kind}{', ' if shapes else ''}{shapes}{unit}"
 
+    @property
+    def short(self) -> str:
+        """The description in a signature: ``array (n, 3) [m]``."""
+        kind = {"numbers": "array", "ids": "int array", "bools": "bool array"}[self.kind]
+        shapes = " or ".join(_shape_in_words(s).removeprefix("shape ") for s in self.shapes)
+        return " ".join(
+            [kind, *([shapes] if shapes else []), *([f"[{self.unit}]"] * bool(self.unit))]
+        )
+
 
 def _shape_in_words(shape: Shape) -> str:
-    names = iter("nmk")
+    names = iter("nmkl")
     sizes = [next(names) if k is None else str(k) for k in shape]
     return f"shape ({', '.join(sizes)}{',' if len(sizes) == 1 else ''})"
 

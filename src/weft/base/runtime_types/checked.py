@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 from weft.base.errors import UnitError, WeftError, did_you_mean, to_one_line
 from weft.base.runtime_types.messages import describe_hint, describe_value
+from weft.base.runtime_types.signature import short_signature
 from weft.base.runtime_types.validators import KIND, VALUE, Translation, entry_of, hint_of
 from weft.base.settings import settings_by_field
 
@@ -44,8 +45,10 @@ def checked(
         where = place or thing.__name__
         for name, member in list(vars(thing).items()):
             function = member.__func__ if isinstance(member, staticmethod | classmethod) else member
-            private = name.startswith("_") or name in unchecked
-            if private or not inspect.isfunction(function):
+            if name.startswith("_") or not inspect.isfunction(function):
+                continue
+            if name in unchecked:
+                vars(function)["__signature__"] = short_signature(function)
                 continue
             door = _checked_function(function, error, f"{where}.{name}", False, modules)
             setattr(thing, name, door if function is member else type(member)(door))
@@ -95,7 +98,7 @@ def _checked_function(
         args, kwargs = door.bind(args, kwargs)
         return function(*args, **kwargs)
 
-    vars(call)["_door"] = door
+    vars(call).update(_door=door, __signature__=short_signature(function))
     return call
 
 
