@@ -7,7 +7,7 @@ import pytest
 
 from tests.garment.patterns import disc, edges, panel, pillow, rectangle, seam, tube
 from tests.refusals import refused
-from weft.base.errors import PatternProblems
+from weft.base.errors import MeshError, PatternProblems
 from weft.discretization.polygon import signed_area
 from weft.garment.check import check_pattern
 from weft.garment.curves import outline_polygon
@@ -25,6 +25,7 @@ from weft.garment.pattern import (
 )
 from weft.garment.symmetry import reverse_panel
 from weft.garment.topology import sewn_topology
+from weft.garment.triangulate import triangulate_piece
 
 SQUARE = rectangle(0.4, 0.4)
 BOW = [[0, 0], [0.4, 0.4], [0.4, 0], [0, 0.4]]
@@ -207,6 +208,38 @@ def test_a_moebius_band_is_named():
     straight = replace(band, seams=[replace(band.seams[0], flip=True)])
     shape = sewn_topology(cut(straight, 0.03))
     assert shape.orientable and shape.openings == 2 and not check_pattern(straight).warnings
+
+
+def test_an_outline_that_crosses_itself_is_placed_where_it_does():
+    """Not at a corner, which may be far away; also of holes, and of edges that touch or overlap."""
+    bow = np.array([[0, 0], [0.6, 0.4], [0.6, 0.0], [0, 0.4]])
+    with refused(PatternProblems, "panel p", got="edge 2 cross or touch near [0.3, 0.2]"):
+        check_pattern(only(panel("p", bow)))
+    with refused(PatternProblems, "panel p: hole 0", got="cross near [0.13, 0.12]"):
+        check_pattern(only(panel("p", rectangle(0.6, 0.4), holes=[0.1 * bow + 0.1])))
+    touching = np.array([[0, 0], [0.4, 0], [0.4, 0.4], [0.1, 0.0], [0, 0.4]])
+    with refused(PatternProblems, "panel p", got="near [0.1, 0.0]"):
+        check_pattern(only(panel("p", touching)))
+    with refused(MeshError, "outline", hint="near [0.3, 0.2]"):
+        triangulate_piece(bow, (), 0.1)
+    with refused(MeshError, "outline and hole 0", hint="near [0.2333, 0.0]"):
+        triangulate_piece(rectangle(0.6, 0.4), [[[0.2, -0.1], [0.3, 0.2], [0.2, 0.2]]], 0.1)
+
+
+def test_warnings_of_seams_say_where():
+    """Twisted, of different lengths, across: panels, edges, places, file and line."""
+    strip = panel("strip", rectangle(0.6, 0.1), "lower end upper start")
+    twisted = [seam("close", ("strip", 1), ("strip", 3), flip=False)]
+    band = Pattern("band", [strip], twisted, places={"seam close": "band.yaml:7"})
+    (text,) = check_pattern(band).warnings
+    assert "strip, edge 1 (end) at [0.3, 0.05] to strip, edge 3 (start) at [-0.3, 0.05]" in text
+    assert text.endswith("(band.yaml:7)")
+    panels = [panel("front", SQUARE), panel("tiny", SQUARE / 8)]
+    with refused(PatternProblems, "seam s", hint="front, edge 0 at [0.0, 0.0] to tiny, edge 0"):
+        check_pattern(Pattern("p", panels, [seam("s", ("front", 0), ("tiny", 0))]))
+    apart = [seam("s", [("front", 0), ("front", 2)], ("tiny", 0))]
+    with refused(PatternProblems, "seam s", hint="one ends at [0.2, 0.0], the other begins at"):
+        check_pattern(Pattern("p", panels, apart))
 
 
 def test_a_panel_sewn_inside_out_is_named_and_no_moebius_band():

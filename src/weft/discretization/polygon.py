@@ -46,11 +46,12 @@ def check_loop(points: ArrayLike, name: str) -> Floats:
     crossing = first_crossing([p])
     if crossing is not None:
         (_, i), (_, j) = crossing
+        at = np.round(crossing_point([p], crossing), 4).tolist()
         raise MeshError(
             name,
             got=f"the edges from point {i} and from point {j} cross or touch",
             expected="edges that meet at their ends only",
-            hint=f"near {p[i].tolist()} and {p[j].tolist()}",
+            hint=f"near {at}",
         )
     return orient_loop(p)
 
@@ -162,6 +163,24 @@ def first_crossing(
             k = int(j[hit[0]])
             return (int(which[i]), int(index[i])), (int(which[k]), int(index[k]))
     return None
+
+
+def crossing_point(
+    loops: Sequence[Floats], crossing: tuple[tuple[int, int], tuple[int, int]]
+) -> Floats:
+    """Return the point (2,) at which two edges cross or touch, as ``first_crossing`` has them.
+
+    Of edges that overlap it is the first end that lies inside the other edge.
+    """
+    (a, b), (c, d) = (loops[k][[i, (i + 1) % len(loops[k])]] for k, i in crossing)
+    u, w = b - a, d - c
+    area = float(cross(u, w))
+    if abs(area) > 1e-12 * float(np.linalg.norm(u) * np.linalg.norm(w)):
+        along = float(np.clip(cross(c - a, w) / area, 0.0, 1.0))
+        return np.asarray(a + along * u)
+    ends = [(c, a, b), (d, a, b), (a, c, d), (b, c, d)]
+    inside = [p for p, q, r in ends if 0 < float((p - q) @ (r - q)) < float((r - q) @ (r - q))]
+    return np.asarray(inside[0] if inside else c)
 
 
 def corner_angles(p: Floats) -> Floats:

@@ -19,7 +19,7 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.errors import PictureError
 from weft.base.settings import setting
-from weft.discretization.polygon import first_crossing, signed_area
+from weft.discretization.polygon import crossing_point, first_crossing, signed_area
 from weft.fitting.block import MeasurementBlock, MeasurementSettings
 from weft.fitting.drape_equilibrium import Eye
 from weft.fitting.edges import scikit_image, trace_outline
@@ -285,9 +285,10 @@ def check_polygon(corners: Floats, where: str) -> RadialOutline:
         )
     pair = first_crossing([corners], touching=False)
     if pair is not None:
+        at = np.round(crossing_point([corners], pair), 4).tolist()
         raise PictureError(
             "outline",
-            got=f"edges {pair[0][1] + 1} and {pair[1][1] + 1} cross",
+            got=f"edges {pair[0][1] + 1} and {pair[1][1] + 1} cross near {at}",
             where=where,
             expected="an outline that does not cross itself",
             hint="corners in turn",

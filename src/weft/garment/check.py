@@ -16,6 +16,7 @@ from weft.garment.placement import place_points
 
 # Ratios of the lengths of a seam's two chains that are warned of and refused; gathers reach 3.
 WARN_RATIO, MOST_RATIO = 1.5, 4.0
+MIDDLE = np.array([0.5])  # of a chain
 ASIDE, SAME = 0.03, 0.005  # [m] from the plane of symmetry; between an edge and a mirror image
 
 
@@ -40,6 +41,13 @@ class Report:
     def add(self, what: str, got: object, expected: str, hint: str | None = None) -> None:
         """Add an error."""
         self.errors.append(PatternError(what, got=got, expected=expected, hint=hint))
+
+    def warn(self, match: Match, text: str) -> None:
+        """Add a warning about a seam, with the places of its edges, its file and its line."""
+        what = f"seam {match.seam.name}"
+        where = _locate(self.pattern, what)
+        text = f"{what}{text}; it sews {_between(match)}"
+        self.warnings.append(text if where is None else f"{text} ({where})")
 
 
 def check_pattern(pattern: Pattern) -> Report:
@@ -93,6 +101,20 @@ def _locate(pattern: Pattern, what: str) -> str | None:
     """Return the file and line of a part of the pattern."""
     known = [k for k in pattern.places if what == k or what.startswith((f"{k}:", f"{k},"))]
     return pattern.places[max(known, key=len)] if known else pattern.source or None
+
+
+def _between(match: Match) -> str:
+    """Return the edges that a seam joins, with their middle points [m] in their panels."""
+    return " to ".join(
+        f"{_chain_text(chain)} at {np.round(chain.on_paper(MIDDLE)[0], 3).tolist()}"
+        for chain in match.chains
+    )
+
+
+def _chain_text(chain: EdgeChain) -> str:
+    """Return the names of the first and the last edge of a chain: ``front, edge 1 (side)``."""
+    ends = [chain.sides[0], *chain.sides[1:][-1:]]
+    return " ... ".join(f"{s.panel}, {edge_name(chain.panels[s.panel], s.edge)}" for s in ends)
 
 
 def _placement_problems(panel: Panel) -> list[WeftError]:
@@ -202,11 +224,15 @@ def _check_consecutive(report: Report, match: Match) -> None:
             one, two = (
                 f"{s.panel}, {edge_name(panels[s.panel], s.edge)}" for s in sides[i - 1 : i + 1]
             )
+            chain = EdgeChain(tuple(sides), panels)
+            ends = (chain.corners(sides[i - 1])[1], chain.corners(sides[i])[0])
+            end, begin = (np.round(panels[p].corners[k], 3).tolist() for p, k in ends)
             report.add(
                 f"seam {match.seam.name}",
                 f"{one}, then {two}",
                 "edges that follow one another",
-                "they share no corner, and no seam joins their ends",
+                f"they share no corner, and no seam joins their ends: one ends at {end}, the other "
+                f"begins at {begin}",
             )
 
 
@@ -218,11 +244,10 @@ def _check_lengths(report: Report, match: Match) -> None:
     what = f"seam {match.seam.name}"
     if ratio > MOST_RATIO:
         expected = f"lengths within a factor of {MOST_RATIO:g}"
-        report.add(what, text, expected, "are these the edges that belong together?")
+        hint = f"are these the edges that belong together: {_between(match)}?"
+        report.add(what, text, expected, hint)
     elif ratio > WARN_RATIO:
-        report.warnings.append(
-            f"{what} joins {text}: the longer side is gathered {ratio:.2f} times"
-        )
+        report.warn(match, f" joins {text}: the longer side is gathered {ratio:.2f} times")
 
 
 def _check_orientations(report: Report) -> None:
@@ -232,9 +257,10 @@ def _check_orientations(report: Report) -> None:
         o = match.orientation
         if o.confirmed is False:
             source = "as its flip says" if not o.inferred else "inferred from the right sides"
-            report.warnings.append(
-                f"seam {match.seam.name}, {source}, joins ends that start further apart than the "
-                f"other way round: is `flip: {str(not o.flip).lower()}` meant?"
+            report.warn(
+                match,
+                f", {source}, joins ends that start further apart than the other way round: is "
+                f"`flip: {str(not o.flip).lower()}` meant?",
             )
         elif o.inferred and o.confirmed is None:
             guessed.append(match)
@@ -303,10 +329,11 @@ def _check_twists(report: Report) -> None:
                 parent[one] = (two, p ^ q ^ twisted)
             elif p ^ q ^ twisted:
                 name = f"panel {a}" if a == b else f"panels {a} and {b}"
-                report.warnings.append(
-                    f"seam {match.seam.name} twists {name}: sewn like this, the right side goes "
-                    "over into the wrong side (a Möbius band): turn one side around (`flip`, "
-                    "in JSON `right_wrong`), or remove it"
+                report.warn(
+                    match,
+                    f" twists {name}: sewn like this, the right side goes over into the wrong side "
+                    "(a Möbius band): turn one side around (`flip`, in JSON `right_wrong`), or "
+                    "remove it",
                 )
     turned = sorted(p.name for p in report.pattern.panels if root(p.name)[1])
     if turned:
@@ -331,10 +358,11 @@ def _check_mirror(report: Report, good: dict[str, Panel]) -> None:
         sides = a[0] * b[0] < 0 and min(abs(a[0]), abs(b[0])) > ASIDE
         # Center seams join an edge with its own mirror image, from which it is not apart.
         if sides and ASIDE < other < 0.9 * apart:
-            report.warnings.append(
-                f"seam {match.seam.name} joins an edge on the left with one on the right, "
-                f"{100 * apart:.0f} cm apart: the mirror image of one of them is "
-                f"{100 * other:.0f} cm from the other; is that one meant?"
+            report.warn(
+                match,
+                f" joins an edge on the left with one on the right, {100 * apart:.0f} cm apart: "
+                f"the mirror image of one of them is {100 * other:.0f} cm from the other; is that "
+                "one meant?",
             )
     sewn = report.sewn
     middle = {

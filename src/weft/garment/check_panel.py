@@ -10,6 +10,7 @@ from weft.base.arrays import Floats
 from weft.base.errors import PatternError, WeftError
 from weft.discretization.polygon import (
     contains,
+    crossing_point,
     drop_repeated_end,
     first_crossing,
     signed_area,
@@ -156,7 +157,7 @@ def _check_outline(panel: Panel, what: str) -> Iterator[WeftError]:
     if crossing is not None:
         (_, i), (_, j) = crossing
         one, two = edge_name(panel, int(edges[i])), edge_name(panel, int(edges[j]))
-        where = f"near {np.round(points[i], 4).tolist()}"
+        where = f"near {np.round(crossing_point([points], crossing), 4).tolist()}"
         got = f"{one} crosses itself" if one == two else f"{one} and {two} cross or touch"
         yield PatternError(
             what, got=f"{got} {where}", expected="an outline that meets itself nowhere"
@@ -173,8 +174,11 @@ def _check_outline(panel: Panel, what: str) -> Iterator[WeftError]:
     loops = [points]
     for i, given in enumerate(panel.holes):
         hole = drop_repeated_end(np.asarray(given, dtype=np.float64))
-        if first_crossing([hole]) is not None:
-            yield PatternError(f"{what}: hole {i}", got="edges that cross", expected="a polygon")
+        crossing = first_crossing([hole])
+        if crossing is not None:
+            at = np.round(crossing_point([hole], crossing), 4).tolist()
+            got = f"edges {crossing[0][1]} and {crossing[1][1]} that cross near {at}"
+            yield PatternError(f"{what}: hole {i}", got=got, expected="a polygon")
         elif first_crossing([*loops, hole]) is not None or not contains(loops, hole[:1])[0]:
             yield PatternError(
                 f"{what}: hole {i}",

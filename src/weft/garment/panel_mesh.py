@@ -10,6 +10,7 @@ from weft.base.arrays import Faces, Floats, Ints
 from weft.base.errors import PatternError, WeftError
 from weft.discretization.polygon import (
     contains,
+    crossing_point,
     divide_loop,
     drop_repeated_end,
     first_crossing,
@@ -79,10 +80,14 @@ def panel_mesh(
     border = np.concatenate(loop)
     what = f"panel {panel.name}"
     coarse = "is the edge length small enough for its curves and narrow parts?"
-    if len(border) < 3 or first_crossing([border]) is not None or signed_area(border) <= 0:
+    crossing = first_crossing([border]) if len(border) > 2 else None
+    if len(border) < 3 or crossing is not None or signed_area(border) <= 0:
+        near = ""
+        if crossing is not None:
+            near = f" near {np.round(crossing_point([border], crossing), 4).tolist()}"
         raise PatternError(
             what,
-            got=f"an outline of {len(border)} points that crosses itself",
+            got=f"an outline of {len(border)} points that crosses itself{near}",
             expected="a polygon",
             hint=coarse,
         )

@@ -20,6 +20,7 @@ from weft.discretization.polygon import (
     check_loop,
     contains,
     cross,
+    crossing_point,
     divide_loop,
     first_crossing,
     triangle_sides,
@@ -92,7 +93,7 @@ def _check_apart(loops: Sequence[Floats]) -> None:
             f"{names[one]} and {names[two]}",
             got=f"edges from point {i} and from point {j} cross or touch",
             expected="polygons apart",
-            hint=f"near {loops[one][i].tolist()}",
+            hint=f"near {np.round(crossing_point(loops, crossing), 4).tolist()}",
         )
     for i, hole in enumerate(loops[1:]):
         others = [loops[0], *(h for j, h in enumerate(loops[1:]) if j != i)]

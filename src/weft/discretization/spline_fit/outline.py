@@ -14,6 +14,7 @@ from weft.base.errors import MeshError
 from weft.discretization.mesh import TriangleMesh, half_edges
 from weft.discretization.polygon import (
     arc_lengths,
+    crossing_point,
     first_crossing,
     interpolate_points,
     turn_angles,
@@ -71,9 +72,10 @@ def outline_of(mesh: TriangleMesh) -> BoundaryPolygon:
     crossing = first_crossing([found.places])
     if crossing is not None:
         ids = [crossing[0][1], crossing[1][1]]
+        at = np.round(crossing_point([found.places], crossing), 4).tolist()
         raise PatchError(
             "outline of the piece",
-            got=f"crosses itself at vertices {found.vertices[ids].tolist()}",
+            got=f"crosses itself at vertices {found.vertices[ids].tolist()}, near {at}",
             expected="a simple outline",
             where=mesh.source,
             hint="`weft check` draws it; unfold the piece in the program that made the pattern",
