@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _SYMMETRIC_POSITIVE_DEFINITE, _SYMMETRIC = 2, -2  # PARDISO's matrix types
 _NOT_POSITIVE = -4  # PARDISO's error code for a pivot that is not positive
 _WORTH_THREADS = 1000  # block rows; below, one thread factorizes as fast as two
-_C_TYPES = {"<f8": ctypes.c_double, "<i4": ctypes.c_int32, "<i8": ctypes.c_int64}
+_C_TYPES: dict[str, Any] = {"<f8": ctypes.c_double, "<i4": ctypes.c_int32, "<i8": ctypes.c_int64}
 _SYMBOLIC, _NUMERIC, _SOLVE, _RELEASE = 11, 22, 33, -1  # PARDISO's phases
 
 
