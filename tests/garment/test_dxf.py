@@ -247,10 +247,51 @@ def test_notches_meet_notches(tmp_path):
 
 def test_notches_beside_the_outline(tmp_path):
     content = drawing([back(point(30, -1, 4), point(50, 50, 4))])
-    with pytest.warns(UserWarning, match=r"notch at \(50, 50\) mm is more than 3 mm"):
+    with pytest.warns(UserWarning, match=r"more than 3 mm .* 1, at \(50, 50\) mm"):
         panel = read(tmp_path, content, "notches: corners").panels[0]
     assert len(panel.edges) == 6
     assert edge_length(panel, 0) == pytest.approx(0.03)
+
+
+def test_lines_drawn_twice_are_read_once(tmp_path):
+    """A line again, the other way round, or of a polyline; and the whole outline as lines."""
+    corners = [(0, 0), (100, 0), (100, 80), (0, 80)]
+    sides = list(zip(corners, corners[1:] + corners[:1]))
+    plain = read(tmp_path, drawing([block("p", polyline(corners), turns(*corners))])).panels[0]
+    lines = [line(a, b, 1) for a, b in sides]
+    for drawn, count in (
+        ([*lines, lines[1], line(*sides[2][::-1], 1)], 2),
+        ([polyline(corners), lines[3], line((0.02, 0), (100, 0.01), 1)], 2),
+        ([polyline(corners), *lines], 4),
+        ([polyline(corners), polyline(corners[::-1])], 4),
+    ):
+        content = drawing([block("p", *drawn, turns(*corners))])
+        with pytest.warns(UserWarning, match=f"drawn twice are read once: {count}$"):
+            panel = read(tmp_path, content).panels[0]
+        assert len(panel.edges) == 4
+        assert sum(edge_length(panel, k) for k in range(4)) == pytest.approx(
+            sum(edge_length(plain, k) for k in range(4)), abs=1e-4
+        )
+
+
+def test_what_a_piece_holds_besides_is_counted(tmp_path):
+    """Layers and entities that are not read, and notches, which divide no edges by default."""
+    other = text("hem", 15), line((0, 0), (1, 1), 12), point(3, 3, 5), point(10, 0, 4)
+    solid = "0\nSOLID\n8\n1\n" + "".join(f"{k}\n{v}\n" for k in (10, 20) for v in range(1))
+    content = drawing([back(*other, solid)])
+    with pytest.warns(UserWarning, match="not read") as caught:
+        read(tmp_path, content)
+    (message,) = {str(w.message) for w in caught}
+    for part in ("layer 12 (1)", "layer 5 (1)", "SOLID entities (1)", "notches: corners"):
+        assert part in message
+
+
+def test_names_of_latin_1(tmp_path):
+    content = drawing([block("p", text("Piece Name: Rücken"), polyline(SQUARE), turns(*SQUARE))])
+    (tmp_path / "shape.dxf").write_bytes(content.encode("latin-1"))
+    assert read_pattern(tmp_path / "shape.dxf").panels[0].name == "Rücken"
+    (tmp_path / "shape.dxf").write_bytes(b"\xef\xbb\xbf" + content.encode())
+    assert read_pattern(tmp_path / "shape.dxf").panels[0].name == "Rücken"
 
 
 SQUARE = [(0, 0), (9, 0), (9, 9), (0, 9)]
@@ -271,7 +312,7 @@ REFUSED = [
         "half of it, not along its mirror line",
     ),
     (
-        drawing([block("p", polyline(SQUARE), *(2 * [line((0, 0), (0, 9), 6)]))]),
+        drawing([block("p", polyline(SQUARE), *(line((x, 0), (x, 9), 6) for x in (0, 9)))]),
         "mirror line of piece 'p' = 2 lines",
     ),
     (

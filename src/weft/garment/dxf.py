@@ -7,12 +7,14 @@ placement: these are in the side-car file. Edges go from turn point to turn poin
 
 import re
 import warnings
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from weft.base.arrays import Floats
-from weft.base.errors import PatternError
+from weft.base.errors import PatternError, abbreviate
 from weft.garment.curves import EdgeCurve
 from weft.garment.dxf_chains import (
     GAP,
@@ -36,9 +38,12 @@ from weft.garment.pieces import (
     orient_chain,
 )
 from weft.garment.sidecar import assemble_pattern, read_sidecar, select_size
+from weft.io.surface import left_out_text
 
+CURVES = "3"  # points of curves, which lines and arcs have, too
 BOUNDARY, TURNS, MIRROR, GRAIN, INTERNAL, CUTOUTS, SEW = "1", "2", "6", "7", "8", "11", "14"
 NOTCHES = ("4", "80", "81", "82", "83")
+READ = (BOUNDARY, TURNS, CURVES, MIRROR, GRAIN, INTERNAL, CUTOUTS, SEW, *NOTCHES)
 ORIGIN = "0,0"  # of a piece that is drawn around the origin of its block
 REACH = 3e-3  # [m] largest distance of a notch from its seam line
 
@@ -67,8 +72,24 @@ def read_dxf(path: Path) -> Pattern:
     for block, title in zip(blocks, titles):
         if titles.count(title) == 1:  # pieces that share a name get the names of their blocks
             block.name = title
+    _warn_of_left_out(path, blocks, split)
     pieces = [_read_piece(block, split).center() for block in blocks]
     return assemble_pattern(path, pattern_name(path), pieces, car)
+
+
+def _warn_of_left_out(path: Path, blocks: Sequence[DxfBlock], split: bool) -> None:
+    """Warn of the entities and layers of the pieces that are not read."""
+    found: Counter[str] = Counter()
+    for block in blocks:
+        found.update({f"{kind} entities": n for kind, n in block.left_out.items()})
+        for drawn, read in ((block.chains, READ), (block.points, (TURNS, CURVES, *NOTCHES))):
+            layers = {layer: len(things) for layer, things in drawn.items() if layer not in read}
+            found.update({f"lines or points on layer {k}": n for k, n in layers.items()})
+        if not split:
+            cure = f"notches, which divide edges with `notches: corners` in {path.stem}.seams.yaml"
+            found[cure] += len(block.points_on(*NOTCHES))
+    if found := +found:
+        warnings.warn(f"{path.name}: not read: {left_out_text(found)}", stacklevel=3)
 
 
 def _size(block: DxfBlock) -> str:
@@ -120,20 +141,23 @@ def _split_at_notches(
 ) -> tuple[list[EdgeCurve], list[Floats]]:
     """Return the outline with a corner at every notch (n,2) [m], and these corners."""
     cuts: list[Floats] = []
+    far: list[Floats] = []
     for point in notches:
         divided = split_chain(chain, point, REACH)
         if divided is None:
-            at = ", ".join(f"{1e3 * c:.4g}" for c in point)
-            warnings.warn(
-                f"{block.file}, piece {block.name!r}: the notch at ({at}) mm is more than "
-                f"{1e3 * REACH:g} mm from the outline: not used",
-                stacklevel=5,
-            )
+            far.append(point)
             continue
         before, chain = {tuple(c.start) for c in chain}, divided
         new = [c.start for c in chain if tuple(c.start) not in before]
         near = min((c.start for c in chain), key=lambda p: float(np.hypot(*(p - point))))
         cuts += new or [near]
+    if far:
+        places = [f"({1e3 * x:.4g}, {1e3 * y:.4g})" for x, y in far]
+        warnings.warn(
+            f"{block.file}, piece {block.name!r}: notches more than {1e3 * REACH:g} mm from the "
+            f"outline are not used: {len(far)}, at {abbreviate(places)} mm",
+            stacklevel=5,
+        )
     return chain, cuts
 
 

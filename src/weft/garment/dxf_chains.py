@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from weft.base.arrays import Bools, Floats
 from weft.discretization.polygon import arc_lengths, turn_angles
@@ -94,6 +96,36 @@ def join_chains(chains: Sequence[list[EdgeCurve]]) -> list[list[EdgeCurve]]:
             chain = joined
         done.append(chain)
     return sorted((_snap_ends(c) for c in done), key=lambda c: not is_closed(c))
+
+
+def drop_repeated(chains: Sequence[list[EdgeCurve]]) -> tuple[list[list[EdgeCurve]], int]:
+    """Return chains without curves that another chain has, too, and the number of such curves.
+
+    Of chains that have the same curve in either direction, the one of most curves keeps the curve.
+    A chain without some of its curves is several chains.
+    """
+    curves = [(k, c) for k, chain in enumerate(chains) for c in chain]
+    if len(chains) < 2:
+        return list(chains), 0
+    ends = np.array([[c.start, c.end] for _, c in curves])
+    length = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+    middle = np.array([c.at(np.array([0.5]))[0] for _, c in curves])
+    near = cKDTree(np.hstack([middle, ends.mean(1)])).query_pairs(GAP, output_type="ndarray")
+    sizes = [len(chain) for chain in chains]
+    repeated = set[int]()
+    for i, j in near.tolist():
+        (a, _), (b, _) = curves[i], curves[j]
+        most = min(GAP, length[i] / 4, length[j] / 4)
+        apart = min(np.abs(ends[i] - other).max() for other in (ends[j], ends[j, ::-1]))
+        if a != b and apart <= most:
+            repeated.add(i if (sizes[a], -a) < (sizes[b], -b) else j)
+    result: list[list[EdgeCurve]] = []
+    first = 0
+    for chain in chains:
+        parts = groupby(enumerate(chain, start=first), key=lambda part: part[0] in repeated)
+        result += [[c for _, c in part] for again, part in parts if not again]
+        first += len(chain)
+    return result, len(repeated)
 
 
 def _join(chain: list[EdgeCurve], other: list[EdgeCurve]) -> list[EdgeCurve] | None:

@@ -4,6 +4,7 @@ import io
 import logging
 import re
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,7 +15,9 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError
+from weft.base.input_file import strip_byte_order_mark
 from weft.garment.curves import EdgeCurve
+from weft.garment.dxf_chains import drop_repeated
 from weft.garment.pattern import BorderCurve
 from weft.garment.pattern_file import read_bytes
 from weft.io.extra import optional
@@ -31,6 +34,8 @@ SMOOTH = 1e-5  # [m] largest deviation of the lines that replace splines and ell
 LARGEST = 1e4  # [m] largest coordinate
 MOST_POINTS = 1_000_000
 _TEXT = re.compile(r"\s*([A-Za-z][A-Za-z0-9 /]*?)\s*:\s*(.*?)\s*$")
+_OTHER_CHARACTERS = re.compile("[\u0080-\uffff]")
+TEXTS = ("TEXT", "MTEXT", "ATTDEF", "ATTRIB")
 LINES = ("LINE", "POLYLINE", "LWPOLYLINE", "ARC", "CIRCLE", "ELLIPSE", "SPLINE")
 
 
@@ -44,6 +49,7 @@ class DxfBlock:
         chains: lines and arcs by layer.
         points: (2,) [m] by layer.
         texts: values by key; keys are in lower case: ``piece name``.
+        left_out: number of entities that are not read, by their type.
     """
 
     name: str
@@ -51,6 +57,7 @@ class DxfBlock:
     chains: dict[str, list[list[EdgeCurve]]] = field(default_factory=dict)
     points: dict[str, list[Floats]] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
+    left_out: Counter[str] = field(default_factory=Counter)
 
     def error(self, what: str, got: str, expected: str) -> PatternError:
         """Return an error of the block."""
@@ -89,7 +96,7 @@ def read_blocks(path: Path) -> tuple[list[DxfBlock], dict[str, str]]:
 
 
 def _drawing(path: Path) -> "Drawing":
-    data = read_bytes(path)
+    data = _escape_utf_8(strip_byte_order_mark(read_bytes(path)))
     package = optional("ezdxf.recover", "garments", "ezdxf, which reads .dxf", PatternError)
     if not data.strip():
         raise PatternError("DXF", got="an empty file", expected="a drawing", where=path.name)
@@ -99,6 +106,18 @@ def _drawing(path: Path) -> "Drawing":
     except Exception as problem:  # ezdxf raises errors of many kinds for damaged files
         raise _file_error(path, problem) from problem
     return drawing
+
+
+def _escape_utf_8(data: bytes) -> bytes:
+    """Return a text of UTF-8 as DXF writes it in every version: ``\\U+00FC`` for other characters.
+
+    A text that is not UTF-8 is in the code page of its header, which ezdxf reads.
+    """
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data
+    return _OTHER_CHARACTERS.sub(lambda found: f"\\U+{ord(found[0]):04X}", text).encode()
 
 
 @contextmanager
@@ -173,6 +192,17 @@ def _read_block(layout: "BaseLayout", meters: float, file: str) -> DxfBlock:
                 raise block.error("block", f"{count} lines", f"at most {MOST_POINTS}")
             if chain:
                 block.chains.setdefault(layer, []).append(chain)
+        elif kind not in TEXTS:
+            block.left_out[kind] += 1
+    repeated = 0
+    for layer, chains in block.chains.items():
+        block.chains[layer], again = drop_repeated(chains)
+        repeated += again
+    if repeated:
+        warnings.warn(
+            f"{file}, piece {block.name!r}: lines that are drawn twice are read once: {repeated}",
+            stacklevel=4,
+        )
     numbers = [
         c.control_points for layer in block.chains.values() for chain in layer for c in chain
     ]
