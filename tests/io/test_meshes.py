@@ -77,6 +77,7 @@ def test_obj_dialect(tmp_path):
         "shirt": [0, 1, 2, 3, 4],
         "front": [0, 1, 2, 3],
         "panel": [0, 1, 2, 3],
+        "front panel": [0, 1, 2, 3],
         "back": [1, 2, 4],
     }
 
@@ -86,7 +87,7 @@ def test_groups_come_in_the_order_of_the_file(tmp_path):
     names = [f"n{k}" for k in range(20)]
     path = tmp_path / "a.obj"
     path.write_text(OBJ.replace("g front panel", f"g {' '.join(names)}"))
-    assert list(read_mesh(path).groups) == ["shirt", *names, "back"]
+    assert list(read_mesh(path).groups) == ["shirt", *names, " ".join(names), "back"]
 
 
 def test_uv_scale_is_the_scale_unless_given(tmp_path):

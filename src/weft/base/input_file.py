@@ -5,8 +5,10 @@ about ``SECONDS`` of work or ``MEMORY`` bytes. Bounds that no data of users reac
 others grow with the size of the file, so that a large file may take as long as its size needs.
 """
 
+import codecs
 import errno
 import os
+import re
 import stat
 from pathlib import Path
 from typing import IO
@@ -28,6 +30,30 @@ _FLAGS = (
     | getattr(os, "O_CLOEXEC", 0)
     | getattr(os, "O_BINARY", 0)
 )
+
+
+_BYTE_NOT_UTF_8 = re.compile("[\udc80-\udcff]")  # as the handler `surrogateescape` decodes them
+
+
+def strip_byte_order_mark(data: bytes) -> bytes:
+    """Return the bytes of a text without its byte order mark; a text in UTF-16 becomes UTF-8."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", errors="replace").encode()
+    return data.removeprefix(codecs.BOM_UTF8)
+
+
+def decode_text(data: bytes) -> str:
+    """Return the text in the bytes of a file, without a byte order mark.
+
+    The text is UTF-8; a byte that is not UTF-8 is a character of Latin-1.
+    """
+    text = strip_byte_order_mark(data).decode("utf-8", errors="surrogateescape")
+    return latin_1_characters(text)
+
+
+def latin_1_characters(text: str) -> str:
+    """Return a text whose bytes outside of UTF-8, which were escaped, are characters of Latin-1."""
+    return _BYTE_NOT_UTF_8.sub(lambda found: chr(ord(found[0]) - 0xDC00), text)
 
 
 def is_file(path: Path) -> bool:

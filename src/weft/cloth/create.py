@@ -60,7 +60,7 @@ def join(
     pieces = [merge_pieces(c.surfaces.pieces) for c in cloths]
     if any(len(made) > 1 for made in pieces):
         raise MeshError("cloths", got="some that are joined already", expected="join all at once")
-    parts, groups, vertex, face = [], {}, 0, 0
+    parts, groups, loose, vertex, face = [], {}, [], 0, 0
     n = sum(c.n_vertices for c in cloths)
     weights: dict[str, Floats] = {}
     for cloth, name, distance in zip(cloths, names, thickness):
@@ -73,6 +73,7 @@ def join(
         groups.update({f"{name} {g}": ids[v] for g, v in cloth.mesh.groups.items()})
         for painted, values in cloth.mesh.weights.items():
             weights.setdefault(painted, np.zeros(n))[ids] = values
+        loose.append(ids[cloth.mesh.loose_edges])
         vertex, face = vertex + len(ids), face + len(faces)
     mesh = TriangleMesh(
         np.concatenate([c.vertices for c in cloths]),
@@ -82,6 +83,7 @@ def join(
         ", ".join(dict.fromkeys(c.mesh.source for c in cloths)),
         weights,
         welded=cloths[0].mesh.welded if len(cloths) == 1 else None,
+        loose_edges=np.concatenate(loose),
     )
     points = np.concatenate([c.points for c in cloths])
     first = np.cumsum([0, *(len(c.points) for c in cloths)]).tolist()
@@ -353,6 +355,7 @@ def load(
     prim: str | None = None,
     rest: str | Path | float | None = None,
     weld: bool | Size | None = None,
+    sewing: Literal["edges"] | None = None,
     fabrics: Mapping[str, FabricLike] | None = None,
     discretization: str = "triangles",
     spans: int | tuple[int, int] | None = None,
@@ -379,6 +382,8 @@ def load(
         weld: True: vertices that coincide become one; a distance [m], or text with a unit: also
             those that are so near; False: none; None: those that texture coordinates by vertex have
             split (PLY, glTF).
+        sewing: ``edges``: ``cloth.mesh.loose_edges`` (k,2) are the edges of the file without faces.
+            ``weft.AttachCloth(*cloth.mesh.loose_edges.T, closing="1 s")`` sews along them.
         fabrics: fabric of each region of the file (USD subsets, OBJ groups and materials, glTF
             materials, PLY numbers of faces); ``fabric`` is then for faces in none of these.
         discretization: ``triangles``, or ``bspline``: splines are fitted (``as_splines``).
@@ -395,7 +400,7 @@ def load(
 
     unit = None if scale is None else float(scale)
     uv_unit = None if uv_scale is None else float(uv_scale)
-    how = {"warp": warp, "prim": prim, "rest": rest}
+    how = {"warp": warp, "prim": prim, "rest": rest, "sewing": sewing}
     how["weld"] = weld if weld is None or isinstance(weld, bool) else float(weld)
     mesh = read_mesh(Path(path), scale=unit, uv_scale=uv_unit, **how)  # type: ignore[arg-type]
     check_known(discretization, DISCRETIZATIONS, "discretization", MeshError)

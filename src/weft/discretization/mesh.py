@@ -70,6 +70,8 @@ class TriangleMesh:
     regions: Mapping[str, Ints] = field(default_factory=dict)
     # (k,) vertex here of every vertex of the file, of which some are joined; None: all are here
     welded: Ints | None = None
+    # (k,2) vertices that edges without faces connect, along which the cloth is to be sewn
+    loose_edges: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int32))
 
     def __post_init__(self) -> None:
         self._check()

@@ -9,15 +9,23 @@ This module maps suffixes to formats: a format is one line of ``FORMATS``. Packa
 needs are imported when it is used.
 """
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
+from typing import Literal, cast
 
-from weft.base.arrays import CornerUv, Faces, Floats, Positions, Vector
+import numpy as np
+
+from weft.base.arrays import CornerUv, Faces, Floats, Ints, Positions, Vector
 from weft.base.errors import MeshError, RunError
 from weft.discretization.manifold import turn_corners
-from weft.discretization.mesh import TriangleMesh, have_same_sides
+from weft.discretization.mesh import (
+    TriangleMesh,
+    have_same_sides,
+    repeated_faces,
+    unique_edges,
+)
 from weft.discretization.weld import Weld
 from weft.io.animation import Animation, Fields, SkinnedMotion
 from weft.io.asset_cloth import AssetCloth
@@ -40,7 +48,16 @@ from weft.io.formats.vtkhdf import write_vtkhdf
 from weft.io.obj import obj_contents, write_obj, write_obj_over
 from weft.io.ply import ply_contents, write_ply
 from weft.io.rest_shape import RestSource
-from weft.io.surface import PLAIN, Contents, MovingMesh, StageOptions, build_mesh, connect
+from weft.io.stl import stl_contents
+from weft.io.surface import (
+    PLAIN,
+    Contents,
+    MovingMesh,
+    StageOptions,
+    build_mesh,
+    connect,
+    left_out_text,
+)
 
 
 @dataclass(frozen=True)
@@ -89,6 +106,7 @@ _USD = Format(
 _GLTF = Format(read=gltf_contents, moving=gltf_moving, animate=write_gltf, carries_fields=True)
 FORMATS: dict[str, Format] = {
     ".obj": Format(read=_alone(obj_contents), write=write_obj, over=write_obj_over),
+    ".stl": Format(read=_alone(stl_contents)),
     ".ply": Format(read=_alone(ply_contents), write=write_ply, carries_fields=True),
     ".usdc": _USD,
     ".usda": _USD,
@@ -120,6 +138,19 @@ def suffixes(*what: str) -> str:
     return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
+_IMPORT = "Blender reads it and writes glTF or USD (File > Import, File > Export)"
+FOREIGN: Mapping[str, str] = {  # how files of other formats are converted
+    ".fbx": "convert it with Blender: `blender --background --python "
+    "blender/convert_character.py -- FILE.fbx FILE.usdc` (docs/blender.md), or with FBX2glTF",
+    **dict.fromkeys((".blend", ".dae", ".3ds", ".x3d", ".bvh"), _IMPORT),
+    ".ma": "Maya exports USD",
+    ".mb": "Maya exports USD",
+    ".max": "3ds Max exports USD",
+    ".step": "a CAD program exports STL",
+    ".stp": "a CAD program exports STL",
+    ".iges": "a CAD program exports STL",
+    ".zprj": "CLO exports OBJ, or its pattern as DXF-AAMA",
+}
 SUFFIXES = suffixes("read")  # of mesh files that can be read, for messages
 
 
@@ -132,6 +163,7 @@ def read_mesh(
     prim: str | None = None,
     rest: str | Path | float | None = None,
     weld: Weld = None,
+    sewing: Literal["edges"] | None = None,
     options: StageOptions = PLAIN,
 ) -> TriangleMesh:
     """Return the mesh in a file, whose format follows from its suffix.
@@ -149,12 +181,22 @@ def read_mesh(
             a warning; else the texture coordinates.
         weld: whether vertices that coincide become one, or the distance [m] up to which; None: only
             those that texture coordinates by vertex have split (PLY, glTF).
+        sewing: ``edges``: the mesh has the loose edges of the file; None: a warning says how many
+            the file has.
         options: how the stage of a USD file is read.
 
     Raises:
-        MeshError: another suffix, or a file that cannot be read or simulated.
+        MeshError: another suffix, a file that cannot be read or simulated, or ``sewing`` of a file
+            without loose edges.
     """
     found = _contents(path, prim, one=True, options=options)
+    if sewing is not None and len(found.loose_edges) == 0:
+        raise MeshError(
+            "sewing",
+            got=sewing,
+            where=f"{path}{found.prim}",
+            expected="edges without faces in the file (`l` of OBJ, the element `edge` of PLY)",
+        )
     source: RestSource | None = "mesh"
     shape = None
     if rest is None or rest in ("mesh", "uv"):
@@ -162,7 +204,13 @@ def read_mesh(
     else:
         shape = _rest_positions(path, found, prim, rest, scale, options)
     numbers = {"scale": scale, "uv_scale": uv_scale}
-    return build_mesh(path, found, **numbers, warp=warp, rest=source, shape=shape, weld=weld)
+    mesh = build_mesh(path, found, **numbers, warp=warp, rest=source, shape=shape, weld=weld)
+    edges = len(found.loose_edges) if sewing is None else 0
+    _warn_of_left_out(path, found.left_out, edges, ", along which `sewing: edges` sews")
+    if sewing is None:
+        return mesh
+    loose = found.loose_edges if mesh.welded is None else mesh.welded[found.loose_edges]
+    return replace(mesh, loose_edges=loose[loose[:, 0] != loose[:, 1]])
 
 
 def read_texture_coordinates(
@@ -258,7 +306,11 @@ def read_surface(
     found = _contents(path, prim, one=one, options=options)
     if len(found.faces) == 0:
         raise MeshError("faces", got=0, expected="at least one triangle", where=path)
-    return (found.meters if scale is None else scale) * found.x, found.faces
+    repeated = repeated_faces(found.faces)
+    twice = {"faces that are there twice": len(repeated)} if len(repeated) else {}
+    _warn_of_left_out(path, {**found.left_out, **twice}, len(found.loose_edges), "")
+    faces = np.delete(found.faces, repeated, axis=0)
+    return (found.meters if scale is None else scale) * found.x, faces
 
 
 def read_motion(
@@ -288,7 +340,11 @@ def read_motion(
         raise MeshError("animated file", got=str(path), expected=suffixes("moving"))
     found = moving(path, fps, prim, **stage_keywords(path, options))
     unit = found.meters if scale is None else scale
-    return replace(found, positions=unit * found.positions, meters=1.0)
+    repeated = repeated_faces(found.faces)
+    twice = {"faces that are there twice": len(repeated)} if len(repeated) else {}
+    _warn_of_left_out(path, {**found.left_out, **twice}, 0, "")
+    faces = np.delete(found.faces, repeated, axis=0)
+    return replace(found, positions=unit * found.positions, faces=faces, meters=1.0)
 
 
 def read_cache(path: Path, fps: float | None = None) -> tuple[Floats, Floats]:
@@ -416,8 +472,27 @@ def _contents(
 ) -> Contents:
     read = _format(path).read
     if read is None:
-        raise MeshError("mesh file", got=str(path), expected=SUFFIXES)
-    return read(path, prim, one=one, **stage_keywords(path, options))
+        hint = FOREIGN.get(path.suffix.lower())
+        raise MeshError("mesh file", got=str(path), expected=SUFFIXES, hint=hint)
+    found: Contents = read(path, prim, one=one, **stage_keywords(path, options))
+    return replace(found, loose_edges=_without_sides(found.loose_edges, found.faces))
+
+
+def _without_sides(edges: Ints, faces: Faces) -> Ints:
+    """Return the edges (k,2), each once, that are no sides of faces."""
+    if len(edges) == 0:
+        return edges
+    sides = {tuple(side) for side in unique_edges(faces)[0].tolist()} if len(faces) else set()
+    once = dict.fromkeys((min(e), max(e)) for e in edges.tolist())
+    return np.array([e for e in once if e not in sides], dtype=np.int32).reshape(-1, 2)
+
+
+def _warn_of_left_out(path: Path, left_out: Mapping[str, int], loose_edges: int, cure: str) -> None:
+    """Warn of the things in a file that are not read."""
+    lines = {f"loose edges{cure}": loose_edges} if loose_edges else {}
+    every = {**lines, **left_out}
+    if every:
+        warnings.warn(f"{path}: not read: {left_out_text(every)}", stacklevel=3)
 
 
 def stage_keywords(path: Path, options: StageOptions) -> Mapping[str, StageOptions]:

@@ -1,23 +1,30 @@
 """Wavefront OBJ: positions, faces with texture coordinates at each corner, and groups.
 
 weft has its own reader in order to preserve seams: a vertex on a UV seam stays one vertex, and each
-corner has material coordinates of its own. Read are ``v vt f g o usemtl``, negative indices,
-polygons, and continued lines.
+corner has material coordinates of its own. Read are ``v vt f l g o usemtl``, negative indices,
+polygons, and continued lines. A file is UTF-8; other bytes are characters of Latin-1.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 from weft.base.arrays import CornerUv, Faces, Positions
-from weft.base.errors import MeshError
-from weft.base.input_file import OBJ_MEMBERSHIPS
+from weft.base.errors import MeshError, to_one_line
+from weft.base.input_file import OBJ_MEMBERSHIPS, decode_text, strip_byte_order_mark
 from weft.io.animation import Animation
 from weft.io.asset_cloth import AssetCloth
 from weft.io.files import write_file
 from weft.io.surface import MOST_CORNERS, Contents, read_bytes, triangulate_polygons
+
+# Statements that change only how the surface looks: normals, smoothing, materials.
+APPEARANCE = ("vn", "s", "mtllib", "maplib", "usemap", "bevel", "c_interp", "d_interp", "lod")
+KINDS = {"p": "points `p`"}  # names of statements that are left out, for messages
+LONGEST_KIND = 12  # characters of a statement's name in a message
 
 
 @dataclass
@@ -35,26 +42,46 @@ class _Statements:
     materials: dict[str, list[int]] = field(default_factory=dict)  # polygons
     material: str = ""
     memberships: int = 0  # number of faces, each counted once per group that it is in
+    loose: list[tuple[int, int]] = field(default_factory=list)  # edges of ``l``
+    colored: int = 0  # vertices with a color
+    left_out: Counter[str] = field(default_factory=Counter)  # statements that are not read, by kind
+    flaw: MeshError | None = None  # the first error that refuses a cloth, and not a body
 
     def error(self, line: int, what: str, got: object, expected: str) -> MeshError:
         """Return an error at a line of the file."""
         return MeshError(what, got=got, expected=expected, where=f"{self.path}:{line}")
 
+    def refuse_cloth(self, error: MeshError) -> None:
+        """Record an error that does not refuse a body."""
+        self.flaw = self.flaw or error
+
     def read(self, line: int, kind: str, words: list[str]) -> None:
-        """Read a statement; those of other kinds are ignored."""
+        """Read a statement; those of other kinds are counted."""
         match kind:
             case "v":
                 self.v.append(self.read_numbers(line, words, 3, "position"))
+                self.colored += len(words) >= 6
             case "vt":
-                self.vt.append(self.read_numbers(line, words, 2, "texture coordinates"))
+                try:
+                    self.vt.append(self.read_numbers(line, words, 2, "texture coordinates"))
+                except MeshError as error:
+                    self.refuse_cloth(error)
+                    self.vt.append([0.0, 0.0])
             case "f":
                 self.read_face(line, words)
-            case "g":
-                self.active["g"] = words
+            case "l":
+                ends = [w.split("/")[0] for w in words]
+                v = [self.read_index(line, w, len(self.v), "vertex index") for w in ends]
+                self.loose += [(a, b) for a, b in pairwise(v) if a != b]
+            case "g":  # several groups, or the name of one group, which has blanks
+                self.active["g"] = [*words, " ".join(words)]
             case "o":
-                self.active["o"] = words[:1]
+                self.active["o"] = [" ".join(words)]
             case "usemtl":
                 self.material = " ".join(words)
+            case _ if kind and kind not in APPEARANCE:
+                name = to_one_line(kind, LONGEST_KIND)
+                self.left_out[KINDS.get(kind, f"statements `{name}`")] += 1
 
     def read_numbers(self, line: int, words: Sequence[str], count: int, what: str) -> list[float]:
         """Return the first ``count`` words as finite numbers."""
@@ -68,22 +95,27 @@ class _Statements:
 
     def read_face(self, line: int, words: list[str]) -> None:
         """Read ``f v/vt/vn ...``."""
-        if len(words) < 3:
-            raise self.error(line, "face", " ".join(words), "at least three corners")
         if len(words) > MOST_CORNERS:
             raise self.error(line, "face", f"{len(words)} corners", f"at most {MOST_CORNERS}")
         corners = [w.split("/") for w in words]
         v = [self.read_index(line, c[0], len(self.v), "vertex index") for c in corners]
-        vt = [
-            self.read_index(line, c[1], len(self.vt), "texture index")
-            for c in corners
-            if len(c) > 1 and c[1]
-        ]
-        if vt and len(vt) != len(v):
-            raise self.error(line, "face", " ".join(words), "texture coordinates at all corners")
+        try:
+            vt = [
+                self.read_index(line, c[1], len(self.vt), "texture index")
+                for c in corners
+                if len(c) > 1 and c[1]
+            ]
+            if vt and len(vt) != len(v):
+                expected = "texture coordinates at all corners"
+                raise self.error(line, "face", " ".join(words), expected)
+        except MeshError as error:
+            self.refuse_cloth(error)
+            vt = []
+        if len(v) < 3:
+            self.refuse_cloth(self.error(line, "face", " ".join(words), "at least three corners"))
         if len(set(v)) < len(v):
-            raise self.error(line, "face", " ".join(words), "each vertex once")
-        names = dict.fromkeys(n for names in self.active.values() for n in names)
+            self.refuse_cloth(self.error(line, "face", " ".join(words), "each vertex once"))
+        names = dict.fromkeys(n for names in self.active.values() for n in names if n)
         self.memberships += len(names)
         if self.memberships > OBJ_MEMBERSHIPS + 4 * len(self.polygons):
             raise self.error(line, "groups", len(names), "fewer: every face is in each of them")
@@ -114,16 +146,21 @@ def obj_contents(path: Path) -> Contents:
         MeshError: with file and line.
     """
     found = _Statements(path)
-    for line, (kind, *words), _ in _split(read_bytes(path).decode("utf-8", errors="replace")):
+    for line, (kind, *words), _ in _split(decode_text(read_bytes(path))):
         found.read(line, kind, words)
     with_uv = [len(vt) > 0 for vt in found.texture]
     if any(with_uv) and not all(with_uv):
         line = found.lines[with_uv.index(False)]
-        raise found.error(line, "face", "no texture coordinates", "them at every face, or at none")
+        expected = "them at every face, or at none"
+        found.refuse_cloth(found.error(line, "face", "no texture coordinates", expected))
+    if found.colored:
+        found.left_out["colors of vertices"] = found.colored
     polygons = [np.array(v, dtype=np.int32) for v in found.polygons]
     x = np.array(found.v, dtype=np.float64).reshape(-1, 3)
     triangles = triangulate_polygons(x, polygons, str(path))
-    uv = np.array(found.vt)[np.concatenate(found.texture)] if any(with_uv) else None
+    uv = None
+    if with_uv and all(with_uv):
+        uv = np.array(found.vt)[np.concatenate(found.texture)]
     groups = {
         name: np.unique(np.concatenate([polygons[p] for p in members]))
         for name, members in found.groups.items()
@@ -131,8 +168,16 @@ def obj_contents(path: Path) -> Contents:
     # A group takes precedence over a material of its name.
     named = {**found.materials, **found.groups}
     regions = {name: triangles.of_polygons(members) for name, members in named.items()}
-    corner_uv = None if uv is None else uv[triangles.corners]
-    return Contents(x, triangles.faces, corner_uv, groups, regions=regions)
+    return Contents(
+        x,
+        triangles.faces,
+        None if uv is None else uv[triangles.corners],
+        groups,
+        regions=regions,
+        loose_edges=np.array(found.loose, dtype=np.int32).reshape(-1, 2),
+        left_out={**triangles.left_out, **found.left_out},
+        flaw=found.flaw,
+    )
 
 
 def _split(text: str) -> Iterator[tuple[int, list[str], str]]:
@@ -203,7 +248,8 @@ def write_obj_over(
         MeshError: an asset that has other vertices than its cloth.
     """
     (cloth,), (moment,) = cloths, animation
-    statements = list(_split(read_bytes(asset).decode("utf-8", errors="surrogateescape")))
+    data = strip_byte_order_mark(read_bytes(asset))
+    statements = list(_split(data.decode("utf-8", errors="surrogateescape")))
     x, count, normals = moment.positions[0], 0, list[list[float]]()
     users: list[tuple[int, int]] = []  # normal and vertex of corners
     for _, (kind, *words), _ in statements:

@@ -16,6 +16,7 @@ from numpy.typing import DTypeLike
 
 from weft.base.arrays import AnyArray, CornerUv, Faces, Floats, Ints, Positions
 from weft.base.errors import MeshError, to_one_line
+from weft.base.input_file import decode_text, strip_byte_order_mark
 from weft.io.animation import Fields
 from weft.io.files import atomic_write
 from weft.io.surface import Contents, PolygonTriangles, read_bytes, triangulate_polygons
@@ -41,6 +42,7 @@ _TYPES = {
 _ORDER = {"ascii": "", "binary_little_endian": "<", "binary_big_endian": ">"}
 _UV = (("s", "t"), ("u", "v"), ("texture_u", "texture_v"))
 _NO_WEIGHTS = {*"xyz", "nx", "ny", "nz"}.union(*_UV)
+_READ_LISTS = ("vertex_indices", "vertex_index", "texcoord")  # of faces
 MOST_REGIONS = 64  # largest number of values of a face property that makes regions
 _Table = dict[str, Any]  # (n,) numbers of the rows by property; of a list property: n arrays
 
@@ -104,7 +106,7 @@ class _Text(_Body):
 
     def __init__(self, data: bytes) -> None:
         super().__init__(data, "")
-        self.words = data.decode("ascii").split()
+        self.words = decode_text(data).split()
 
     def columns(self, element: _Element) -> _Table:
         """Return the rows of an element without lists."""
@@ -127,7 +129,7 @@ def ply_contents(path: Path) -> Contents:
     Raises:
         MeshError: not a PLY file, or a damaged one.
     """
-    data = read_bytes(path)
+    data = strip_byte_order_mark(read_bytes(path))
     try:
         order, elements, rest = _header(data)
         _check_elements(elements)
@@ -140,18 +142,63 @@ def ply_contents(path: Path) -> Contents:
             raise ValueError(f"position of vertex {bad} is not finite")
         polygons = face["vertex_indices" if "vertex_indices" in face else "vertex_index"]
         triangles = triangulate_polygons(x, polygons, str(path))
-        uv = _corner_uv(vertex, face, polygons, triangles)
     except (ValueError, OverflowError) as error:
-        raise MeshError(
-            "PLY file",
-            got=str(error),
-            where=path,
-            expected="an ASCII or binary PLY with vertex (x y z) and face (vertex_indices)",
-        ) from error
+        raise _error(path, error) from error
+    uv, flaw = None, triangles.flaw
+    try:
+        uv = _corner_uv(vertex, face, polygons, triangles)
+    except (ValueError, TypeError) as error:
+        flaw = flaw or _error(path, error)
     weights = _weights(elements["vertex"], vertex)
     regions = _regions(elements["face"], face, triangles)
-    split = uv is not None and "texcoord" not in face
-    return Contents(x, triangles.faces, uv, weights=weights, regions=regions, split=split)
+    return Contents(
+        x,
+        triangles.faces,
+        uv,
+        weights=weights,
+        regions=regions,
+        split=uv is not None and "texcoord" not in face,
+        loose_edges=_loose_edges(tables, len(x)),
+        left_out={**triangles.left_out, **_left_out(elements, tables)},
+        flaw=flaw,
+    )
+
+
+def _error(path: Path, error: Exception) -> MeshError:
+    """Return the error of a damaged file."""
+    return MeshError(
+        "PLY file",
+        got=str(error),
+        where=path,
+        expected="an ASCII or binary PLY with vertex (x y z) and face (vertex_indices)",
+    )
+
+
+def _loose_edges(tables: Mapping[str, _Table], n: int) -> Ints:
+    """Return the edges (k,2) of the element ``edge`` between n vertices."""
+    edge = tables.get("edge", {})
+    if not {"vertex1", "vertex2"} <= edge.keys():
+        return np.zeros((0, 2), dtype=np.int32)
+    ends = np.stack([edge["vertex1"], edge["vertex2"]], axis=1).astype(np.int64).reshape(-1, 2)
+    return ends[((ends >= 0) & (ends < n)).all(1)].astype(np.int32)
+
+
+def _left_out(elements: Mapping[str, _Element], tables: Mapping[str, _Table]) -> dict[str, int]:
+    """Return the number of rows of elements and properties that are not read, by their kind."""
+    found = {
+        f"rows of the element `{name}`": e.n
+        for name, e in elements.items()
+        if e.n and name not in ("vertex", "face", "edge")
+    }
+    for name, read in (("vertex", ()), ("face", _READ_LISTS)):
+        for p in elements[name].properties:
+            values = tables[name][p.name]
+            unread = p.count and p.name not in read
+            if name == "face" and not p.count:
+                unread = p.type[0] == "f" or len(np.unique(values)) > MOST_REGIONS
+            if unread and elements[name].n:
+                found[f"values of the {name} property `{p.name}`"] = elements[name].n
+    return found
 
 
 def _header(data: bytes) -> tuple[str, dict[str, _Element], bytes]:
@@ -162,7 +209,7 @@ def _header(data: bytes) -> tuple[str, dict[str, _Element], bytes]:
     """
     end = data.find(b"end_header")
     body = data.find(b"\n", end) + 1
-    lines = data[: max(end, 0)].decode("ascii").splitlines()
+    lines = decode_text(data[: max(end, 0)]).splitlines()
     if not lines or not body or lines[0].strip() != "ply":
         raise ValueError("the first line is not `ply`, or there is no end_header")
     order, elements, last = None, dict[str, _Element](), None
@@ -198,8 +245,6 @@ def _check_elements(elements: Mapping[str, _Element]) -> None:
         raise ValueError("vertices without numbers x, y and z")
     if not {"vertex_indices", "vertex_index"} & elements["face"].names(lists=True):
         raise ValueError("faces without a list vertex_indices")
-    if "texcoord" in elements["face"].names(lists=False):
-        raise ValueError("a texcoord of faces that is no list")
 
 
 def _corner_uv(
@@ -207,6 +252,8 @@ def _corner_uv(
 ) -> CornerUv | None:
     """Return the texture coordinates of the corners of the triangles."""
     if "texcoord" in face:
+        if not isinstance(face["texcoord"], list):
+            raise ValueError("a texcoord of faces that is no list")
         lists = face["texcoord"]
         bad = [i for i, (t, p) in enumerate(zip(lists, polygons)) if len(t) != 2 * len(p)]
         if bad:

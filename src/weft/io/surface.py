@@ -4,6 +4,7 @@ The conversion sets the units, triangulates polygons and chooses the material co
 """
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,6 +41,9 @@ class Contents:
         regions: faces by name.
         prim: path of the mesh in the file, for messages.
         split: texture coordinates are by vertex, so that their seams split vertices.
+        loose_edges: (k,2) vertices that lines of the file connect.
+        left_out: number of the things in the file that are not read, by their kind.
+        flaw: the error that refuses the mesh as a cloth, and not as a body; None: none.
     """
 
     x: Positions
@@ -51,6 +55,9 @@ class Contents:
     regions: Mapping[str, Ints] = field(default_factory=dict)
     prim: str = ""
     split: bool = False
+    loose_edges: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int32))
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    flaw: MeshError | None = None
 
 
 def join_contents(parts: Sequence[Contents]) -> Contents:
@@ -77,6 +84,9 @@ def join_contents(parts: Sequence[Contents]) -> Contents:
         parts[0].meters,
         parts[0].regions if len(parts) == 1 else {},
         parts[0].prim if len(parts) == 1 else "",
+        loose_edges=np.concatenate([p.loose_edges + f for p, f in zip(parts, first)]),
+        left_out=dict(sum((Counter(p.left_out) for p in parts), Counter())),
+        flaw=next((p.flaw for p in parts if p.flaw is not None), None),
     )
 
 
@@ -97,6 +107,7 @@ class MovingMesh:
         faces: (m,3).
         meters: [m] per unit, if the file gives it.
         parts: path of each mesh in the file, with its number of vertices.
+        left_out: number of the things in the file that are not read, by their kind.
     """
 
     times: Floats
@@ -104,6 +115,7 @@ class MovingMesh:
     faces: Faces
     meters: float = 1.0
     parts: Sequence[tuple[str, int]] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 def join_moving(
@@ -209,6 +221,13 @@ def check_file(path: Path) -> None:
         raise MeshError("mesh file", got=got, where=path, expected="a file") from error
 
 
+def left_out_text(left_out: Mapping[str, int]) -> str:
+    """Return kinds of things with their numbers: ``lines (2), points (1)``."""
+    every = [f"{kind} ({count})" for kind, count in left_out.items()]
+    more = f", and {len(every) - FEW} more kinds" if len(every) > FEW else ""
+    return ", ".join(every[:FEW]) + more
+
+
 def read_bytes(path: Path) -> bytes:
     """Return the bytes of a file.
 
@@ -258,9 +277,12 @@ def build_mesh(
             those that texture coordinates have split.
 
     Raises:
-        MeshError: neither texture coordinates nor a warp, a ``uv_scale`` that has nothing to scale,
-            a scale that is not positive, or an error that TriangleMesh finds.
+        MeshError: a flaw of the contents, neither texture coordinates nor a warp, a ``uv_scale``
+            that has nothing to scale, a scale that is not positive, or an error that TriangleMesh
+            finds.
     """
+    if found.flaw is not None:
+        raise found.flaw
     unit = found.meters if scale is None else scale
     for name, value in (("scale", unit), ("uv_scale", 1.0 if uv_scale is None else uv_scale)):
         if not (np.isfinite(value) and value > 0):
@@ -320,15 +342,24 @@ class PolygonTriangles:
         faces: (m,3) vertices.
         corners: (m,3) the same among the corners of all polygons, in their order.
         polygon: (m,) polygon of each triangle.
+        flaw: the error of the first collapsed polygon, which refuses a cloth; None: there is none.
+        collapsed: number of the polygons without three different vertices.
     """
 
     faces: Faces
     corners: Ints
     polygon: Ints
+    flaw: MeshError | None = None
+    collapsed: int = 0
 
     def of_polygons(self, members: Sequence[int]) -> Ints:
         """Return the numbers of the triangles of some polygons."""
         return np.flatnonzero(np.isin(self.polygon, members)).astype(np.int32)
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        """Return the number of polygons without triangles, by their kind, for messages."""
+        return {"collapsed faces": self.collapsed} if self.collapsed else {}
 
 
 def triangulate_polygons(
@@ -336,44 +367,59 @@ def triangulate_polygons(
 ) -> PolygonTriangles:
     """Return the triangles of polygons.
 
+    A polygon with the same vertex twice is collapsed: repeated neighbors count once, and a polygon
+    without three different vertices has no triangles.
+
     Args:
         x: (n,3) positions.
         polygons: vertices of each polygon.
         where: the file, for messages.
 
     Raises:
-        MeshError: no whole numbers, numbers out of range, a polygon with the same vertex twice, or
-            too many corners.
+        MeshError: no whole numbers, numbers out of range, or too many corners.
     """
     sizes = np.array([len(ids) for ids in polygons], dtype=np.int32)
-    if len(sizes) and (sizes == 3).all():
-        table = np.concatenate(polygons).reshape(-1, 3)
-        number = np.arange(len(table), dtype=np.int32)
-        _check_corners(table, number, len(x), where)
-        corners = np.arange(table.size, dtype=np.int32).reshape(-1, 3)
-        return PolygonTriangles(table.astype(np.int32), corners, number)
-    rows = [np.zeros((0, 3), dtype=np.int32)]
-    for k, (ids, first) in enumerate(zip(polygons, np.cumsum(sizes) - sizes)):
-        _check_corners(ids[None], np.array([k]), len(x), where)
-        rows.append(first + np.array(triangulate(x[ids.astype(np.int32)], f"face {k}", where)))
+    ids = np.concatenate([np.zeros(0, dtype=np.int32), *polygons])
+    polygon = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    _check_range(ids, polygon, len(x), where)
+    ids = ids.astype(np.int32)
+    flat = len(sizes) > 0 and bool((sizes == 3).all())
+    rows, bad = [np.zeros((0, 3), dtype=np.int32)], np.zeros(len(sizes), dtype=bool)
+    if flat:
+        table = ids.reshape(-1, 3)
+        bad = (table == np.roll(table, 1, axis=1)).any(1)
+        rows = [np.arange(table.size, dtype=np.int32).reshape(-1, 3)[~bad]]
+    for k, first in enumerate([] if flat else np.cumsum(sizes) - sizes):
+        own = ids[first : first + sizes[k]]
+        bad[k] = len(set(own.tolist())) < max(len(own), 3)
+        kept = np.flatnonzero(own != np.roll(own, 1)) if bad[k] else np.arange(len(own))
+        if bad[k] and len(set(own[kept].tolist())) < max(len(kept), 3):
+            continue
+        rows.append(first + kept[np.array(triangulate(x[own[kept]], f"face {k}", where))])
     corners = np.concatenate(rows).astype(np.int32)
-    ids = np.concatenate([np.zeros(0, dtype=np.int32), *polygons]).astype(np.int32)
-    polygon = np.repeat(np.arange(len(sizes), dtype=np.int32), np.maximum(sizes - 2, 0))
-    return PolygonTriangles(ids[corners], corners, polygon)
-
-
-def _check_corners(polygons: AnyArray, numbers: Ints, n: int, where: str) -> None:
-    """Check that each of the polygons (m,k) has at least three vertices, all different, of n."""
-    ordered = np.sort(polygons, axis=1)
-    good = (polygons >= 0) & (polygons < n) & (polygons == np.floor(polygons))  # false for NaN
-    bad = ~good.all(1) | (ordered[:, 1:] == ordered[:, :-1]).any(1)
-    if polygons.shape[1] < 3:
-        bad[:] = True
+    polygon = polygon[corners[:, 0]]
+    flaw = None
     if bad.any():
-        k = int(np.flatnonzero(bad)[0])
+        k = int(np.argmax(bad))
+        flaw = MeshError(
+            f"vertex indices of face {k}",
+            got=ids[sizes[:k].sum() :][: sizes[k]].tolist(),
+            where=where,
+            expected="three or more different ones",
+            hint=f"{int(bad.sum())} of {len(bad)} faces are collapsed",
+        )
+    collapsed = len(sizes) - len(np.unique(polygon))
+    return PolygonTriangles(ids[corners], corners, polygon, flaw, collapsed)
+
+
+def _check_range(ids: AnyArray, polygon: Ints, n: int, where: str) -> None:
+    """Check that the vertices of polygons are whole numbers from 0 to n - 1."""
+    good = (ids >= 0) & (ids < n) & (ids == np.floor(ids))  # false for NaN
+    if not good.all():
+        k = polygon[np.argmin(good)]
         raise MeshError(
-            f"vertex indices of face {numbers[k]}",
-            got=polygons[k].tolist(),
+            f"vertex indices of face {k}",
+            got=ids[polygon == k].tolist(),
             where=where,
             expected=f"three or more different ones from 0 to {n - 1}",
         )

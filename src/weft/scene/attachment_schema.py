@@ -28,6 +28,7 @@ from weft.cloth.attachments import (
 from weft.cloth.attachments.attachment import MOVES
 from weft.cloth.cloth import Cloth
 from weft.discretization.polygon import arc_lengths
+from weft.energies.seams.sewing import Sewing
 from weft.energies.springs.rail import feet_on
 from weft.energies.springs.release import Release
 from weft.scene.body_schema import BodyBlock
@@ -219,6 +220,14 @@ def attachment_of(
         until = None if block.release is None else block.release.at
         Pin(np.zeros(1, dtype=np.int32), until, block.path, name).check_until(seconds)
     return cast(Attachment, made(ids.astype(np.int32), name=name, **given))
+
+
+def sew_loose_edges(cloth: Cloth, sewing: Sewing | None) -> list[Attachment]:
+    """Return the attachment that closes the loose edges of a cloth within ``sewing.closing``, if it
+    has some.
+    """
+    edges, closing = cloth.mesh.loose_edges, (sewing or Sewing()).closing
+    return [AttachCloth(*edges.T, closing=closing, name="loose edges")] if len(edges) else []
 
 
 def _every(x: Positions, ids: Ints, block: AttachmentBlock) -> Ints:

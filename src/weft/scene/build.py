@@ -46,7 +46,7 @@ from weft.io import (
 from weft.io.painted_weights import paint_mesh
 from weft.io.surface import StageOptions
 from weft.laws.base import Law
-from weft.scene.attachment_schema import attachment_of
+from weft.scene.attachment_schema import attachment_of, sew_loose_edges
 from weft.scene.body_schema import BodyBlock, BodyMeshBlock
 from weft.scene.field_schema import FieldBlock
 from weft.scene.file import Source, first_frame, read_source, read_source_keyframes, validate
@@ -144,6 +144,7 @@ class Builder:
         cloth = outfit.cloth
         pins = self._each("pins", f.pins, partial(self._pin, cloth))
         held = self._each("attachments", f.attachments, partial(self._attachment, cloth))
+        held += sew_loose_edges(cloth, f.sewing)
         if self.problems:
             raise SceneProblems(self.problems)
         law = self._try(("law",), self._law)
@@ -183,7 +184,7 @@ class Builder:
         if scene is None:
             raise SceneProblems(self.problems)
         self._try(("integrator", f.integrator.name, "linear"), scene.stepper)
-        if f.attachments and self._try(("attachments",), lambda: scene.attached) is None:
+        if held and self._try(("attachments",), lambda: scene.attached) is None:
             raise SceneProblems(self.problems)
         model = self._try(("contact",) if f.contact else ("conditions",), partial(_model_of, scene))
         if model is not None:
@@ -433,10 +434,9 @@ class Builder:
             return triangulate_piece(p.outline, p.holes, p.size, seed=p.seed)
         m, folder = cloth.mesh, self.source.path.parent
         assert m is not None
-        rest = m.rest
-        if isinstance(rest, str) and rest not in ("mesh", "uv"):
-            rest = str(folder / rest)
-        how = m.model_dump(include={"scale", "uv_scale", "warp", "prim", "weld"})
+        is_file = isinstance(m.rest, str) and m.rest not in ("mesh", "uv")
+        rest = str(folder / m.rest) if is_file else m.rest
+        how = m.model_dump(include={"scale", "uv_scale", "warp", "prim", "weld", "sewing"})
         return read_mesh(folder / m.file, rest=rest, options=self._options(m), **how)
 
     def _pin(self, cloth: Cloth, number: int, block: PinBlock) -> Pin:

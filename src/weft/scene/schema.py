@@ -105,6 +105,11 @@ class MeshBlock(block_of(StageOptions)):  # type: ignore[misc]
         "length [m]: also vertices that are so near; false: none do; none: those that texture "
         "coordinates by vertex have split (PLY, glTF)",
     )
+    sewing: Literal["edges"] | None = Field(
+        None,
+        description="edges: the edges of the file without faces (OBJ `l`, PLY `edge`) close within "
+        "sewing.closing, as Blender sews; none: they are not read",
+    )
 
 
 class PanelBlock(Block):
@@ -279,6 +284,8 @@ class ClothBlock(Block):
             raise ValueError("spline.spans and span_size are for fitted panels and meshes")
         if self.rest_shape is not None and "rest_angles" in self.model_fields_set:
             raise ValueError("give rest_angles or rest_shape")
+        if self.discretization == "bspline" and self.mesh and self.mesh.sewing:
+            raise ValueError("mesh.sewing is for triangles: splines have other points")
         if self.discretization == "triangles" and self.spline.model_fields_set:
             raise ValueError("spline needs `discretization: bspline`")
         if fitted and self.garment is not None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from weft.base.arrays import ArrayArgument, ArrayOf, Floats, Point
 from weft.base.errors import SceneError, error_text
-from weft.base.input_file import open_input
+from weft.base.input_file import decode_text, open_input
 from weft.base.machine import gib, memory
 from weft.base.runtime_types import checked
 from weft.base.settings import Length, Size
@@ -114,7 +114,7 @@ def _numbers(path: Path) -> Floats:
         return np.array(numbers, dtype=np.float64)
     with open_input(path) as file:
         _check_size(8 * path.stat().st_size)
-        text = file.read().decode("utf-8").replace(",", " ").replace(";", " ")
+        text = decode_text(file.read()).replace(",", " ").replace(";", " ")
     return np.array([line.split() for line in text.splitlines() if line.strip()], dtype=np.float64)
 
 

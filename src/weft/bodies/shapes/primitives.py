@@ -1,5 +1,6 @@
 """Primitive shapes of bodies: sphere, plate, capsule, box, ring; and bodies from mesh files."""
 
+import warnings
 from pathlib import Path as FilePath
 from typing import Annotated
 
@@ -16,6 +17,8 @@ from weft.discretization.polygon import normalize, unit_vectors
 from weft.io import read_surface
 
 MOST_FACES = 200_000
+UNITLESS = (".obj", ".ply", ".stl")  # formats of meshes without a unit
+LARGE = 30.0  # [m] size of a body of such a file that is more often in millimeters or centimeters
 Sizes = Annotated[tuple[Quantity, Quantity, Quantity], Setting("", "m", above=0)]
 Width = Annotated[Quantity, Setting("along x", "m", above=0)]
 Depth = Annotated[Quantity, Setting("along z", "m", above=0)]
@@ -46,6 +49,13 @@ def load_body(
     """
     unit = None if scale is None else float(scale)
     x, faces = read_surface(FilePath(path), unit, prim)
+    across = float(np.ptp(x, axis=0).max())
+    if unit is None and FilePath(path).suffix.lower() in UNITLESS and across > LARGE:
+        warnings.warn(
+            f"{path}: the file has no unit, and the body is {across:.4g} m across: give the unit, "
+            "for example `scale: 1 mm`",
+            stacklevel=2,
+        )
     return Body(x, faces, None, name).weld(weld)
 
 

@@ -5,12 +5,13 @@ Alembic is y up by convention.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 
-from weft.base.arrays import CornerUv, Faces, Floats, Positions
+from weft.base.arrays import Floats, Positions
 from weft.base.errors import MeshError, RunError
 from weft.base.trees import Json
 from weft.io.animation import Animation, Convention, distinct, turn_y_up
@@ -129,7 +130,7 @@ def alembic_contents(path: Path, prim: str | None, *, one: bool) -> Contents:
         MeshError: no Blender, one that cannot read the file, no such mesh, or several.
     """
     _, meshes = _read(path, prim, RATE, one=one)
-    return join_contents([Contents(x[0], faces, uv) for x, faces, uv in meshes])
+    return join_contents([mesh for _, mesh in meshes])
 
 
 def alembic_moving(path: Path, fps: float | None, prim: str | None) -> MovingMesh:
@@ -144,15 +145,14 @@ def alembic_moving(path: Path, fps: float | None, prim: str | None) -> MovingMes
         MeshError: for the reasons of ``alembic_contents``.
     """
     times, meshes = _read(path, prim, RATE if fps is None else fps, one=False)
-    return join_moving(
-        times - times[0], [x for x, _, _ in meshes], [faces for _, faces, _ in meshes]
-    )
+    joined = join_moving(times - times[0], [x for x, _ in meshes], [m.faces for _, m in meshes])
+    return replace(joined, left_out=join_contents([mesh for _, mesh in meshes]).left_out)
 
 
 def _read(
     path: Path, prim: str | None, fps: float, *, one: bool
-) -> tuple[Floats, list[tuple[Floats, Faces, CornerUv | None]]]:
-    """Return times (k,) [s], and positions (k,n,3), faces and texture coordinates of meshes."""
+) -> tuple[Floats, list[tuple[Floats, Contents]]]:
+    """Return times (k,) [s], and positions (k,n,3) and contents of meshes."""
     check_file(path)
     rate = _rate(fps)
     with in_blender(WHAT, MeshError) as job:
@@ -166,10 +166,8 @@ def _read(
     return np.arange(count) / (rate["fps"] / rate["fps_base"]), meshes
 
 
-def _mesh(
-    job: BlenderJob, k: int, about: Json, frames: int, path: Path
-) -> tuple[Floats, Faces, CornerUv | None]:
-    """Return positions (frames,n,3), triangles and texture coordinates of mesh k."""
+def _mesh(job: BlenderJob, k: int, about: Json, frames: int, path: Path) -> tuple[Floats, Contents]:
+    """Return positions (frames,n,3) of mesh k, and its contents at the first frame."""
     flat = job.get(f"x{k}", "<f4").astype(np.float64)
     n = int(about["vertices"])
     if n == 0 or len(flat) != 3 * n * frames:
@@ -183,7 +181,9 @@ def _mesh(
     counts, ids = job.get(f"counts{k}", "<i4"), job.get(f"ids{k}", "<i4")
     polygons = np.split(ids, np.cumsum(counts)[:-1])
     triangles = triangulate_polygons(x[0], polygons, f"{path}/{about['name']}")
-    if not about["uv"]:
-        return x, triangles.faces, None
-    uv = job.get(f"uv{k}", "<f4").astype(np.float64).reshape(-1, 2)
-    return x, triangles.faces, uv[triangles.corners]
+    uv = None
+    if about["uv"]:
+        every = job.get(f"uv{k}", "<f4").astype(np.float64).reshape(-1, 2)
+        uv = every[triangles.corners]
+    left_out, flaw = triangles.left_out, triangles.flaw
+    return x, Contents(x[0], triangles.faces, uv, left_out=left_out, flaw=flaw)

@@ -6,6 +6,7 @@ compressed meshes (Draco, meshopt) are refused.
 
 import base64
 import binascii
+import codecs
 import json
 import struct
 from pathlib import Path
@@ -14,7 +15,7 @@ import numpy as np
 
 from weft.base.arrays import AnyArray, Floats
 from weft.base.errors import MeshError
-from weft.base.input_file import GLTF_VALUES
+from weft.base.input_file import GLTF_VALUES, decode_text
 from weft.base.trees import Json, Yaml
 from weft.io.surface import read_bytes
 
@@ -159,12 +160,18 @@ class Document:
             if chunk is None:
                 raise ValueError("a buffer without data")
             return chunk
-        if str(uri).startswith("data:"):
-            return base64.b64decode(str(uri).partition(",")[2])
+        data = self._read_buffer(str(uri))
+        plain = data.removeprefix(codecs.BOM_UTF8)
+        return plain if len(plain) == b.get("byteLength") else data
+
+    def _read_buffer(self, uri: str) -> bytes:
+        """Return the bytes of a buffer in the tree, or in a file beside it."""
+        if uri.startswith("data:"):
+            return base64.b64decode(uri.partition(",")[2])
         from urllib.parse import unquote
 
-        name = Path(unquote(str(uri)))
-        if name.is_absolute() or ".." in name.parts or ":" in str(uri):
+        name = Path(unquote(uri))
+        if name.is_absolute() or ".." in name.parts or ":" in uri:
             raise ValueError(f"a buffer elsewhere: {uri}")
         return read_bytes(self.path.parent / name)
 
@@ -172,7 +179,7 @@ class Document:
 def _parts(data: bytes) -> tuple[Json, bytes | None]:
     """Return the tree, and the binary chunk of a .glb."""
     if len(data) < 12 or struct.unpack_from("<I", data)[0] != MAGIC:
-        tree, chunk = json.loads(data.decode("utf-8")), None
+        tree, chunk = json.loads(decode_text(data)), None
     else:
         tree, chunk, place = None, None, 12
         while place + 8 <= len(data):
@@ -181,7 +188,7 @@ def _parts(data: bytes) -> tuple[Json, bytes | None]:
             if len(part) < size:
                 raise ValueError("the file ends early")
             if kind == JSON and tree is None:
-                tree = json.loads(part.decode("utf-8"))
+                tree = json.loads(decode_text(part))
             elif kind == BIN and chunk is None:
                 chunk = part
             place += 8 + size

@@ -8,6 +8,7 @@ cubic, and rotations are interpolated on the sphere. Specification: Khronos glTF
 (geometry, skins) and 3.11 (animations, appendix C).
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,7 +23,8 @@ from weft.base.trees import Json
 from weft.io.formats.gltf_read import Broken, Document
 from weft.io.surface import Contents, MovingMesh, check_selection, join_contents, join_moving
 
-TRIANGLES = 4  # mode of a primitive that consists of triangles
+# modes of primitives
+POINTS, LINES, LINE_LOOP, LINE_STRIP, TRIANGLES, STRIP, FAN = range(7)
 INSTANCES = "EXT_mesh_gpu_instancing"
 RATE = 30.0  # [1/s] least rate at which skins and nodes are sampled
 MOST_POSES = 100_000
@@ -75,12 +77,14 @@ def gltf_contents(path: Path, prim: str | None, *, one: bool) -> Contents:
         pieces = _select_pieces(document, prim, one)
         pose = _pose_at(document, _pose_times(document, None)[0])
         meshes = [replace(_facing(p, pose), x=_pose_piece(document, p, pose)) for p in pieces]
+        others = _other_animations(document)
     except Broken as error:
         raise document.error(error) from error
     if len(pieces) > 1:
         own = [{p.name: np.arange(len(m.x), dtype=np.int32)} for p, m in zip(pieces, meshes)]
         meshes = [replace(m, groups={**group, **m.groups}) for m, group in zip(meshes, own)]
-    return join_contents(meshes)
+    joined = join_contents(meshes)
+    return replace(joined, left_out={**joined.left_out, **others})
 
 
 def gltf_moving(path: Path, fps: float | None, prim: str | None) -> MovingMesh:
@@ -104,10 +108,18 @@ def gltf_moving(path: Path, fps: float | None, prim: str | None) -> MovingMesh:
         document.check_size(3 * len(times) * sum(len(p.mesh.x) for p in pieces), GLTF_POSITIONS)
         poses = [_pose_at(document, t) for t in times]
         x = [np.array([_pose_piece(document, p, pose) for pose in poses]) for p in pieces]
-        faces = [_facing(p, poses[0]).faces for p in pieces]
+        meshes = [_facing(p, poses[0]) for p in pieces]
+        others = _other_animations(document)
     except Broken as error:
         raise document.error(error) from error
-    return join_moving(times - times[0], x, faces)
+    joined = join_moving(times - times[0], x, [mesh.faces for mesh in meshes])
+    return replace(joined, left_out={**join_contents(meshes).left_out, **others})
+
+
+def _other_animations(document: Document) -> dict[str, int]:
+    """Return the number of animations after the first one, by their kind, for messages."""
+    more = len(document.things("animations")) - 1
+    return {"animations after the first one": more} if more > 0 else {}
 
 
 def _pose_times(document: Document, fps: float | None) -> Floats:
@@ -239,13 +251,17 @@ def _piece(document: Document, number: int, name: str) -> _Piece:
     mesh = document.things("meshes")[node["mesh"]]
     parts: list[_Primitive] = []
     moving = None
+    left_out: Counter[str] = Counter()
     for p in mesh["primitives"]:
-        if p.get("mode", TRIANGLES) != TRIANGLES:
+        mode = p.get("mode", TRIANGLES)
+        if mode not in (TRIANGLES, STRIP, FAN):
+            left_out["primitives of points" if mode == POINTS else "primitives of lines"] += 1
             continue
         given = {k: document.array(v) for k, v in p["attributes"].items()}
         n = len(given["POSITION"])
         kinds = [f"{k}_{i}" for i in range(8) for k in ("JOINTS", "WEIGHTS") if f"{k}_{i}" in given]
         skin = [given[k] for k in kinds] if "skin" in node else []
+        left_out["primitives with weights of joints, without a skin"] += len(kinds) > len(skin)
         targets = [
             document.array(t["POSITION"]) if "POSITION" in t else np.zeros((n, 3))
             for t in p.get("targets", [])
@@ -258,6 +274,7 @@ def _piece(document: Document, number: int, name: str) -> _Piece:
         columns = [given["POSITION"], *targets, *skin]
         # Counted for every node, because several nodes may have the same mesh.
         document.spend(n * sum(c.shape[1] for c in columns) + len(ids))
+        ids = _triangles(ids, mode)
         if len(ids) == 0 or len(ids) % 3 or ids.min() < 0 or ids.max() >= n:
             raise ValueError(f"indices of mesh {name} beyond its {n} vertices")
         painted = {k[1:]: v[:, 0] for k, v in given.items() if k[0] == "_" and v.shape[1] == 1}
@@ -270,7 +287,30 @@ def _piece(document: Document, number: int, name: str) -> _Piece:
         parts.append(_Primitive(faces, rows, given.get("TEXCOORD_0"), painted, material))
     if moving is None:
         raise ValueError(f"mesh {name} has no triangles")
-    return _weld(number, name, parts, *moving)
+    piece = _weld(number, name, parts, *moving)
+    return replace(
+        piece, mesh=replace(piece.mesh, left_out=+(left_out + Counter(piece.mesh.left_out)))
+    )
+
+
+def _triangles(ids: Floats, mode: int) -> Floats:
+    """Return the corners (3m,) of the triangles of a primitive, without those of no area that join
+    strips.
+
+    Args:
+        ids: (n,) vertices of triangles, of a strip or of a fan.
+        mode: which of them.
+    """
+    if mode == TRIANGLES or len(ids) < 3:
+        return ids
+    k = np.arange(len(ids) - 2)
+    if mode == STRIP:
+        rows = np.stack([k, k + 1 + k % 2, k + 2 - k % 2], axis=1)
+    else:
+        rows = np.stack([k + 1, k + 2, np.zeros_like(k)], axis=1)
+    corners = ids[rows]
+    joins = (corners == np.roll(corners, 1, axis=1)).any(1)
+    return np.asarray(corners[~joins].reshape(-1))
 
 
 def _weld(
@@ -298,12 +338,13 @@ def _weld(
     painted: dict[str, Floats] = {}
     materials: dict[str, Ints] = {}
     regions: dict[str, Ints] = {}
-    none, first = np.zeros(0, dtype=np.int32), 0
+    none, first, collapsed = np.zeros(0, dtype=np.int32), 0, 0
     ends = np.cumsum([len(p.rows) for p in parts])[:-1]
     for p, ids in zip(parts, np.split(rank[inverse.reshape(-1)].astype(np.int32), ends)):
         welded = ids[p.faces]
         good = (welded != np.roll(welded, 1, axis=1)).all(1)
         faces.append(welded[good])
+        collapsed += len(good) - int(good.sum())
         if p.uv is not None:
             corners = p.uv[p.faces][good]
             uv.append(np.stack([corners[..., 0], 1 - corners[..., 1]], axis=-1))
@@ -316,7 +357,13 @@ def _weld(
             regions[p.material] = np.concatenate([regions.get(p.material, none), own])
     corner_uv = np.concatenate(uv) if len(uv) == len(parts) else None
     mesh = Contents(
-        kept[:, :3], np.concatenate(faces), corner_uv, materials, painted, regions=regions
+        kept[:, :3],
+        np.concatenate(faces),
+        corner_uv,
+        materials,
+        painted,
+        regions=regions,
+        left_out={"collapsed faces": collapsed} if collapsed else {},
     )
     end = 3 + 3 * n_targets
     targets = kept[:, 3:end].reshape(n, n_targets, 3).transpose(1, 0, 2)

@@ -6,6 +6,7 @@ What is chosen or computed is written into the session layer of the stage.
 import os
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -53,7 +54,7 @@ def open_stage(path: Path, prim: str | None, options: StageOptions) -> "Iterator
             variant; a payload or reference that is missing where meshes are read.
     """
     _check(path)
-    from pxr import Tf, Usd, UsdSkel
+    from pxr import Tf, Usd, UsdGeom, UsdSkel
 
     try:
         stage = Usd.Stage.Open(str(path))
@@ -70,6 +71,9 @@ def open_stage(path: Path, prim: str | None, options: StageOptions) -> "Iterator
                 instance.SetInstanceable(False)  # instances share their skin: it cannot be baked
         if options.preroll and options.origin is not None:
             add_preroll(stage, path, options.origin, options.preroll)
+        for mesh in everything(stage):
+            if mesh.IsA(UsdGeom.Mesh) and (prim is None or _is_named(mesh, prim)):
+                _warn_of_skin(mesh, path)
         if skins:
             UsdSkel.BakeSkinning(stage.Traverse())
         yield stage
@@ -87,6 +91,30 @@ def open_stage(path: Path, prim: str | None, options: StageOptions) -> "Iterator
         except (UnicodeDecodeError, IndexError):  # names in damaged files may be arbitrary bytes
             got = type(error).__name__
         raise MeshError("USD file", got=got, where=path, expected="a whole one") from error
+
+
+def _warn_of_skin(prim: "Usd.Prim", path: Path) -> None:
+    """Warn if a mesh has weights of joints that do not move it."""
+    from pxr import UsdSkel
+
+    binding = UsdSkel.BindingAPI(prim)
+    if not binding.GetJointIndicesAttr().HasAuthoredValue():
+        return
+    reason = "no prim of type SkelRoot is above it"
+    if UsdSkel.Root.Find(prim):
+        reason = "it is not bound to a skeleton (skel:skeleton)"
+        if binding.GetInheritedSkeleton():
+            return
+    warnings.warn(
+        f"{path}{prim.GetPath()}: the mesh has weights of joints, but no skeleton moves it: "
+        f"{reason}; its points are read as they are",
+        stacklevel=2,
+    )
+
+
+def _is_named(mesh: "Usd.Prim", said: str) -> bool:
+    """Return whether ``said`` is the path or name of a mesh, or the path of a prim above it."""
+    return said == mesh.GetName() or is_below(str(mesh.GetPath()), said)
 
 
 def _choose_variants(

@@ -7,6 +7,7 @@ or by dual quaternions where they say so, before they are read.
 """
 
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,7 +23,13 @@ from weft.discretization.mesh import mean_at_vertices
 from weft.io.animation import turn_y_up
 from weft.io.formats.usd_materials import MATERIAL_UV
 from weft.io.formats.usd_open import is_below, open_stage
-from weft.io.formats.usd_stage import Placed, everything, list_drawn_meshes, n_points
+from weft.io.formats.usd_stage import (
+    Placed,
+    count_left_out,
+    everything,
+    list_drawn_meshes,
+    n_points,
+)
 from weft.io.surface import (
     PLAIN,
     Contents,
@@ -82,10 +89,27 @@ def usd_contents(
             if len(meshes) > 1:
                 own = {mesh.mesh.GetPrim().GetName(): np.arange(len(x), dtype=np.int32)}
                 groups, regions = own | groups, {}
-            uv, weights = mesh.corner_uv(triangles, start), mesh.weights(start)
-            at = mesh.placed.name
-            found.append(Contents(x, triangles.faces, uv, groups, weights, meters, regions, at))
-        return join_contents(found)
+            uv, flaw = None, triangles.flaw
+            try:
+                uv = mesh.corner_uv(triangles, start)
+            except MeshError as error:  # a body needs no texture coordinates
+                flaw = flaw or error
+            found.append(
+                Contents(
+                    x,
+                    triangles.faces,
+                    uv,
+                    groups,
+                    mesh.weights(start),
+                    meters,
+                    regions,
+                    mesh.placed.name,
+                    left_out=triangles.left_out,
+                    flaw=flaw,
+                )
+            )
+        joined = join_contents(found)
+        return replace(joined, left_out={**joined.left_out, **_left_out(stage, meshes, prim)})
 
 
 def usd_moving(
@@ -106,7 +130,7 @@ def usd_moving(
         meshes = select_meshes(stage, path, prim, False, options)
         codes = _times(stage, meshes)
         x = [np.array([mesh.positions(code) for code in codes]) for mesh in meshes]
-        faces = [mesh.triangles(p[0], codes[0]).faces for mesh, p in zip(meshes, x)]
+        triangles = [mesh.triangles(p[0], codes[0]) for mesh, p in zip(meshes, x)]
         rate = fps or stage.GetTimeCodesPerSecond()
         if not rate > 0:
             raise MeshError("timeCodesPerSecond", got=rate, expected="must be > 0", where=path)
@@ -120,7 +144,16 @@ def usd_moving(
                     f"{codes[-1]:g}: it stands still from then on",
                     stacklevel=2,
                 )
-        return join_moving(times, x, faces, stage_meters(stage, path), names)
+        faces = [found.faces for found in triangles]
+        joined = join_moving(times, x, faces, stage_meters(stage, path), names)
+        collapsed = sum((Counter(found.left_out) for found in triangles), Counter[str]())
+        return replace(joined, left_out={**collapsed, **_left_out(stage, meshes, prim)})
+
+
+def _left_out(stage: "Usd.Stage", meshes: "Sequence[UsdMesh]", prim: str | None) -> dict[str, int]:
+    """Return the number of things of a stage that are not read, by their kind."""
+    within = "/" if prim is None else prim if prim.startswith("/") else meshes[0].placed.name
+    return dict(count_left_out(stage, [mesh.placed for mesh in meshes], within))
 
 
 def stage_meters(stage: "Usd.Stage", path: Path) -> float:

@@ -6,6 +6,7 @@ once for every instance, and not by themselves (OpenUSD, UsdGeomPointInstancer).
 """
 
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -152,6 +153,39 @@ def everything(stage: "Usd.Stage") -> "Iterator[Usd.Prim]":
     from pxr import Usd
 
     return iter(Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies()))
+
+
+def count_left_out(stage: "Usd.Stage", drawn: Sequence[Placed], within: str) -> Counter[str]:
+    """Return the number of things that are not read at and below a path of a stage, by their kind.
+
+    These are drawn prims that are no meshes, and values at the meshes outside of USD's mesh schema,
+    such as rest shapes for other simulators.
+
+    Args:
+        stage: the stage.
+        drawn: the meshes that are read.
+        within: the path.
+    """
+    from pxr import Usd, UsdGeom
+
+    found: Counter[str] = Counter()
+    for prim in everything(stage):
+        below = f"{prim.GetPath()}/".startswith(within.rstrip("/") + "/")
+        if below and prim.IsA(UsdGeom.Gprim) and not prim.IsA(UsdGeom.Mesh):
+            found[f"prims of type {prim.GetTypeName()}"] += _is_drawn(prim, None)
+    known = {*UsdGeom.Mesh.GetSchemaAttributeNames(True)} - {"holeIndices"}
+    elsewhere = ("primvars:", "skel:", "xformOp", "userProperties")
+    for prim in {str(p.prim.GetPath()): p.prim for p in drawn}.values():
+        for attribute in prim.GetAuthoredAttributes():
+            name, array = attribute.GetName(), attribute.GetTypeName().isArray
+            if name in known or name.startswith(elsewhere):
+                continue
+            if array:
+                values = attribute.Get(Usd.TimeCode.EarliestTime())
+                found[f"values of `{name}`"] += len(values or [])
+            elif "phys" in name.lower():
+                found["numbers of physics"] += 1
+    return +found  # without those of no value
 
 
 class _Walk:
