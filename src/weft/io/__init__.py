@@ -19,6 +19,7 @@ import numpy as np
 
 from weft.base.arrays import CornerUv, Faces, Floats, Ints, Positions, Vector
 from weft.base.errors import MeshError, RunError
+from weft.discretization.correspondence import find_mismatch
 from weft.discretization.manifold import turn_corners
 from weft.discretization.mesh import (
     TriangleMesh,
@@ -203,6 +204,22 @@ def read_mesh(
         source = cast("RestSource | None", rest)
     else:
         shape = _rest_positions(path, found, prim, rest, scale, options)
+        unit = found.meters if scale is None else scale
+        mismatch = find_mismatch(unit * found.x, shape, found.faces)
+        if mismatch is not None and mismatch.kind != "axes":
+            raise MeshError(
+                "rest",
+                got=f"{mismatch.text}, relative to the mesh",
+                where=rest,
+                expected=f"order of vertices and unit of {path}{found.prim}",
+                hint="export both with the same settings",
+            )
+        if mismatch is not None and warp is not None:
+            warnings.warn(
+                f"{rest}: {mismatch.text}, relative to {path}{found.prim}; `warp` is a direction "
+                "in the axes of the rest shape",
+                stacklevel=2,
+            )
     numbers = {"scale": scale, "uv_scale": uv_scale}
     mesh = build_mesh(path, found, **numbers, warp=warp, rest=source, shape=shape, weld=weld)
     edges = len(found.loose_edges) if sewing is None else 0

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.base.arrays import Faces
+from weft.base.arrays import Faces, Positions
 from weft.base.errors import MeshError, RunError
 from weft.bodies.nearest_points import NearestPoints
+from weft.discretization.correspondence import turns_of_axes, unit_mismatch
 from weft.discretization.surface_embedding import SurfaceEmbedding
 from weft.io import read_surface
 from weft.io.asset_cloth import AssetCloth
@@ -18,6 +19,7 @@ from weft.scene.file import first_frame, validate
 from weft.scene.recorded_scene import recorded_source
 from weft.scene.schema import ClothBlock
 
+SAMPLED = 200  # vertices of an asset with which its axes are found
 FAR = 0.05  # largest distance of an asset's vertices from the cloth at its start, over its size
 
 
@@ -93,12 +95,35 @@ def _on_mesh(
     place = NearestPoints.of(points, x, faces)
     size = float(np.linalg.norm(np.ptp(x[faces].reshape(-1, 3), axis=0)))
     far = int(np.argmax(place.distance))
+    few = points[np.linspace(0, len(points) - 1, min(len(points), SAMPLED)).astype(int)]
+    unit = unit_mismatch(float(np.linalg.norm(np.ptp(points, axis=0))) / size)
+    if unit is not None and _is_near(few / unit.factor, x, faces, FAR * size):
+        raise MeshError(
+            "--onto",
+            got=f"{unit.text}, relative to the cloth",
+            where=f"{asset}{prim or ''}",
+            expected="the unit that `scale` of the scene gave the file",
+        )
     if place.distance[far] > FAR * size:
         raise MeshError(
             f"vertex {far}",
             got=f"{place.distance[far]:.3g} m from the cloth at its start",
             where=f"{asset}{prim or ''}",
             expected=f"at most {FAR * size:.3g} m, which is {FAR:.0%} of the cloth",
+            hint=_axes_hint(few, x, faces, FAR * size),
         )
     surface = SurfaceEmbedding.of_points(points, x, faces, place.face)
     return AssetCloth(prim, surface, turn / (1.0 if scale is None else scale))
+
+
+def _axes_hint(points: Positions, x: Positions, faces: Faces, most: float) -> str | None:
+    """Return the axes with which the points (n,3) of an asset are near the cloth, for a message."""
+    for turn, name, _ in turns_of_axes():
+        if _is_near(points @ turn.T, x, faces, most):
+            return f"the asset has other axes: in the cloth {name}"
+    return None
+
+
+def _is_near(points: Positions, x: Positions, faces: Faces, most: float) -> bool:
+    """Return whether points (n,3) are within ``most`` [m] of a surface."""
+    return bool(NearestPoints.of(points, x, faces).distance.max() <= most)

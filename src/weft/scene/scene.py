@@ -26,6 +26,7 @@ from weft.cloth.attachments import AnyAttachment, Attached, attached, check_stre
 from weft.cloth.cloth import Cloth
 from weft.cloth.fields import FIELDS, Physics, missing_input
 from weft.contact.contact import SelfContact
+from weft.discretization.correspondence import find_mismatch
 from weft.energies.air.wind import Wind
 from weft.energies.base import Energy
 from weft.energies.elastic.buckling_bending import BucklingForm
@@ -262,6 +263,10 @@ class Scene:
             if len(self.rest_angles) != n:
                 got, expected = f"shape {self.rest_angles.shape}", f"flat, as-given, or ({n}, 3)"
                 raise SceneError("scene.rest_angles", got=got, expected=expected)
+            found = find_mismatch(self.cloth.vertices, self.rest_angles, self.cloth.faces)
+            if found is not None and found.kind == "order":
+                expected = "the vertices of the cloth, in their order"
+                raise SceneError("scene.rest_angles", got=found.text, expected=expected)
         for k, line in enumerate(self.pressed):
             names = [p.name for p in self.cloth.parts]
             if line.cloth is None and len(names) > 1:
@@ -437,6 +442,11 @@ class Scene:
         if start.x.shape != (len(model.mass), 3):
             got, expected = f"{len(start.x)} points", f"{len(model.mass)}, as the scene has"
             raise SceneError("scene.start_state", got=got, expected=expected)
+        cloth, x = self.cloth, start.x[: len(self.cloth.points)]
+        x = x if cloth.embedding is None else cloth.embedding.of(x)
+        found = find_mismatch(cloth.vertices, x, cloth.faces)
+        if found is not None and found.kind != "axes":
+            raise SceneError("scene.start_state", got=found.text, expected="the cloth's own points")
         if contact is not None:
             contact.check_start(contact.all_vertices(start.x))
         return State(np.array(start.x), np.array(start.v))

@@ -9,8 +9,9 @@ from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import Rate, Size, Time
 from weft.bodies.body import Body
-from weft.bodies.motion.point_sequence import BodyFrames
+from weft.bodies.motion.point_sequence import BodyFrames, check_frames
 from weft.bodies.shapes.primitives import load_body
+from weft.discretization.correspondence import find_mismatch
 from weft.io import read_cache, read_motion
 from weft.io.surface import PLAIN, StageOptions
 
@@ -76,7 +77,8 @@ def load_cached(
         name: name for messages.
 
     Raises:
-        SceneError: the cache has another number of vertices.
+        SceneError: the cache has another number of vertices, or its first frame shows another
+            order of them, another unit or other axes than the mesh.
         MeshError: a file cannot be read.
     """
     body = load_body(path, 1.0, name, prim)
@@ -91,6 +93,17 @@ def load_cached(
             expected=f"{len(body.vertices)}, as in {Path(path).name}",
             hint="export mesh and cache from the same object, without changing its topology",
         )
+    mismatch = find_mismatch(body.vertices, positions[0], body.faces)
+    if mismatch is not None:
+        raise SceneError(
+            f"{name}.motion",
+            got=f"{mismatch.text}, in the first frame relative to the mesh",
+            where=motion,
+            expected=f"order of vertices, unit and axes of {Path(path).name}",
+            hint="export mesh and cache with the same settings; the mesh may be that of the first "
+            "frame",
+        )
+    check_frames(positions, body.faces, name, motion)
     frames = BodyFrames(float(start) + times, unit * positions, hold) if len(times) > 1 else None
     vertices = np.array(unit * positions[0])
     return dataclasses.replace(body, vertices=vertices, frames=frames)

@@ -3,6 +3,7 @@
 import re
 import warnings
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,8 @@ from weft.base.arrays import ArrayOf, Faces, Floats, Positions
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import Rate, Size, Time
+from weft.discretization.correspondence import find_mismatch
+from weft.discretization.mesh import have_same_sides
 from weft.io import read_surface
 from weft.io.archive import read_npz
 
@@ -97,7 +100,8 @@ def load_frames(
 
     Raises:
         SceneError: there are no files, numbers have gaps, no rate is known, times do not increase,
-            or triangles differ between frames.
+            triangles differ between frames, or a frame has vertices in another order, another unit
+            or other axes than the frame before.
         MeshError: a file cannot be read.
     """
     path = Path(pattern)
@@ -121,8 +125,28 @@ def load_frames(
             f"{times[-1]:.4g} s for {own[-1]:.4g} s; without fps it keeps its times",
             stacklevel=2,
         )
+    check_frames(positions, faces, name, path)
     size = 1.0 if scale is None else float(scale)
     return BodyFrames(float(start) + times, size * positions, hold), faces
+
+
+def check_frames(positions: Floats, faces: Faces, name: str, where: str | Path) -> None:
+    """Check that frames (k,b,3) have the same order of vertices, unit and axes.
+
+    Raises:
+        SceneError: a frame differs from the frame before.
+    """
+    for k, (before, x) in enumerate(pairwise(positions), start=1):
+        mismatch = find_mismatch(before, x, faces, consecutive=True)
+        if mismatch is not None:
+            raise SceneError(
+                f"{name}.frames",
+                got=f"{mismatch.text}, in frame {k} relative to frame {k - 1} (the first is 0)",
+                where=where,
+                expected="one order of vertices, one unit and the same axes in all frames",
+                hint="export all frames with the same settings; a body that turns by a right angle "
+                "within a frame needs frames between",
+            )
 
 
 def _array_file(path: Path, name: str) -> tuple[Floats, Faces, Floats | None]:
@@ -183,11 +207,13 @@ def _read_numbered_files(path: Path, name: str) -> tuple[Floats, Faces]:
     positions: list[Positions] = []
     first: Faces | None = None
     for _, file in numbered:
-        x, faces = read_surface(file)
+        with warnings.catch_warnings():
+            if first is not None:  # the first file says what is not read
+                warnings.simplefilter("ignore")
+            x, faces = read_surface(file)
         if first is None:
             first = faces
-        other = faces.shape != first.shape or bool((faces != first).any())
-        if other or len(x) != len((positions or [x])[0]):
+        if not have_same_sides(first, faces) or len(x) != len((positions or [x])[0]):
             raise SceneError(
                 f"{name}.frames",
                 where=file,
