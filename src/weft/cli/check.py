@@ -7,11 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weft.base.errors import MeshError
-from weft.cli.options import Set, end_check, meters, new_table, say, say_problems
+from weft.cli.options import (
+    Set,
+    end_check,
+    meters,
+    new_table,
+    picture_beside_results,
+    say,
+    say_problems,
+)
 
 if TYPE_CHECKING:
     from weft.base.arrays import Angles, Floats, Ints
     from weft.discretization.mesh import TriangleMesh
+    from weft.scene.check import Findings
     from weft.show.looks import Field
 
 # advice that this command follows itself
@@ -108,6 +117,13 @@ def check(
         say(f"         {fact}")
     say_problems(found.warnings, [_HERE.sub("", str(e)) for e in found.errors])
     target = picture or path.with_suffix(".check.png")
+    with picture_beside_results():
+        _draw_findings(found, target)
+    end_check(len(found.warnings), found.errors)
+
+
+def _draw_findings(found: "Findings", target: Path) -> None:
+    """Draw the faces that have a problem, and the maps of a scene."""
     if found.marked is not None:
         mesh, ids = found.marked
         _draw(mesh, target, marked=ids)
@@ -123,7 +139,6 @@ def check(
 
         save_piece(target, found.piece)
         say(f"picture  {target} (the piece in the material plane, what is wrong in red)")
-    end_check(len(found.warnings), found.errors)
 
 
 def _check_body(
@@ -150,8 +165,9 @@ def _check_body(
     for name, girth in marks.girths.items():
         table.add_row(f"{name} girth".replace("_", " "), f"{100 * girth:.1f}")
     new_console().print(table)
-    save_landmarks(target, person.vertices, person.faces, marks)
-    say(f"picture  {target}")
+    with picture_beside_results():
+        save_landmarks(target, person.vertices, person.faces, marks)
+        say(f"picture  {target}")
     end_check(0, ())
 
 

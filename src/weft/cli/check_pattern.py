@@ -9,7 +9,7 @@ import typer
 
 from weft.base.errors import PatternError, PatternProblems, WeftError
 from weft.base.keyframes import as_keys
-from weft.cli.options import end_check, say, say_problems, split_pairs
+from weft.cli.options import end_check, picture_beside_results, say, say_problems, split_pairs
 
 if TYPE_CHECKING:
     from weft.garment.check import Report
@@ -59,8 +59,9 @@ def check_pattern(path: Path, overrides: Sequence[str], picture: Path | None) ->
             say(f"         {line}")
     say_problems(told + report.warnings, report.errors)
     target = picture or path.with_suffix(".check.png")
-    save_pattern(target, report)
-    say(f"picture  {target}")
+    with picture_beside_results():
+        save_pattern(target, report)
+        say(f"picture  {target}")
     end_check(len(told + report.warnings), report.errors)
 
 

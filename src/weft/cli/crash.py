@@ -1,5 +1,6 @@
 """The unexpected: a short report in place of a traceback, and a file that reproduces it."""
 
+import errno
 import os
 import platform
 import shlex
@@ -16,6 +17,8 @@ from weft.cli.options import say
 
 STATUS = 70  # EX_SOFTWARE of sysexits.h
 SEND_TO = "whoever gave you weft (its issue tracker, where there is one)"
+_CURE = "; weft needs a folder that can be written: --out names another one (docs/places.md)"
+CURES = dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC), _CURE)
 MOST = 4 << 20  # [bytes] of a file that is copied into the report
 KINDS = (
     ".yaml",
@@ -44,7 +47,10 @@ def report(error: BaseException, arguments: Sequence[str]) -> int:
     if isinstance(error, OSError) and error.errno is not None:
         place = error.filename or ("standard output" if _is_output_full() else None)
         where = "" if place is None else f" ({to_one_line(place)})"
-        say(f"error: {error.strerror or what}{where}", error=True)
+        cure = CURES.get(error.errno, "")
+        if place is None and "temporary directory" in str(error.strerror):
+            cure = "; name a folder in the environment: TMPDIR=FOLDER"
+        say(f"error: {error.strerror or what}{where}{cure}", error=True)
         return 2
     if isinstance(error, MemoryError):
         say(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weft.base.errors import WeftError
+from weft.base.errors import RunError, WeftError
 from weft.base.terminal import bar, new_console
 
 if TYPE_CHECKING:
@@ -83,6 +83,19 @@ def _option(match: re.Match[str]) -> str:
 def notes(*, silent: bool) -> Callable[[str], None]:
     """Return a function that prints a line on standard error; ``silent``: one that does nothing."""
     return (lambda text: None) if silent else (lambda text: say(text, error=True))
+
+
+@contextmanager
+def picture_beside_results(option: str = "--picture PNG") -> Iterator[None]:
+    """Say that a picture cannot be written, where the results of a command do not need it.
+
+    Args:
+        option: of the command, which names another place.
+    """
+    try:
+        yield
+    except RunError as error:
+        say(f"picture  not written: {error.what}: {error.got} ({error.where}); use {option}")
 
 
 def say_problems(warnings: Sequence[object], errors: Sequence[object]) -> None:

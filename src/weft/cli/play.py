@@ -46,12 +46,16 @@ def play(
     was played are saved as scene files that `weft run` takes (docs/play.md). Of a pattern or a
     mesh, NAME.scene.yaml is written and played; one that is there already is kept.
     """
+    from weft.io.files import make_folder
     from weft.live.order import Order
     from weft.live.process import SimulationProcess
     from weft.live.server import PlayServer
 
-    with _scene_file(scene, None if scale is None else meters(scale, "--scale")) as file:
-        order = Order(None, file, set_ or [], folder=out or Path(), device=device, threads=threads)
+    folder = out or Path()
+    make_folder(folder)
+    unit = None if scale is None else meters(scale, "--scale")
+    with _scene_file(scene, unit, folder) as file:
+        order = Order(None, file, set_ or [], folder=folder, device=device, threads=threads)
         process = SimulationProcess(order)
         try:
             process.page()  # what is wrong with the scene is told here
@@ -65,8 +69,10 @@ def play(
 
 
 @contextmanager
-def _scene_file(given: Path | None, scale: float | None) -> Iterator[Path]:
-    """Yield the scene file to be played; write that of a pattern or mesh if it is not there yet."""
+def _scene_file(given: Path | None, scale: float | None, folder: Path) -> Iterator[Path]:
+    """Yield the scene file to be played; write that of a pattern or mesh into a folder, if it is
+    not there yet.
+    """
     from weft.cli.check_pattern import is_pattern
     from weft.io import FORMATS
     from weft.live.mesh_scene import write_mesh_scene
@@ -76,9 +82,9 @@ def _scene_file(given: Path | None, scale: float | None) -> Iterator[Path]:
         with resources.as_file(resources.files("weft") / "scenes" / "play.yaml") as path:
             yield path
     elif is_pattern(given):
-        yield find_worn_scene(given)
+        yield find_worn_scene(given, folder)
     elif given.suffix.lower() in FORMATS:
-        scene = Path(f"{given.stem}.scene.yaml")
+        scene = folder / f"{given.stem}.scene.yaml"
         if not scene.exists():
             write_mesh_scene(given, scene, scale)
         yield scene

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import warp as wp
 
-from weft.base.errors import DeviceError
+from weft.base.errors import DeviceError, error_text
 from weft.base.machine import cores, most_threads
 from weft.base.runtime_types import checked
 
@@ -125,23 +125,47 @@ def initialize() -> None:
 
     Warp's native library warns on stderr if there is no CUDA driver, which is normal for a laptop;
     that warning is dropped.
+
+    Raises:
+        DeviceError: Warp cannot make the folder of its compiled kernels.
     """
     if process.started:
         return
-    process.started = True
     try:
         stderr = os.dup(2)
     except OSError:  # no stderr
-        wp.init()
-        return
-    nowhere = os.open(os.devnull, os.O_WRONLY)
+        with named_cache_errors():
+            wp.init()
+    else:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        try:
+            os.dup2(nowhere, 2)
+            with named_cache_errors():
+                wp.init()
+        finally:
+            os.dup2(stderr, 2)
+            os.close(stderr)
+            os.close(nowhere)
+    process.started = True
+
+
+@contextmanager
+def named_cache_errors() -> Iterator[None]:
+    """Name errors of the system in a block that writes compiled kernels.
+
+    Raises:
+        DeviceError: the folder of compiled kernels cannot be written.
+    """
     try:
-        os.dup2(nowhere, 2)
-        wp.init()
-    finally:
-        os.dup2(stderr, 2)
-        os.close(stderr)
-        os.close(nowhere)
+        yield
+    except OSError as error:
+        raise DeviceError(
+            "folder of compiled kernels",
+            got=error_text(error),
+            where=error.filename or wp.config.kernel_cache_dir,
+            expected="a folder that can be written, with some hundred MiB of space",
+            hint="name another one in the environment: WARP_CACHE_PATH=FOLDER",
+        ) from error
 
 
 def _check_device(name: str) -> str:

@@ -18,7 +18,15 @@ import numpy as np
 import warp as wp
 
 from weft.base.errors import DeviceError
-from weft.kernel.context import context, device, initialize, is_cpu, process, threads
+from weft.kernel.context import (
+    context,
+    device,
+    initialize,
+    is_cpu,
+    named_cache_errors,
+    process,
+    threads,
+)
 from weft.kernel.segments import current
 from weft.kernel.thread_pool import team
 from weft.kernel.types import Kernel, Stage
@@ -55,7 +63,9 @@ def load(kernel: Kernel) -> None:
     block = 1 if is_cpu() else None  # as launches do; otherwise a module is compiled twice
     if not is_cached(kernel, block):
         process.on_compile(kernel.module.name)
-    if not load_module(kernel, device(), block):
+    with named_cache_errors():
+        compiles = load_module(kernel, device(), block)
+    if not compiles:
         raise DeviceError(
             "kernel module", got=kernel.module.name, expected="a module that compiles"
         )

@@ -14,7 +14,7 @@ from weft.base.trees import Json, Yaml, YamlMapping
 from weft.energies.springs.hand import Hand
 from weft.energies.state import State
 from weft.io import write_mesh
-from weft.io.files import atomic_write, write_file
+from weft.io.files import atomic_write, make_folder, write_file
 from weft.live.session import Session
 from weft.scene.template import names_path
 
@@ -44,9 +44,14 @@ class SceneSource:
         Args:
             tree: contents of the scene file.
             file: the scene file.
-            folder: of the files to be saved.
+            folder: of the files to be saved; it is made if it is missing.
+
+        Raises:
+            RunError: the folder cannot be made.
         """
         here = file.resolve().parent
+        if folder is not None:
+            make_folder(folder)
         to = here if folder is None else folder.resolve()
 
         def rename(value: Yaml) -> Yaml:

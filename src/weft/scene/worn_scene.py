@@ -23,9 +23,11 @@ def write_worn_scene(pattern: Path, scene: Path) -> None:
     write_file(scene, standing.replace("PATTERN", json.dumps(place)))
 
 
-def find_worn_scene(pattern: Path) -> Path:
-    """Return the scene file of a pattern in the current folder; write it if it is not there."""
-    scene = Path(f"{pattern.stem}.scene.yaml")
+def find_worn_scene(pattern: Path, folder: Path | None = None) -> Path:
+    """Return the scene file of a pattern in a folder (None: the current one); write it if it is not
+    there.
+    """
+    scene = (folder or Path()) / f"{pattern.stem}.scene.yaml"
     if not scene.exists():
         write_worn_scene(pattern, scene)
     return scene
