@@ -38,7 +38,7 @@ from weft.garment.pieces import (
     orient_chain,
 )
 from weft.garment.sidecar import assemble_pattern, read_sidecar, select_size
-from weft.io.surface import left_out_text
+from weft.io.left_out import left_out_text
 
 CURVES = "3"  # points of curves, which lines and arcs have, too
 BOUNDARY, TURNS, MIRROR, GRAIN, INTERNAL, CUTOUTS, SEW = "1", "2", "6", "7", "8", "11", "14"

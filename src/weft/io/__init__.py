@@ -24,8 +24,6 @@ from weft.discretization.manifold import turn_corners
 from weft.discretization.mesh import (
     TriangleMesh,
     have_same_sides,
-    repeated_faces,
-    unique_edges,
 )
 from weft.discretization.weld import Weld
 from weft.io.animation import Animation, Fields, SkinnedMotion
@@ -46,6 +44,7 @@ from weft.io.formats.usd_open import read_shot as read_shot
 from weft.io.formats.usd_read import usd_contents, usd_moving
 from weft.io.formats.usd_skeleton import write_skinned
 from weft.io.formats.vtkhdf import write_vtkhdf
+from weft.io.left_out import FOREIGN, faces_of_body, warn_of_left_out, without_sides
 from weft.io.obj import obj_contents, write_obj, write_obj_over
 from weft.io.ply import ply_contents, write_ply
 from weft.io.rest_shape import RestSource
@@ -57,7 +56,6 @@ from weft.io.surface import (
     StageOptions,
     build_mesh,
     connect,
-    left_out_text,
 )
 
 
@@ -139,19 +137,6 @@ def suffixes(*what: str) -> str:
     return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
-_IMPORT = "Blender reads it and writes glTF or USD (File > Import, File > Export)"
-FOREIGN: Mapping[str, str] = {  # how files of other formats are converted
-    ".fbx": "convert it with Blender: `blender --background --python "
-    "blender/convert_character.py -- FILE.fbx FILE.usdc` (docs/blender.md), or with FBX2glTF",
-    **dict.fromkeys((".blend", ".dae", ".3ds", ".x3d", ".bvh"), _IMPORT),
-    ".ma": "Maya exports USD",
-    ".mb": "Maya exports USD",
-    ".max": "3ds Max exports USD",
-    ".step": "a CAD program exports STL",
-    ".stp": "a CAD program exports STL",
-    ".iges": "a CAD program exports STL",
-    ".zprj": "CLO exports OBJ, or its pattern as DXF-AAMA",
-}
 SUFFIXES = suffixes("read")  # of mesh files that can be read, for messages
 
 
@@ -223,7 +208,7 @@ def read_mesh(
     numbers = {"scale": scale, "uv_scale": uv_scale}
     mesh = build_mesh(path, found, **numbers, warp=warp, rest=source, shape=shape, weld=weld)
     edges = len(found.loose_edges) if sewing is None else 0
-    _warn_of_left_out(path, found.left_out, edges, ", along which `sewing: edges` sews")
+    warn_of_left_out(path, found.left_out, edges, ", along which `sewing: edges` sews")
     if sewing is None:
         return mesh
     loose = found.loose_edges if mesh.welded is None else mesh.welded[found.loose_edges]
@@ -323,10 +308,7 @@ def read_surface(
     found = _contents(path, prim, one=one, options=options)
     if len(found.faces) == 0:
         raise MeshError("faces", got=0, expected="at least one triangle", where=path)
-    repeated = repeated_faces(found.faces)
-    twice = {"faces that are there twice": len(repeated)} if len(repeated) else {}
-    _warn_of_left_out(path, {**found.left_out, **twice}, len(found.loose_edges), "")
-    faces = np.delete(found.faces, repeated, axis=0)
+    faces = faces_of_body(path, found.faces, found.left_out, len(found.loose_edges))
     return (found.meters if scale is None else scale) * found.x, faces
 
 
@@ -357,10 +339,7 @@ def read_motion(
         raise MeshError("animated file", got=str(path), expected=suffixes("moving"))
     found = moving(path, fps, prim, **stage_keywords(path, options))
     unit = found.meters if scale is None else scale
-    repeated = repeated_faces(found.faces)
-    twice = {"faces that are there twice": len(repeated)} if len(repeated) else {}
-    _warn_of_left_out(path, {**found.left_out, **twice}, 0, "")
-    faces = np.delete(found.faces, repeated, axis=0)
+    faces = faces_of_body(path, found.faces, found.left_out)
     return replace(found, positions=unit * found.positions, faces=faces, meters=1.0)
 
 
@@ -492,24 +471,7 @@ def _contents(
         hint = FOREIGN.get(path.suffix.lower())
         raise MeshError("mesh file", got=str(path), expected=SUFFIXES, hint=hint)
     found: Contents = read(path, prim, one=one, **stage_keywords(path, options))
-    return replace(found, loose_edges=_without_sides(found.loose_edges, found.faces))
-
-
-def _without_sides(edges: Ints, faces: Faces) -> Ints:
-    """Return the edges (k,2), each once, that are no sides of faces."""
-    if len(edges) == 0:
-        return edges
-    sides = {tuple(side) for side in unique_edges(faces)[0].tolist()} if len(faces) else set()
-    once = dict.fromkeys((min(e), max(e)) for e in edges.tolist())
-    return np.array([e for e in once if e not in sides], dtype=np.int32).reshape(-1, 2)
-
-
-def _warn_of_left_out(path: Path, left_out: Mapping[str, int], loose_edges: int, cure: str) -> None:
-    """Warn of the things in a file that are not read."""
-    lines = {f"loose edges{cure}": loose_edges} if loose_edges else {}
-    every = {**lines, **left_out}
-    if every:
-        warnings.warn(f"{path}: not read: {left_out_text(every)}", stacklevel=3)
+    return replace(found, loose_edges=without_sides(found.loose_edges, found.faces))
 
 
 def stage_keywords(path: Path, options: StageOptions) -> Mapping[str, StageOptions]:

@@ -221,13 +221,6 @@ def check_file(path: Path) -> None:
         raise MeshError("mesh file", got=got, where=path, expected="a file") from error
 
 
-def left_out_text(left_out: Mapping[str, int]) -> str:
-    """Return kinds of things with their numbers: ``lines (2), points (1)``."""
-    every = [f"{kind} ({count})" for kind, count in left_out.items()]
-    more = f", and {len(every) - FEW} more kinds" if len(every) > FEW else ""
-    return ", ".join(every[:FEW]) + more
-
-
 def read_bytes(path: Path) -> bytes:
     """Return the bytes of a file.
 

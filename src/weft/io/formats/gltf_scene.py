@@ -17,7 +17,7 @@ import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 from scipy.spatial.transform import Rotation, Slerp
 
-from weft.base.arrays import Faces, Floats, Ints, Positions
+from weft.base.arrays import AnyArray, Faces, Floats, Ints, Positions
 from weft.base.input_file import GLTF_POSITIONS, GLTF_TRANSFORMS
 from weft.base.trees import Json
 from weft.io.formats.gltf_read import Broken, Document
@@ -293,7 +293,7 @@ def _piece(document: Document, number: int, name: str) -> _Piece:
     )
 
 
-def _triangles(ids: Floats, mode: int) -> Floats:
+def _triangles(ids: AnyArray, mode: int) -> AnyArray:
     """Return the corners (3m,) of the triangles of a primitive, without those of no area that join
     strips.
 
