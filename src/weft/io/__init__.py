@@ -15,9 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, cast
 
-import numpy as np
-
-from weft.base.arrays import CornerUv, Faces, Floats, Ints, Positions, Vector
+from weft.base.arrays import CornerUv, Faces, Floats, Positions, Vector
 from weft.base.errors import MeshError, RunError
 from weft.discretization.correspondence import find_mismatch
 from weft.discretization.manifold import turn_corners
@@ -105,8 +103,8 @@ _USD = Format(
 _GLTF = Format(read=gltf_contents, moving=gltf_moving, animate=write_gltf, carries_fields=True)
 FORMATS: dict[str, Format] = {
     ".obj": Format(read=_alone(obj_contents), write=write_obj, over=write_obj_over),
-    ".stl": Format(read=_alone(stl_contents)),
     ".ply": Format(read=_alone(ply_contents), write=write_ply, carries_fields=True),
+    ".stl": Format(read=_alone(stl_contents)),
     ".usdc": _USD,
     ".usda": _USD,
     ".usd": _USD,

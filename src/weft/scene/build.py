@@ -435,7 +435,7 @@ class Builder:
         m, folder = cloth.mesh, self.source.path.parent
         assert m is not None
         is_file = isinstance(m.rest, str) and m.rest not in ("mesh", "uv")
-        rest = str(folder / m.rest) if is_file else m.rest
+        rest = str(folder / str(m.rest)) if is_file else m.rest
         how = m.model_dump(include={"scale", "uv_scale", "warp", "prim", "weld", "sewing"})
         return read_mesh(folder / m.file, rest=rest, options=self._options(m), **how)
 
