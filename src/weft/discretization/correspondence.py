@@ -25,7 +25,7 @@ SAME = 0.02  # change of an edge, relative to the median, up to which a mesh is 
 # ratios of the lengths of an edge, over the median ratio, that only MOST_UNLIKE of the edges reach:
 # in any pose, and in a pose that is otherwise UNALIKE
 UNLIKE, UNLIKE_AND_ELSEWHERE, MOST_UNLIKE = 2.5, 1.2, 0.25
-UNALIKE, UNALIKE_NEXT = 0.5, 0.9  # correlation of positions below which poses are unlike
+UNALIKE = 0.5  # correlation of positions below which poses are unlike
 NEAR = 0.1  # distance, over the size of the mesh, that a body moves between two frames at most
 CLOSE = 1e-3  # distance, over the size of the mesh, of positions that agree
 UNIT_ERROR = 0.1  # largest deviation of a ratio of lengths from that of two units
@@ -68,8 +68,7 @@ def find_mismatch(
     change = np.abs(np.log(ratio / scale))
     unlike = float((change > np.log(UNLIKE)).mean())
     moved = (change > np.log(UNLIKE_AND_ELSEWHERE)).mean() > MOST_UNLIKE
-    least = UNALIKE_NEXT if consecutive else UNALIKE
-    if unlike > MOST_UNLIKE or (moved and _correlation(first, second) < least):
+    if unlike > MOST_UNLIKE or (moved and _correlation(first, second) < UNALIKE):
         return Mismatch("order", "vertices in another order: their edges have quite other lengths")
     if change.max() > SAME and _same_places(first, second):
         return Mismatch("order", "vertices in another order: they are at the same places")
