@@ -1,15 +1,20 @@
 """A Gymnasium vector environment: many worlds of one task, stepped together as one batch."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeGuard
 
 import numpy as np
+from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike
 
-from weft.base.arrays import AnyArray
+from weft.base.arrays import AnyArray, Bools
+from weft.base.errors import WeftError
 from weft.base.trees import Json
 from weft.robotics.rig import RATE, EnvSettings, Observation, Rig
+
+Seeds = int | Sequence[int | None] | None
 
 
 class ClothVectorEnv(VectorEnv[Any, Any, Any]):
@@ -35,21 +40,31 @@ class ClothVectorEnv(VectorEnv[Any, Any, Any]):
         self.single_action_space = self.rig.action_space
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._randoms: list[np.random.Generator] = []
+        self._randoms = [seeding.np_random()[0] for _ in range(num_envs)]
         self._over = np.zeros(num_envs, dtype=bool)
+        self._seen: dict[int, Observation] = {}
 
-    def reset(
-        self, *, seed: int | None = None, options: Json | None = None
-    ) -> tuple[Observation, Json]:
-        """Start new episodes. Environment k starts as a ``ClothEnv`` does with ``seed + k``."""
-        if seed is not None or not self._randoms:
-            super().reset(seed=seed)
-            first = int(self.np_random.integers(2**31)) if seed is None else seed
-            self._randoms = [_generator(first + k) for k in range(self.num_envs)]
-        for k, random in enumerate(self._randoms):
-            self.rig.reset(k, random)
-        self._over[:] = False
-        return self._observe(), self._details()
+    def reset(self, *, seed: Seeds = None, options: Json | None = None) -> tuple[Observation, Json]:
+        """Start new episodes, as Gymnasium's ``SyncVectorEnv`` does.
+
+        Args:
+            seed: a list has one seed for each environment. An integer gives environment k
+                ``seed + k``. An environment with None goes on with its own random numbers.
+            options: ``reset_mask`` (N,) bool says which environments start a new episode; without
+                it all do. The others stay as they are.
+
+        Raises:
+            WeftError: another number of seeds, a seed that is no integer from 0 on, or a mask of
+                another shape or type, or without any True.
+        """
+        seeds = read_seeds(seed, self.num_envs)
+        mask = read_mask((options or {}).get("reset_mask"), self.num_envs)
+        for k in np.flatnonzero(mask).tolist():
+            if seeds[k] is not None:
+                self._randoms[k] = seeding.np_random(seeds[k])[0]
+            self.rig.reset(k, self._randoms[k])
+        self._over[mask] = False
+        return self._observe(mask), self._details(mask)
 
     def step(self, actions: ArrayLike) -> tuple[Observation, AnyArray, AnyArray, AnyArray, Json]:
         """Advance all environments by a twentieth of a second.
@@ -68,26 +83,70 @@ class ClothVectorEnv(VectorEnv[Any, Any, Any]):
                 reward[k], solved[k], cut[k], details = self.rig.judge(k)
                 failed[k] = "failed" in details
         self._over = solved | cut
-        info = {**self._details(), "solved": solved.copy(), "failed": failed}
-        return self._observe(), reward, solved, cut, info
+        every = np.ones_like(new)
+        info = {**self._details(every), "solved": solved.copy(), "failed": failed}
+        return self._observe(every), reward, solved, cut, info
 
     def close_extras(self, **kwargs: Any) -> None:
         """End the worker processes, if there are any; Gymnasium's ``close`` calls this method."""
         self.rig.batch.close()
 
-    def _observe(self) -> Observation:
-        """Return the observations of all environments, stacked."""
-        seen = [self.rig.observe(k) for k in range(self.num_envs)]
+    def _observe(self, mask: Bools) -> Observation:
+        """Observe some environments; return the latest observations of all of them, stacked."""
+        for k in range(self.num_envs):
+            if mask[k] or k not in self._seen:
+                self._seen[k] = self.rig.observe(k)
+        seen = [self._seen[k] for k in range(self.num_envs)]
         rows = [one if isinstance(one, dict) else {"state": one} for one in seen]
         stacked = {name: np.stack([row[name] for row in rows]) for name in rows[0]}
         return stacked if isinstance(seen[0], dict) else stacked["state"]
 
-    def _details(self) -> Json:
-        """Return the measures of all environments by name, (N,)."""
-        every = [self.rig.details(k) for k in range(self.num_envs)]
-        return {name: np.array([one[name] for one in every]) for name in every[0]}
+    def _details(self, mask: Bools) -> Json:
+        """Return the measures of some environments by name, (N,), and in ``_NAME`` (N,) which
+        environments have them.
+        """
+        info: Json = {}
+        for k in np.flatnonzero(mask).tolist():
+            info = self._add_info(info, self.rig.details(k), k)
+        return info
 
 
-def _generator(seed: int) -> np.random.Generator:
-    """Return a random generator that is seeded as Gymnasium seeds an environment."""
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
+def read_seeds(seed: Seeds, count: int) -> list[int | None]:
+    """Return the seed of each environment.
+
+    Raises:
+        WeftError: another number of seeds, or a seed that is no integer from 0 on.
+    """
+    expected = f"an integer from 0 on, a list of {count} such integers or None, or None"
+    if seed is None or is_seed(seed):
+        return [None if seed is None else int(seed) + k for k in range(count)]
+    if isinstance(seed, str) or not hasattr(seed, "__len__"):
+        raise WeftError("seed", got=repr(seed), expected=expected)
+    if len(seed) != count:
+        raise WeftError("seed", got=f"{len(seed)} seeds", expected=expected)
+    for k, one in enumerate(seed):
+        if one is not None and not is_seed(one):
+            raise WeftError(f"seed of environment {k}", got=repr(one), expected=expected)
+    return [None if one is None else int(one) for one in seed]
+
+
+def is_seed(value: object) -> TypeGuard[int]:
+    """Return whether a value is an integer from 0 on."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 0
+
+
+def read_mask(mask: object, count: int) -> Bools:
+    """Return which environments start anew, (count,).
+
+    Raises:
+        WeftError: no array of ``count`` bools with at least one True.
+    """
+    if mask is None:
+        return np.ones(count, dtype=bool)
+    expected = f"a NumPy array of {count} bools with at least one True"
+    if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (count,):
+        shown = f"{mask.dtype} {mask.shape}" if isinstance(mask, np.ndarray) else repr(mask)
+        raise WeftError("options['reset_mask']", got=shown, expected=expected)
+    if not mask.any():
+        raise WeftError("options['reset_mask']", got="no True", expected=expected)
+    return mask

@@ -138,8 +138,10 @@ class Rig:
         """Advance all worlds by one action, (N,4g+j); those of ``idle`` worlds (N,) are zeros.
 
         Raises:
-            WeftError: another shape, or numbers that are not finite.
+            WeftError: another shape, numbers that are not finite, or a world that was never reset.
         """
+        if not all(self.measures):
+            raise WeftError("step", got="no reset before", hint="call reset() first")
         clipped = np.clip(check_actions(actions, (len(self.batch), self._actions)), -1.0, 1.0)
         if idle is not None:
             clipped[idle] = 0.0
