@@ -11,7 +11,8 @@ class Hands:
     def __init__(self, env, seed):
         self.env = env
         env.reset(seed=seed)
-        self.total, self.over, self.info = 0.0, False, {}
+        self.over, self.info = False, {}
+        self.rewards, self.potentials = [], list(env.rig.potentials)
 
     @property
     def cloth(self):
@@ -29,7 +30,8 @@ class Hands:
     def act(self, way, closed):
         action = np.column_stack([np.clip(way, -1, 1), np.full(len(way), 1.0 if closed else -1.0)])
         _, reward, solved, cut, self.info = self.env.step(action.reshape(-1))
-        self.total += reward
+        self.rewards.append(reward)
+        self.potentials += self.env.rig.potentials
         self.over = solved or cut
 
     def take(self, places):

@@ -1,4 +1,4 @@
-"""The studies of learning: transitions that are recorded, and plans by gradients."""
+"""The studies of learning: transitions that are recorded, plans by gradients, and a learner."""
 
 import dataclasses
 
@@ -48,3 +48,17 @@ def test_the_slope_of_a_plan_is_that_of_its_loss():
 def test_plans_by_gradients_unfold():
     first, last, steps = planning.flatten(1, most=12)
     assert last > first + 0.02 and len(steps) == 12
+
+
+def test_a_learner_takes_steps_and_writes_its_curve(tmp_path, monkeypatch):
+    pytest.importorskip("stable_baselines3", reason="pip install stable-baselines3")
+    from studies.robots import learn_grasp
+
+    monkeypatch.setattr(learn_grasp, "SIZE", 5)
+    monkeypatch.setattr(learn_grasp, "CHUNK", 61)
+    found = learn_grasp.learn(tmp_path, 122, range(1), range(1, 2))
+    steps, solved, _, held_out = found.table.rows[1]
+    assert steps == 122 and 0 <= solved <= 1 and held_out in (0.0, 1.0)
+    assert found.findings[0].endswith("of 1 new seeds are solved after 122 steps")
+    assert (tmp_path / "learn-grasp.zip").exists()
+    assert len((tmp_path / "learn-grasp.csv").read_text().splitlines()) == 3

@@ -52,7 +52,7 @@ def test_a_list_gives_each_environment_its_seed():
     assert np.array_equal(later[0], seen[0]) and not np.array_equal(later[2], seen[2])
 
 
-def test_a_mask_says_which_environments_start_anew(pair):
+def test_a_mask_says_which_environments_start_a_new_episode(pair):
     """The others stay as they are, in their pictures with noise too, and so does their time."""
     action = np.tile([0.3, -1, 0, 1], (3, 1)).astype(np.float32)
     for vector in pair:

@@ -31,6 +31,7 @@ def env(
     variant: int = 0,
     steps: int = 60,
     camera: CameraSensor | None = None,
+    discount: float = 0.99,
     render_mode: str | None = None,
 ) -> "ClothEnv":
     """Build a Gymnasium environment (``docs/robots.md``).
@@ -46,6 +47,8 @@ def env(
         variant: number of the draw; environment k of ``vector_env`` has the draw of variant k.
         steps: after which an episode is truncated.
         camera: a calibrated camera, in place of one by fields; None: no pictures.
+        discount: γ of the learner. The reward of a step has γ Φ(s') - Φ(s) in addition, with the
+            potential Φ of the task, and the best policy stays the same for a learner with this γ.
         render_mode: ``rgb_array``, or None.
 
     Raises:
@@ -56,7 +59,13 @@ def env(
     from weft.robotics.rig import EnvSettings
 
     settings = EnvSettings(
-        task=task, set=set or {}, vary=vary or {}, seed=seed, steps=steps, camera=camera
+        task=task,
+        set=set or {},
+        vary=vary or {},
+        seed=seed,
+        steps=steps,
+        camera=camera,
+        discount=discount,
     )
     return ClothEnv(settings, variant, render_mode)
 
@@ -71,12 +80,13 @@ def vector_env(
     seed: int = 0,
     steps: int = 60,
     camera: CameraSensor | None = None,
+    discount: float = 0.99,
     processes: int | None = None,
 ) -> "ClothVectorEnv":
     """Build many environments that are stepped together as one ``weft.batch``.
 
     Args:
-        task, set, vary, seed, steps, camera: as those of ``env``.
+        task, set, vary, seed, steps, camera, discount: as those of ``env``.
         num_envs: number of environments. Their scenes differ as ``vary`` says.
         processes: among which the environments are divided; None: one for each core.
 
@@ -88,6 +98,12 @@ def vector_env(
     from weft.robotics.rig import EnvSettings
 
     settings = EnvSettings(
-        task=task, set=set or {}, vary=vary or {}, seed=seed, steps=steps, camera=camera
+        task=task,
+        set=set or {},
+        vary=vary or {},
+        seed=seed,
+        steps=steps,
+        camera=camera,
+        discount=discount,
     )
     return ClothVectorEnv(settings, num_envs, processes)

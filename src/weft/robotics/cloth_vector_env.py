@@ -136,7 +136,7 @@ def is_seed(value: object) -> TypeGuard[int]:
 
 
 def read_mask(mask: object, count: int) -> Bools:
-    """Return which environments start anew, (count,).
+    """Return which environments start a new episode, (count,).
 
     Raises:
         WeftError: no array of ``count`` bools with at least one True.

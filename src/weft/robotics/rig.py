@@ -43,6 +43,7 @@ class EnvSettings:
     seed: int = 0
     steps: int = 60
     camera: CameraSensor | None = None
+    discount: float = 0.99
 
     def draw(self, count: int) -> list[list[str]]:
         """Return the fields of the first ``count`` worlds, as ``path=value`` texts.
@@ -76,6 +77,8 @@ class Rig:
     ) -> None:
         if not isinstance(count, int) or not 1 <= count <= 4096:
             raise WeftError("num_envs", got=repr(count), expected="from 1 to 4096")
+        if not 0 < settings.discount <= 1:
+            raise WeftError("discount", got=settings.discount, expected="above 0, at most 1")
         self.settings = settings
         rows = settings.draw(first + count)[first:]
         scenes = [tuple(t for t in row if not t.startswith(CAMERA)) for row in rows]
@@ -91,6 +94,7 @@ class Rig:
         self.targets = [self._first_targets(k) for k in range(count)]
         self.counts = [0] * count
         self.measures: list[Mapping[str, float]] = [{} for _ in rows]
+        self.potentials = [0.0] * count
         self._size = max(map(len, map(self._state, range(count))))
 
     def _view(self, k: int, fields: list[str]) -> CameraView | None:
@@ -133,6 +137,7 @@ class Rig:
         self.grippers[k] = Grippers(task.places, task.rest)
         self.randoms[k], self.counts[k] = random, 0
         self.measures[k] = task.measure(self.cloth(k))
+        self.potentials[k] = self._potential(k)
 
     def step(self, actions: ArrayLike, idle: Bools | None = None) -> None:
         """Advance all worlds by one action, (N,4g+j); those of ``idle`` worlds (N,) are zeros.
@@ -186,7 +191,15 @@ class Rig:
         details: Json = {**self.details(k), "solved": solved}
         if failed:
             details["failed"] = failed
-        return task.reward(before, measure, solved), solved, cut, details
+        old = self.potentials[k]
+        self.potentials[k] = 0.0 if solved else self._potential(k)
+        shaping = self.settings.discount * self.potentials[k] - old
+        return task.reward(before, measure, solved) + shaping, solved, cut, details
+
+    def _potential(self, k: int) -> float:
+        """Return the potential of world k, whose measures are known."""
+        measure = next(iter(self.measures[k].values()))
+        return self.tasks[k].potential(self.cloth(k), self.grippers[k], measure)
 
     def details(self, k: int) -> Json:
         """Return the measures of world k by name; ``measure`` is the first one."""

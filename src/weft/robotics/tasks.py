@@ -1,19 +1,26 @@
 """Tasks of a robot: scene, starts, observations, rewards and success of each one.
 
-Lengths are in meters, up is y, and the table's top is y = 0. The reward of a step follows from a
-measure that grows all the way to the goal, so that a learner sees which way leads there.
+Lengths are in meters, up is y, and the table's top is y = 0. The step that solves a task is
+rewarded with ``SUCCESS``. Every step is rewarded with γ Φ(s') - Φ(s) in addition. The potential Φ
+grows with reaching, touching and holding the cloth, and with the measure of progress. So rewards
+rise on the way, and the best policy is the one that it is without Φ. Φ is 0 after the last step of
+a solved episode.
+
+Source: Ng, Harada & Russell 1999, "Policy invariance under reward transformations" (ICML).
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from weft.base.arrays import Floats, Positions
+from weft.base.arrays import Floats, Ints, Positions
 from weft.base.trees import YamlMapping
-from weft.robotics.grippers import Grippers
+from weft.robotics.grippers import REACH, WIDE, Grippers
 from weft.robotics.metrics import (
     TopView,
     coverage,
@@ -28,6 +35,11 @@ SCENES = Path(__file__).parent / "scenes"
 LIFT = 0.25  # [m] height at which a grasped cloth counts as lifted
 BEND = 0.03  # [m] radius of the fold with which flattening begins
 STILL = 0.05  # [m/s] mean speed below which released cloth counts as hung
+SUCCESS = 10.0  # reward of the step that solves a task
+OVER = 0.05  # [m] horizontal distance within which the middle of cloth is above its holder
+NEAR = 0.1  # [m] distance at which the potential of reaching has fallen to 1 / e
+GRIP_SHARE = 0.5  # share of the potential for holding the cloth, before any progress
+CARRY_SHARE = 0.8  # share of the potential before the cloth is let go, if the task ends so
 
 
 class Task(ABC):
@@ -76,8 +88,50 @@ class Task(ABC):
         return np.concatenate([x.reshape(-1), grippers.x.reshape(-1), grippers.closed])
 
     def reward(self, before: float, after: float, solved: bool) -> float:
-        """Return the reward of a step from the measures before and after it."""
-        return after - before + float(solved)
+        """Return the reward of a step without shaping, from the measures before and after it."""
+        return SUCCESS * float(solved)
+
+    @cached_property
+    def grip_vertices(self) -> Sequence[Ints]:
+        """For each gripper the vertices (k,) of which it should hold one: by default all."""
+        return [np.arange(len(self.rest), dtype=np.int32) for _ in self.places]
+
+    def potential(self, x: Positions, grippers: Grippers, measure: float) -> float:
+        """Return the potential Φ of cloth at x (n,3) [m] and of the grippers, at most ``SUCCESS``.
+
+        Φ = ``SUCCESS`` (p + (1 - p) ``GRIP_SHARE`` g), with ``progress`` p and ``grip_progress`` g.
+        If the task ends with cloth that is let go, Φ is ``CARRY_SHARE`` of that until p is 1 and
+        all grippers are open.
+        """
+        p = self.progress(x, measure)
+        share = p + (1 - max(p, 0.0)) * GRIP_SHARE * self.grip_progress(x, grippers)
+        if self.released:
+            share = 1.0 if p >= 1 and not grippers.closed.any() else CARRY_SHARE * share
+        return SUCCESS * share
+
+    def progress(self, x: Positions, measure: float) -> float:
+        """Return the progress of cloth at x (n,3) [m], at most 1: the measure over ``done``."""
+        return 1 - max(self.done - measure, 0.0) / (self.done if self.done > 0 else 1.0)
+
+    def grip_progress(self, x: Positions, grippers: Grippers) -> float:
+        """Return the progress of the grippers in taking hold of their ``grip_vertices``, 0 to 1.
+
+        It is the mean over grippers of three numbers: exp(-d / ``NEAR``), with the distance d [m]
+        to the nearest of its vertices; 1 if d is within ``REACH``; 1 if the gripper holds one.
+        """
+        found = []
+        for ids, gripped, place in zip(self.grip_vertices, grippers.gripped, grippers.x):
+            held = bool(np.isin(gripped, ids).any())
+            d = 0.0 if held else float(np.linalg.norm(x[ids] - place, axis=1).min())
+            found.append((np.exp(-d / NEAR) + (d <= REACH) + held) / 3)
+        return float(np.mean(found)) if found else 0.0
+
+    def vertices_near(self, place: ArrayLike) -> Ints:
+        """Return the vertices that are within ``REACH`` of a place (3,) [m] at rest, or the nearest
+        one.
+        """
+        d = np.linalg.norm(self.rest - np.asarray(place), axis=1)
+        return np.flatnonzero(d <= max(REACH, d.min())).astype(np.int32)
 
     def is_solved(self, measure: float, speed: float, grippers: Grippers) -> bool:
         """Return whether the task is solved, for a measure and the cloth's mean speed [m/s]."""
@@ -104,6 +158,11 @@ class Flatten(Task):
         super().__init__(overrides)
         self._view = TopView(self.scene.cloth.mesh.faces)
         self._flat = self._view.cells(self.rest)
+
+    @cached_property
+    def grip_vertices(self) -> Sequence[Ints]:
+        """The edge that is folded over."""
+        return [np.flatnonzero(self.rest[:, 0] > self.rest[:, 0].max() - 1e-6).astype(np.int32)]
 
     def start(self, random: np.random.Generator) -> Positions:
         """Return cloth that is folded over on top, without stretch, round a bend."""
@@ -145,6 +204,11 @@ class Fold(Task):
         self._pairs = KDTree(self.rest).query(mirrored)[1]
         self._flat = particle_distance(self.rest, self._pairs)
 
+    @cached_property
+    def grip_vertices(self) -> Sequence[Ints]:
+        """The two corners at the side -x, within the range of the grippers."""
+        return [self.vertices_near(corner(self.rest, -1, side)) for side in (-1, 1)]
+
     def measure(self, x: Positions) -> Mapping[str, float]:
         """Return the progress, and the distance [m]."""
         distance = particle_distance(x, self._pairs)
@@ -178,6 +242,20 @@ class Hang(Task):
         self.holder_vertices = body.at(0.0)
         self._hung = self.holder_vertices[:, 1].max() - float(np.ptp(self.rest[:, 2])) / 4
 
+    @cached_property
+    def grip_vertices(self) -> Sequence[Ints]:
+        """Two places of its middle line, to the left and to the right of the hook."""
+        middle = 0.5 * (self.rest.min(0) + self.rest.max(0))
+        third = float(np.ptp(self.rest[:, 2])) / 3
+        return [self.vertices_near(middle + [0, 0, side * third]) for side in (-1, 1)]
+
+    def progress(self, x: Positions, measure: float) -> float:
+        """Return the progress in height, of which half counts only above the holder's middle."""
+        middle = 0.5 * (self.holder_vertices.min(0) + self.holder_vertices.max(0))
+        off = float(np.linalg.norm((x.mean(0) - middle)[[0, 2]]))
+        over = np.exp(-max(off - OVER, 0.0) / WIDE)
+        return super().progress(x, measure) * 0.5 * (1 + over)
+
     def measure(self, x: Positions) -> Mapping[str, float]:
         """Return the height."""
         return {"height": float(np.clip(x[:, 1].mean() / self._hung, 0, 1))}
@@ -189,6 +267,11 @@ class Drape(Hang):
     scene_file = SCENES / "rack.yaml"
     holder = "bar"
     done = 0.75
+
+    @cached_property
+    def grip_vertices(self) -> Sequence[Ints]:
+        """The two corners at the side of the bar."""
+        return [self.vertices_near(corner(self.rest, 1, side)) for side in (-1, 1)]
 
     def measure(self, x: Positions) -> Mapping[str, float]:
         """Return the progress, the height, and the balance: 1 if both sides are equally long."""
@@ -213,6 +296,18 @@ class Dress(Task):
         """Return the dressed share."""
         (arm,) = (b for b in self.scene.bodies if b.name == "arm")
         return {"dressed": dressed_share(x, arm.vertices)}
+
+
+def corner(x: Positions, along: float, across: float) -> Floats:
+    """Return the place (3,) [m] of a corner of x (n,3) [m], within the range of grippers.
+
+    Args:
+        x: positions of the cloth.
+        along: 1 for a corner at the side +x, -1 for one at -x.
+        across: the same for z.
+    """
+    place = x[np.argmax(along * x[:, 0] + across * x[:, 2])]
+    return np.clip(place, -WIDE, WIDE)
 
 
 def place_randomly(x: Positions, random: np.random.Generator) -> Positions:
