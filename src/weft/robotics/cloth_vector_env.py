@@ -111,16 +111,18 @@ class ClothVectorEnv(VectorEnv[Any, Any, Any]):
         return info
 
 
-def read_seeds(seed: Seeds, count: int) -> list[int | None]:
+def read_seeds(seed: object, count: int) -> list[int | None]:
     """Return the seed of each environment.
 
     Raises:
         WeftError: another number of seeds, or a seed that is no integer from 0 on.
     """
     expected = f"an integer from 0 on, a list of {count} such integers or None, or None"
-    if seed is None or is_seed(seed):
-        return [None if seed is None else int(seed) + k for k in range(count)]
-    if isinstance(seed, str) or not hasattr(seed, "__len__"):
+    if seed is None:
+        return [None] * count
+    if is_seed(seed):
+        return [int(seed) + k for k in range(count)]
+    if isinstance(seed, str) or not isinstance(seed, Sequence | np.ndarray):
         raise WeftError("seed", got=repr(seed), expected=expected)
     if len(seed) != count:
         raise WeftError("seed", got=f"{len(seed)} seeds", expected=expected)
@@ -132,7 +134,7 @@ def read_seeds(seed: Seeds, count: int) -> list[int | None]:
 
 def is_seed(value: object) -> TypeGuard[int]:
     """Return whether a value is an integer from 0 on."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 0)
 
 
 def read_mask(mask: object, count: int) -> Bools:

@@ -253,7 +253,7 @@ class Hang(Task):
         """Return the progress in height, of which half counts only above the holder's middle."""
         middle = 0.5 * (self.holder_vertices.min(0) + self.holder_vertices.max(0))
         off = float(np.linalg.norm((x.mean(0) - middle)[[0, 2]]))
-        over = np.exp(-max(off - OVER, 0.0) / WIDE)
+        over = float(np.exp(-max(off - OVER, 0.0) / WIDE))
         return super().progress(x, measure) * 0.5 * (1 + over)
 
     def measure(self, x: Positions) -> Mapping[str, float]:
@@ -306,8 +306,8 @@ def corner(x: Positions, along: float, across: float) -> Floats:
         along: 1 for a corner at the side +x, -1 for one at -x.
         across: the same for z.
     """
-    place = x[np.argmax(along * x[:, 0] + across * x[:, 2])]
-    return np.clip(place, -WIDE, WIDE)
+    place: Floats = np.clip(x[np.argmax(along * x[:, 0] + across * x[:, 2])], -WIDE, WIDE)
+    return place
 
 
 def place_randomly(x: Positions, random: np.random.Generator) -> Positions:
