@@ -58,13 +58,9 @@ class Tab:
             self.process.kill()
             raise
         self.numbers = itertools.count(1)
-        self.ask(
-            "Emulation.setDeviceMetricsOverride",
-            width=size[0],
-            height=size[1],
-            deviceScaleFactor=1,
-            mobile=False,
-        )
+        self.log = []  # texts of the browser's console: requests that failed, and errors
+        self.ask("Log.enable")
+        self.resize(*size)
         self.open(url)
 
     def __enter__(self):
@@ -74,6 +70,11 @@ class Tab:
         self.socket.close()
         self.process.terminate()
         self.process.wait(900)
+
+    def resize(self, width, height):
+        """Give the window another size [pixels]."""
+        size = {"width": width, "height": height}
+        self.ask("Emulation.setDeviceMetricsOverride", **size, deviceScaleFactor=1, mobile=False)
 
     def open(self, url):
         """Go to that page and wait until all of it is loaded: before, it may have no body."""
@@ -102,6 +103,9 @@ class Tab:
         self.socket.send(json.dumps({"id": number, "method": method, "params": params}))
         while True:
             answer = json.loads(self.socket.recv(timeout=900))
+            if answer.get("method") == "Log.entryAdded":
+                entry = answer["params"]["entry"]
+                self.log.append(f"{entry['level']}: {entry['text']} {entry.get('url', '')}")
             if answer.get("id") == number:
                 assert "error" not in answer, answer
                 return answer["result"]

@@ -49,9 +49,9 @@ class Hand {
   }
 
   project(p) { // pixels of the canvas
-    const { clientWidth, clientHeight } = this.canvas, m = this.camera.projection(clientWidth / clientHeight).matrix;
+    const { width, height } = this.canvas.getBoundingClientRect(), m = this.camera.projection(width / height).matrix;
     const [x, y, w] = [0, 1, 3].map((i) => m[i] * p[0] + m[4 + i] * p[1] + m[8 + i] * p[2] + m[12 + i]);
-    return w > 0 ? [(clientWidth * (1 + x / w)) / 2, (clientHeight * (1 - y / w)) / 2] : null;
+    return w > 0 ? [(width * (1 + x / w)) / 2, (height * (1 - y / w)) / 2] : null;
   }
 
   pick(ray) { // what can be taken there; a body that is not loose hides it

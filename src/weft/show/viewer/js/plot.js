@@ -29,7 +29,7 @@ function drawPlot(canvas, plots, frame, count, curves = about.curves) {
     c.stroke();
     const text = `${title} ${brief(values[frame])} ${values[frame] === null ? "" : unit}`;
     c.fillText(text, place, 12);
-    place += Math.max(c.measureText(text).width + 24, 170);
+    place += Math.max(c.measureText(text).width + 12, Math.min(170, across / curves.length));
   }
   c.fillStyle = "#22262b";
   c.fillRect(x(frame) - 0.75, top - 2, 1.5, down + 4);

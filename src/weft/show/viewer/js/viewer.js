@@ -229,7 +229,7 @@ async function open() {
   for (const id of ["bodies", "contacts", "pins"]) $(id).addEventListener("change", changed);
   for (const id of ["play", "reset"]) // space plays, wherever the focus is
     $(id).addEventListener("keyup", (e) => e.key === " " && e.preventDefault());
-  window.addEventListener("resize", changed);
+  new ResizeObserver(changed).observe($("picture")); // also where the bar below takes another row
   window.addEventListener("hashchange", obey);
   steer(camera, $("picture"), changed);
   if (!desk) dragPlot($("plot"), count, stop);
