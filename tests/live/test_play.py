@@ -81,6 +81,36 @@ def test_the_command_serves_a_mesh_and_keeps_its_scene(tmp_path, monkeypatch, ru
     assert names == ["a.scene", "a.scene"]
 
 
+def test_a_missing_folder_of_saved_files_is_made(tmp_path, monkeypatch, run):
+    """From the command line and from Python; what cannot be made is named."""
+
+    def serve(server):
+        assert save(server.process)["saved"] == str(out / "a.scene-1.yaml")
+        server.process.close()
+
+    def save(process):
+        return process.say([{"do": "save", "what": "play"}])
+
+    out = tmp_path / "new" / "one"
+    sheet = weft.sheet(5, 6, width=0.3, height=0.4)
+    write_obj(tmp_path / "a.obj", np.array(sheet.vertices), sheet.faces, sheet.corner_uv)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(PlayServer, "serve", serve)
+    words = ("play", "a.obj", "--no-browser", "--port", "0", "--out")
+    assert run(*words, "new/one")[0] == 0
+    assert (out / "a.scene.yaml").exists() and not (tmp_path / "a.scene.yaml").exists()
+    load_scene(out / "a.scene-1.yaml")
+    status, _, err = run(*words, "a.obj/in")
+    assert status == 2 and "cannot make folder" in err
+    monkeypatch.undo()
+    view = weft.play(out / "a.scene.yaml", out=tmp_path / "python" / "made", port=0)
+    try:
+        save(view._server.process)
+    finally:
+        view.close()
+    assert (tmp_path / "python" / "made" / "a.scene-1.yaml").exists()
+
+
 def test_a_process_that_cannot_start_or_ends_is_named(tmp_path, monkeypatch):
     scene = tmp_path / "scene.yaml"
     scene.write_text("cloth: {sheet: {nx: 4, ny: 4, width: 10 cm, height: 10 cm}}\n")

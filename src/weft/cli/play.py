@@ -23,7 +23,9 @@ def play(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder of saved files.", metavar="DIR", show_default="this one"),
+        typer.Option(
+            help="Folder of saved files, made if missing.", metavar="DIR", show_default="this one"
+        ),
     ] = None,
     scale: Annotated[
         str | None,
@@ -44,7 +46,8 @@ def play(
 
     Nothing passes through anything, whatever the hand does. Settings, the present state, and what
     was played are saved as scene files that `weft run` takes (docs/play.md). Of a pattern or a
-    mesh, NAME.scene.yaml is written and played; one that is there already is kept.
+    mesh, NAME.scene.yaml is written into the folder of saved files and played; one that is there
+    already is kept.
     """
     from weft.io.files import make_folder
     from weft.live.order import Order

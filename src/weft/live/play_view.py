@@ -67,7 +67,7 @@ def play(
     Args:
         scene: a scene, or a scene file. Only what was a file can be saved as one.
         fps: frames per second of a scene, in which what is played is recorded.
-        out: folder of saved files.
+        out: folder of saved files; it is made if it is missing.
         threads: of the simulation; None: all cores.
         host: address to listen at; 127.0.0.1 is this machine alone.
         port: to listen at; if it is taken, the next free one.
@@ -77,7 +77,7 @@ def play(
         The page: a cell of a notebook shows it, ``url`` is its address, ``close`` ends it.
 
     Raises:
-        WeftError: what is wrong with the scene, the address or the port.
+        WeftError: what is wrong with the scene, the folder, the address or the port.
     """
     made, file = (scene, None) if isinstance(scene, Scene) else (None, Path(scene))
     process = SimulationProcess(Order(made, file, fps=fps, folder=Path(out), threads=threads))
