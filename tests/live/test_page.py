@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from tests.live.fake import FakeProcess
@@ -214,6 +215,39 @@ def test_looks_and_problems(played):
     tab.click("one step")
     tab.wait(lambda: "a jump" in text(tab, "problem"))
     process.refuses = None
+
+
+def test_the_camera_follows_the_cloth(played):
+    process, tab = played
+    target = "weft.then((v) => v.camera.target)"
+    number = "document.body.dataset.shown"
+
+    def move(by):
+        process.x = process.x + np.array(by)
+        process.say([])
+        tab.wait(lambda: tab.run(number) == str(process.number))
+        return pytest.approx(process.x.mean(0), abs=1e-5)
+
+    start, home = process.x, tab.run(target)
+    move([0.3, 0, 0])
+    assert tab.run(target) == home
+    tab.run("document.getElementById('follow-cloth').click()")
+    assert tab.run(target) == pytest.approx(process.x.mean(0), abs=1e-5)
+    wanted = move([0.2, -0.1, 0.4])
+    assert tab.run(target) == wanted
+    mouse(tab, "mousePressed", CLOTH)
+    tab.wait(lambda: done(process, "press"))
+    held = tab.run(target)
+    move([0.1, 0, 0])
+    assert tab.run(target) == held  # the hand stays under the pointer
+    mouse(tab, "mouseReleased", CLOTH)
+    tab.wait(lambda: done(process, "release"))
+    wanted = move(start[0] - process.x[0])
+    assert tab.run(target) == pytest.approx(np.subtract(start.mean(0), [0.1, 0, 0]), abs=1e-5)
+    tab.click("view")
+    assert tab.run(target) == wanted
+    tab.run("document.getElementById('follow-cloth').click()")
+    assert tab.run(target) == home
 
 
 def test_a_page_that_goes_away_lets_go(played):

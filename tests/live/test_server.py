@@ -10,7 +10,7 @@ import pytest
 
 from tests.live.fake import FakeProcess
 from tests.show.conftest import seen as seen
-from tests.show.pictures import follow
+from tests.show.pictures import follow as follow_run
 from weft.live import server as play_server
 from weft.live.server import PlayServer
 from weft.show.viewer.server import MOST_JSON
@@ -19,9 +19,9 @@ PRESS = {"do": "press", "finger": 0, "on": "cloth", "face": 3, "place": [0, 0, 0
 
 
 @contextmanager
-def served(process):
+def served(process, **choices):
     """Serve a process in another thread while the block runs."""
-    server = PlayServer(process, port=0)
+    server = PlayServer(process, port=0, **choices)
     thread = threading.Thread(target=server.serve)
     thread.start()
     try:
@@ -33,7 +33,7 @@ def served(process):
 
 @pytest.fixture(scope="module")
 def played(seen):
-    process = FakeProcess(follow(seen.path))
+    process = FakeProcess(follow_run(seen.path))
     with served(process) as server:
         yield process, server
 
@@ -122,10 +122,16 @@ def test_a_picture_is_waited_for(played, monkeypatch):
     assert status == 200 and b'"play": {"controls"' in data
 
 
+@pytest.mark.parametrize("follow", [True, False])
+def test_the_page_knows_whether_its_camera_follows_the_cloth(seen, follow):
+    with served(FakeProcess(follow_run(seen.path)), follow=follow) as server:
+        assert f'"follow_cloth": {json.dumps(follow)}'.encode() in ask(server, "")[1]
+
+
 def test_without_a_page_the_simulation_is_paused_once(seen, monkeypatch):
     monkeypatch.setattr(play_server, "ABSENT", 0.5)
     monkeypatch.setattr(play_server, "WAIT", 0.01)
-    process = FakeProcess(follow(seen.path))
+    process = FakeProcess(follow_run(seen.path))
     with served(process) as server:
         for _ in range(8):
             ask(server, "next?after=-1")

@@ -38,6 +38,7 @@ def play(
     host: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Of the server; where taken, the next.")] = 8080,
     browser: Annotated[bool, typer.Option(help="Open a browser where there is a display.")] = True,
+    follow: Annotated[bool, typer.Option("--follow", help="The camera follows the cloth.")] = False,
     set_: Set = None,
     device: Device = "cpu",
     threads: Threads = None,
@@ -62,7 +63,7 @@ def play(
         process = SimulationProcess(order)
         try:
             process.page()  # what is wrong with the scene is told here
-            server = PlayServer(process, host, port)
+            server = PlayServer(process, host, port, follow=follow)
         except BaseException:
             process.close()
             raise

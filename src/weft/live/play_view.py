@@ -61,6 +61,7 @@ def play(
     host: str = "127.0.0.1",
     port: int = 8080,
     height: int = 640,
+    follow: bool = False,
 ) -> PlayView:
     """Simulate a scene in a process of its own, with a page on which it can be touched.
 
@@ -72,6 +73,7 @@ def play(
         host: address to listen at; 127.0.0.1 is this machine alone.
         port: to listen at; if it is taken, the next free one.
         height: [pixels] of the page in a notebook.
+        follow: the camera follows the cloth; a checkbox of the page changes it.
 
     Returns:
         The page: a cell of a notebook shows it, ``url`` is its address, ``close`` ends it.
@@ -83,7 +85,7 @@ def play(
     process = SimulationProcess(Order(made, file, fps=fps, folder=Path(out), threads=threads))
     try:
         process.page()
-        return PlayView(PlayServer(process, host, port), height)
+        return PlayView(PlayServer(process, host, port, follow=follow), height)
     except BaseException:
         process.close()
         raise

@@ -33,16 +33,22 @@ class PlayServer(PageServer):
         process: the simulation; the server closes it when it ends.
         host: address to listen at; 127.0.0.1 is this machine alone.
         port: to listen at; if it is taken, the next free one.
+        follow: the camera of a new page follows the cloth.
 
     Raises:
         RunError: no address of this machine, or no free port.
     """
 
     def __init__(
-        self, process: "SimulationProcess", host: str = "127.0.0.1", port: int = PORT
+        self,
+        process: "SimulationProcess",
+        host: str = "127.0.0.1",
+        port: int = PORT,
+        *,
+        follow: bool = False,
     ) -> None:
         super().__init__(host, port)
-        self.process = process
+        self.process, self.follow = process, follow
         self._last_look = time.monotonic()
         self._ended = threading.Event()
 
@@ -69,7 +75,7 @@ class PlayServer(PageServer):
     def _get(self, name: str, given: Mapping[str, str]) -> Answer | None:
         if name == "":
             content = self.process.page()
-            about = {**content.about, "live": self.base}
+            about = {**content.about, "live": self.base, "follow_cloth": self.follow}
             return HTTPStatus.OK, HTML, page(Content(about, content.blocks)).encode()
         if name != "next":
             return None

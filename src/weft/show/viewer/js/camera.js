@@ -7,6 +7,12 @@ const cross = (a, b) => [
   a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
 const unit = (a) => scaled(a, 1 / Math.hypot(...a));
 
+function mean(x) { // of points, 3 numbers each
+  const all = [0, 0, 0];
+  for (let i = 0; i < x.length; i++) all[i % 3] += x[i];
+  return scaled(all, 3 / x.length);
+}
+
 // Columns of the matrix of a view: axes right, up, back, and the eye.
 function viewOf(axes, eye) {
   const [r, u, b] = axes;
@@ -63,7 +69,11 @@ class Camera {
 
   move(dx, dy, height, aspect) { // by pixels of a picture of this height
     const s = (2 * TAN_HALF * this.distance(aspect)) / height, [right, up] = this.axes();
-    this.target = sum(this.target, sum(scaled(right, -s * dx), scaled(up, s * dy)));
+    this.shift(sum(scaled(right, -s * dx), scaled(up, s * dy)));
+  }
+
+  shift(by) { // [m]
+    this.target = sum(this.target, by);
   }
 
   magnify(factor) {

@@ -165,10 +165,9 @@ class Drawing {
     this.towards = unit([-0.35, 0.85, 0.5]);
     this.quality = QUALITIES[0];
     this.makeShadow();
-    const [x, , z] = this.center, r = 7 * this.radius;
     this.ground = new Surface(gl, new Uint32Array([0, 2, 1, 1, 2, 3]));
-    this.ground.set(0, new Float32Array([x - r, floor, z - r, x + r, floor, z - r, x - r, floor, z + r, x + r, floor, z + r]), 3);
     this.ground.set(1, new Float32Array([0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0]), 3);
+    this.lightUp(this.center);
     this.points = { array: gl.createVertexArray(), buffer: gl.createBuffer() };
     gl.bindVertexArray(this.points.array);
     gl.bindBuffer(gl.ARRAY_BUFFER, this.points.buffer);
@@ -177,10 +176,7 @@ class Drawing {
   }
 
   makeShadow() {
-    const gl = this.gl, back = this.towards, right = unit(cross([0, 1, 0], back));
-    const axes = [right, cross(back, right), back], r = 1.15 * this.radius;
-    const ortho = [1 / r, 0, 0, 0, 0, 1 / r, 0, 0, 0, 0, -1 / (4 * r), 0, 0, 0, -1, 1];
-    this.light = product(ortho, viewOf(axes, sum(this.center, scaled(back, 4 * r))));
+    const gl = this.gl;
     this.depth = gl.createTexture();
     gl.bindTexture(gl.TEXTURE_2D, this.depth);
     gl.texStorage2D(gl.TEXTURE_2D, 1, gl.DEPTH_COMPONENT24, this.quality.shadow, this.quality.shadow);
@@ -192,6 +188,15 @@ class Drawing {
     gl.bindFramebuffer(gl.FRAMEBUFFER, this.target);
     gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.DEPTH_ATTACHMENT, gl.TEXTURE_2D, this.depth, 0);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+  }
+
+  lightUp(center) { // light, its shadows and the ground are those around this point
+    const back = this.towards, right = unit(cross([0, 1, 0], back)), far = 1.15 * this.radius;
+    const axes = [right, cross(back, right), back];
+    const ortho = [1 / far, 0, 0, 0, 0, 1 / far, 0, 0, 0, 0, -1 / (4 * far), 0, 0, 0, -1, 1];
+    const [x, , z] = (this.center = center), y = this.floor, r = 7 * this.radius;
+    this.light = product(ortho, viewOf(axes, sum(center, scaled(back, 4 * far))));
+    this.ground.set(0, new Float32Array([x - r, y, z - r, x + r, y, z - r, x - r, y, z + r, x + r, y, z + r]), 3);
   }
 
   // `images`: decoded; all become layers of one size.

@@ -31,6 +31,7 @@ async function open() {
   const corners = { x: new Float32Array(3 * vertex.length), n: new Float32Array(3 * vertex.length), v: new Float32Array(vertex.length) };
   const state = { frame: 0, look: about.looks[0], playing: false, speed: 1 };
   let shown = null, still = null; // the frame on the card; bodies on the card
+  let middle = null; // of the cloth on the card
   const desk = about.play && new Desk({ camera, shown: () => shown, faces: { cloth: meshFaces, bodies: bodyFaces }, panelOf: (face) => about.regions[region[faces[3 * face]]], changed: () => changed() });
 
   $("look").replaceChildren(...about.looks.map((name) => new Option(name)));
@@ -40,6 +41,7 @@ async function open() {
   $("pins").parentElement.hidden = about.pins.length === 0;
   $("follow").parentElement.hidden = !live;
   $("follow").checked = live && about.goes_on;
+  $("follow-cloth").checked = Boolean(about.follow_cloth);
 
   // Corners of the card's surface take what their vertices have.
   function spreadOut(values, into, c) {
@@ -52,6 +54,7 @@ async function open() {
     const found = frames.get(state.frame, state.look);
     if (!found || found === shown) return;
     if (shown === null || shown.number !== found.number) {
+      followCloth(mean(found.cloth));
       addNormals(found.cloth, meshFaces, normals);
       sheet.set(0, spreadOut(found.cloth, corners.x, 3), 3);
       sheet.set(1, spreadOut(normals, corners.n, 3), 3);
@@ -69,6 +72,22 @@ async function open() {
       sheet.set(4, spreadOut(found.values.map((v) => (v - low) / (high - low)), corners.v, 1), 1);
     }
     shown = found;
+  }
+
+  // The camera goes with the middle of the cloth to that of another frame; it rests while a hand holds cloth.
+  function followCloth(now) {
+    const before = middle || camera.target;
+    middle = now;
+    if (!$("follow-cloth").checked || (desk && desk.hand.holds.size)) return;
+    camera.shift(sum(now, scaled(before, -1)));
+    drawing.lightUp(now);
+  }
+
+  function center() { // the middle of the cloth or, where the camera does not follow it, of the whole
+    const follows = $("follow-cloth").checked && middle;
+    camera.target = [...(follows ? middle : camera.home.center)];
+    drawing.lightUp(camera.target);
+    changed();
   }
 
   function dotsOfFrame() {
@@ -191,8 +210,9 @@ async function open() {
     const last = about.numbers[count() - 1], target = wanted < 0 ? last + 1 + wanted : wanted;
     const off = about.numbers.map((k) => Math.abs(k - target));
     state.frame = off.indexOf(Math.min(...off));
-    for (const id of ["bodies", "contacts", "pins"])
+    for (const id of ["bodies", "contacts", "pins", "follow-cloth"])
       if (said.has(id)) $(id).checked = said.get(id) !== "0";
+    if ($("follow-cloth").checked) center();
     if (desk) return changed();
     setLook(said.get("look") || (shown ? state.look : about.look || state.look));
     const speed = number("speed", state.speed);
@@ -209,7 +229,8 @@ async function open() {
   const step = (by) => stop(state.frame + by);
   const flip = (id) => ($(id).click());
   const keys = {
-    b: () => flip("bodies"), c: () => flip("contacts"), p: () => flip("pins"), r: () => (camera.reset(), changed()),
+    b: () => flip("bodies"), c: () => flip("contacts"), p: () => flip("pins"), f: () => flip("follow-cloth"),
+    r: () => (camera.reset(), center()),
     l: () => setLook(about.looks[(about.looks.indexOf($("look").value) + 1) % about.looks.length]),
     ...(desk ? desk.keys : {
       " ": () => play(!state.playing), ArrowLeft: () => step(-1), ArrowRight: () => step(1), Home: () => stop(0),
@@ -227,6 +248,7 @@ async function open() {
   $("look").addEventListener("change", (e) => setLook(e.target.value));
   $("speed").addEventListener("change", (e) => setSpeed(Number(e.target.value)));
   for (const id of ["bodies", "contacts", "pins"]) $(id).addEventListener("change", changed);
+  $("follow-cloth").addEventListener("change", center);
   for (const id of ["play", "reset"]) // space plays, wherever the focus is
     $(id).addEventListener("keyup", (e) => e.key === " " && e.preventDefault());
   new ResizeObserver(changed).observe($("picture")); // also where the bar below takes another row
