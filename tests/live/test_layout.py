@@ -18,11 +18,13 @@ BUTTONS = {
     "play": ["play", "step", "undo", "restart", "reset", "save-scene", "save-play"],
     "view": ["play", "reset"],
 }
-LISTEN = (
-    "window.clicks = []; document.addEventListener('click', (e) => clicks.push(e.target.id), true)"
-)
+LISTEN = """
+window.clicks = [];
+document.addEventListener('click', (e) => clicks.push(e.target.id), true);
+"""
 # Controls that a person sees, each with the middle of its box, and what is on top there.
-CONTROLS = """[...document.querySelectorAll("button, #row select, #row input, #frame, #plot, #desk")]
+CONTROLS = """
+[...document.querySelectorAll("button, #row select, #row input, #frame, #plot, #desk")]
   .filter((e) => e.checkVisibility()).map((e) => {
     const { left, right, top, bottom } = e.getBoundingClientRect();
     const x = (left + right) / 2, y = (top + bottom) / 2, there = document.elementFromPoint(x, y);
@@ -89,7 +91,7 @@ def test_every_control_is_seen_and_every_button_is_clicked(shown, size):
 def test_dragging_selects_no_text(shown):
     tab = shown[1]
     tab.resize(1280, 720)
-    left, top, right, bottom = box(tab, "picture")
+    _, _, right, bottom = box(tab, "picture")
     at = {"button": "left", "buttons": 1, "clickCount": 1}
     start, end = (right - 60, bottom - 40), (20, 20)  # onto the text at the top left
     tab.ask("Input.dispatchMouseEvent", type="mousePressed", x=start[0], y=start[1], **at)

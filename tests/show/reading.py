@@ -21,8 +21,9 @@ class Page(HTMLParser):
     def handle_starttag(self, tag, attrs):
         given = dict(attrs)
         self._id = given.get("id", "script") if tag == "script" else None
-        self.asks += [v for k, v in attrs if k in ("src", "href", "action", "data")]
-        if tag in ("link", "base", "object", "embed"):
+        asks = [v for k, v in attrs if k in ("src", "href", "action", "data")]
+        self.asks += [v for v in asks if not v.startswith("data:")]
+        if tag in ("base", "object", "embed"):
             self.asks.append(tag)
 
     def handle_endtag(self, tag):
