@@ -6,6 +6,7 @@ import time
 import numpy as np
 
 from weft.base.errors import RunError
+from weft.run.animation import bodies_of
 from weft.show.viewer.packing import pack_frame
 from weft.show.viewer.page_text import Content
 
@@ -53,7 +54,7 @@ class FakeProcess:
 
     def page(self):
         about = self.run.describe() | {"numbers": [0], "look": "plain"}
-        loose = [[0, len(self.run.run.solid_faces) - 12]]  # the ball, without the box
+        loose = [[0, len(bodies_of(self.run.run)[0][0].faces)]]  # the ball, without the box
         force = {"value": 5.0, "low": 0.1, "high": 50.0}
         about["play"] = {"controls": [control(*c) for c in CONTROLS], "force": force}
         about["play"] |= {"loose": loose, "panels": []}

@@ -14,7 +14,7 @@ from weft.live import server as play_server
 
 pytestmark = pytest.mark.browser
 SHIFT = 8
-CLOTH, BESIDE = (300, 230), (60, 420)  # [pixels]
+CLOTH, BESIDE, MIDDLE = (300, 165), (60, 420), (325, 238)  # [pixels]
 
 
 @pytest.fixture(scope="module")
@@ -119,13 +119,13 @@ def test_the_wheel_moves_the_hand_away(played):
 def test_a_loose_body_is_taken_and_the_ground_turns_the_camera(played):
     process, tab = played
     turned = camera(tab)
-    drag(tab, process, (340, 420), (360, 420))
+    drag(tab, process, (340, 260), (360, 260))
     tab.wait(lambda: done(process, "release"))
     (press,) = done(process, "press")
     assert press["on"] == "bodies" and press["face"] < process.page().about["play"]["loose"][0][1]
     assert camera(tab) == turned
     process.said.clear()
-    for start in (BESIDE, (300, 80)):  # the box, which is not loose, and nothing
+    for start in (BESIDE, (560, 80)):  # the box, which is not loose, and nothing
         drag(tab, process, start, (start[0] + 40, start[1]))
     tab.wait(lambda: camera(tab) == pytest.approx(turned - 2 * 0.4 * 40))
     assert process.said == []
@@ -134,7 +134,7 @@ def test_a_loose_body_is_taken_and_the_ground_turns_the_camera(played):
 
 def test_two_fingers(played):
     process, tab = played
-    points = [{"x": 250, "y": 230, "id": 0}, {"x": 330, "y": 240, "id": 1}]
+    points = [{"x": 250, "y": 165, "id": 0}, {"x": 330, "y": 175, "id": 1}]
     tab.ask("Input.dispatchTouchEvent", type="touchStart", touchPoints=points)
     tab.wait(lambda: len(done(process, "press")) == 2)
     assert [m["finger"] for m in done(process, "press")] == [0, 1]
@@ -235,12 +235,12 @@ def test_the_camera_follows_the_cloth(played):
     assert tab.run(target) == pytest.approx(process.x.mean(0), abs=1e-5)
     wanted = move([0.2, -0.1, 0.4])
     assert tab.run(target) == wanted
-    mouse(tab, "mousePressed", CLOTH)
+    mouse(tab, "mousePressed", MIDDLE)
     tab.wait(lambda: done(process, "press"))
     held = tab.run(target)
     move([0.1, 0, 0])
     assert tab.run(target) == held  # the hand stays under the pointer
-    mouse(tab, "mouseReleased", CLOTH)
+    mouse(tab, "mouseReleased", MIDDLE)
     tab.wait(lambda: done(process, "release"))
     wanted = move(start[0] - process.x[0])
     assert tab.run(target) == pytest.approx(np.subtract(start.mean(0), [0.1, 0, 0]), abs=1e-5)

@@ -34,7 +34,13 @@ def render(
     azimuth: Annotated[float, typer.Option(help="Degrees to the right of the front.")] = 28.0,
     elevation: Annotated[float, typer.Option(help="Degrees above the horizon.")] = 14.0,
     ground: Annotated[bool, typer.Option(help="A ground with the cloth's shadow.")] = True,
-    whole: Annotated[bool, typer.Option("--whole", help="Show bodies whole, too.")] = False,
+    whole: Annotated[
+        bool | None,
+        typer.Option(
+            help="Frame all bodies, or the cloth alone.",
+            show_default="bodies that do not make the cloth small",
+        ),
+    ] = None,
     contacts: Annotated[bool, typer.Option(help="A dot where cloth touches.")] = False,
     density: Density = None,
     sheet: Annotated[
@@ -60,7 +66,7 @@ def render(
         bool, typer.Option("--transparent", help="No background: a .png or .webp with alpha.")
     ] = False,
     bodies: Annotated[bool, typer.Option(help="Draw bodies.")] = True,
-    distance: Annotated[float, typer.Option(help="Of the camera: 1 frames the cloth.")] = 1.0,
+    distance: Annotated[float, typer.Option(help="Of the camera: 1 frames the shot.")] = 1.0,
     turn: Annotated[
         float, typer.Option(help="Degrees that the camera goes around over the run.")
     ] = 0.0,

@@ -1,6 +1,7 @@
 """Summaries of a scene for people: two lines at a prompt, a table and a picture in notebooks."""
 
 from collections.abc import Mapping
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -54,4 +55,6 @@ def start_picture(scene: "Scene") -> "Image":
     from weft.show.viewer.notebook import draw_cloth
 
     mesh, bodies = scene.cloth.mesh, scene.bodies
-    return draw_cloth(mesh, mesh.vertices, join_positions(bodies, 0.0), join_faces(bodies))
+    ends = accumulate((len(body.vertices) for body in bodies), initial=0)
+    own = [slice(*pair) for pair in pairwise(ends)]
+    return draw_cloth(mesh, mesh.vertices, join_positions(bodies, 0.0), join_faces(bodies), own)

@@ -16,6 +16,7 @@ from weft.io.files import atomic_write
 from weft.io.part_appearance import CLOTH, GRAY
 from weft.kernel import WarpStruct
 from weft.show import looks
+from weft.show.framing import framed_vertices
 from weft.show.looks import CHECKERS, LOOKS, Field, Scale, ShownFrame
 from weft.show.picture.ambient_occlusion import Surroundings
 from weft.show.picture.camera import Camera, CameraPath, frame_points
@@ -70,7 +71,7 @@ class Renderer:
 
     Args:
         mesh: the cloth.
-        frames: positions (n,3) [m] that camera (of the cloth), ground and color scale must suit.
+        frames: positions (n,3) [m] that camera, ground and color scale must suit.
         style: choices of the picture.
         marked: ids of faces to show in red.
         field: values to color the cloth by, in place of the style's look.
@@ -79,6 +80,7 @@ class Renderer:
         loads: values of the look that the color scale must suit; None: those at ``frames``, which
             are computed from the mesh alone.
         paint: of the look ``surface``; None: the color of cloth.
+        bodies: the vertices of each body among those of all bodies; None: there is one body.
     """
 
     def __init__(
@@ -91,23 +93,27 @@ class Renderer:
         body_faces: Faces | None = None,
         loads: Floats | None = None,
         paint: Paint | None = None,
+        bodies: Sequence[slice] | None = None,
     ) -> None:
         self.cloth, self.style = mesh, style or Style()
         self.mesh = mesh if body_faces is None else _with_bodies(mesh, body_faces, frames[0])
         self.marked, self.field, self.paint = marked, field, paint
         s, self.look = self.style, LOOKS[self.style.look]
-        shown = None if s.whole else mesh.n_vertices
-        points = np.concatenate([_hull_points(x[:shown]) for x in frames])
-        size = float(np.ptp(points, axis=0).max()) or 1.0
+        n = mesh.n_vertices
+        framed = np.arange(len(frames[0]) if s.whole else n)
+        if s.whole is None and body_faces is not None:
+            framed = framed_vertices(frames, n, body_faces, bodies or [slice(None)])
+        points = np.concatenate([_hull_points(x[framed]) for x in frames])
+        cloth = np.concatenate([_hull_points(x[:n]) for x in frames])
+        size = float(np.ptp(cloth, axis=0).max()) or 1.0
         below = 0.002 if s.soft else 0.02
         self.ground = min(float(x[:, 1].min()) for x in frames) - below * size
-        # The margin of ``frame_points`` leaves a little of the ground before and below the cloth.
+        # The margin of ``frame_points`` leaves a little of the ground before and below the shot.
         aspect = s.width / s.height
         self.camera: Camera = frame_points(points, aspect, s.azimuth, s.elevation)
         if s.distance != 1.0:
-            self.camera = self.camera.move_closer(s.distance, points)
+            self.camera = self.camera.move_closer(s.distance, cloth)
         self.camera_path = CameraPath(s.motion, points, aspect) if s.motion else None
-        n = mesh.n_vertices
         self.scale = None
         if self.field is not None:
             self.scale = self.field.scale([x[:n] for x in frames])
@@ -119,6 +125,8 @@ class Renderer:
         own = None if paint is None else paint.thickness()
         thick = own if s.thickness is None else s.thickness
         self._drawn = Drawing(self.mesh, len(mesh.faces), n, s.smooth, thick)
+        drawn, bodies_framed = self._drawn.n_cloth, framed[framed >= n] - n
+        self._lit = np.concatenate([np.arange(drawn), drawn + bodies_framed])
         self._painted = None if paint is None else paint.surface(self._drawn.parent)
         self._faces = kernel.array(np.array(self._drawn.faces), wp.int32)
         self._uv = kernel.array(self._drawn.uv.astype(np.float32), wp.vec2f)
@@ -243,9 +251,8 @@ class Renderer:
         across /= np.linalg.norm(across)
         up = np.cross(towards, across)
         flat = np.stack([x @ across, x @ up, x @ towards], axis=1)
-        # The map covers the cloth only, because bodies far from it cast no shadow on it.
-        cloth = flat if self.style.whole else flat[: self._drawn.n_cloth]
-        low, high = cloth.min(0), cloth.max(0)
+        # The map covers what is framed only, because bodies far from it cast no shadow on it.
+        low, high = flat[self._lit].min(0), flat[self._lit].max(0)
         low[2], high[2] = flat[:, 2].min(), flat[:, 2].max()
         side = self._texels
         blur = side // 24

@@ -10,6 +10,7 @@ from weft.base.arrays import Floats, Positions
 from weft.base.errors import RunError
 from weft.cloth.fields import Physics
 from weft.discretization.mesh import TriangleMesh
+from weft.run.animation import bodies_of
 from weft.run.run import Run
 from weft.show.looks import LOOKS, Field, ShownFrame, default_look
 from weft.show.picture.paint import Paint
@@ -68,7 +69,8 @@ def draw(
     frames = [_drawn_positions(run, k, density, style.bodies) for k in shown]
     painted = chosen.needs_surface and field is None
     paint = Paint(mesh, run.parts(density), run.appearances) if painted else None
-    renderer = Renderer(mesh, frames, style, None, field, bodies, loads, paint)
+    own = [vertices for _, vertices in bodies_of(run)]
+    renderer = Renderer(mesh, frames, style, None, field, bodies, loads, paint, own)
 
     failure = run.folder.failure_place(count - 1)
 

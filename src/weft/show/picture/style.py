@@ -25,14 +25,14 @@ class Style:
     azimuth: float = 28.0  # [degrees] to the right of the front (+z)
     elevation: float = 14.0  # [degrees] above the horizon
     ground: bool = True
-    whole: bool = False  # the camera frames bodies, too
+    whole: bool | None = None  # the camera frames all bodies; False: none; None: those in the shot
     bodies: bool = True  # bodies are drawn
     soft: bool = False  # ambient occlusion, and shadows that soften with distance
     transparent: bool = False  # no background: pictures have alpha, and so has the shadow
     smooth: int = 0  # subdivisions of the cloth, for the picture only
     thickness: float | None = None  # [m] drawn, with a round rim; None: a surface
     weave: Weave | None = None  # yarns, where a picture resolves them
-    distance: float = 1.0  # of the camera: 1 frames the cloth, 0.5 is half as far
+    distance: float = 1.0  # of the camera: 1 frames what is in the shot, 0.5 is half as far
     motion: tuple[Key, ...] = ()  # of the camera; none: it stands still
     light: tuple[float, float, float] = (-0.5, 0.75, 0.8)  # to it: right, up, back of a level view
     top: float | None = None  # value at the end of a look's scale; none: it suits the frames

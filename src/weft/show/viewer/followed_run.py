@@ -102,12 +102,11 @@ class FollowedRun:
         """Return what a page says of the run, as JSON."""
         some = np.unique(np.linspace(0, len(self.numbers) - 1, FOR_BOX).astype(int)).tolist()
         found = self.view.read_frames(self.numbers[k] for k in some)
-        x = np.concatenate(list(found.values()))
-        floor = float(x[:, 1].min())
+        floor = min(float(x[:, 1].min()) for x in found.values())
         if self.view.bodies:
             ends = min(found), max(found)
             floor = min(floor, *(float(self.view.body_positions(k)[:, 1].min()) for k in ends))
-        about = self.view.describe(self.numbers, x.min(0), x.max(0), floor)
+        about = self.view.describe(self.numbers, *self.view.box(found), floor)
         return {**about, **self.state(), "looks": list(self.looks), "look": self.look}
 
     def frame(self, number: int, look: str) -> tuple[dict[str, Floats], Scale | None]:

@@ -3,13 +3,14 @@
 import base64
 import html
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
 
 from weft.base.arrays import Faces, Positions
 from weft.discretization.mesh import TriangleMesh
+from weft.run.animation import bodies_of
 from weft.run.run import Run
 from weft.show.picture.renderer import Image, Renderer, Style
 from weft.show.viewer.metric_curves import draw_curves, plots_of
@@ -75,7 +76,8 @@ def format_run(run: Run) -> str:
 
     def picture() -> Image:
         body = run.solid_positions(-1) if len(run.solid_faces) else np.zeros((0, 3))
-        return draw_cloth(run.mesh, run.positions(-1), body, run.solid_faces)
+        own = [vertices for _, vertices in bodies_of(run)]
+        return draw_cloth(run.mesh, run.positions(-1), body, run.solid_faces, own)
 
     def curves() -> str:
         times = [k / run.fps for k in range(len(run))]
@@ -109,13 +111,28 @@ def _run_rows(run: Run) -> dict[str, object]:
     return rows
 
 
-def draw_cloth(mesh: TriangleMesh, x: Positions, body: Positions, body_faces: Faces) -> Image:
-    """Return a picture (h,w,3) of the cloth at positions x (n,3) [m], and of bodies."""
+def draw_cloth(
+    mesh: TriangleMesh,
+    x: Positions,
+    body: Positions,
+    body_faces: Faces,
+    bodies: Sequence[slice],
+) -> Image:
+    """Return a picture (h,w,3) of the cloth and of bodies.
+
+    Args:
+        mesh: the cloth.
+        x: (n,3) [m] its positions.
+        body: (b,3) [m] the vertices of all bodies.
+        body_faces: (m,3) their faces.
+        bodies: the vertices of each body.
+    """
     several = len(body_faces) > 0
     all_of_it = np.concatenate([x, body]) if several else x
     many = len(mesh.faces) + len(body_faces) > MANY
     style = Style(STYLE.look, STYLE.width, STYLE.height, 1 if many else 2)
-    renderer = Renderer(mesh, [all_of_it], style, body_faces=body_faces if several else None)
+    drawn = body_faces if several else None
+    renderer = Renderer(mesh, [all_of_it], style, body_faces=drawn, bodies=bodies)
     return renderer.image(all_of_it)
 
 

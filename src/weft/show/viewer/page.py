@@ -72,7 +72,9 @@ def content_of(
         _check_size(so_far, k + 1, len(numbers), most, chosen.step)
         tell(len(numbers) + k + 1, 2 * len(numbers))
     blocks = {name: p.text() for name, p in packers.items()} | view.blocks()
-    low, high = survey.boxes["cloth"]
+    shot = view.box(view.read_frames(spread(numbers)))
+    (low, high), (lowest, highest) = survey.boxes["cloth"], shot
+    low, high = np.minimum(low, lowest), np.maximum(high, highest)
     floor = min(float(box[0][1]) for box in survey.boxes.values())
     about: Json = view.describe(numbers, low, high, floor) | {
         "looks": [*view.colors(), *names],

@@ -1,6 +1,6 @@
 """A run as viewers see it: its surfaces, looks and frames, read when they are needed."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from weft.discretization.mesh import TriangleMesh
 from weft.io.part_appearance import CLOTH, GRAY, PANELS
 from weft.run.animation import bodies_of, check_finite, cloth_of
 from weft.run.run import Run
+from weft.show.framing import framed_vertices
 from weft.show.looks import CHECKERS, CONTACT, LOOKS, PINNED, ShownFrame, available_looks
 from weft.show.viewer.metric_curves import CURVES, plots_of
 from weft.show.viewer.packing import pack
@@ -101,6 +102,18 @@ class RunView:
             raise problem
         return found
 
+    def box(self, frames: Mapping[int, Positions]) -> tuple[Floats, Floats]:
+        """Return low and high corner (3,) [m] of the cloth and of the bodies in the shot.
+
+        Args:
+            frames: positions (n,3) [m] of the cloth, by number of the frame.
+        """
+        every = [np.concatenate([x, self.body_positions(k)]) for k, x in frames.items()]
+        own, n = [vertices for _, vertices in bodies_of(self.run)], self.mesh.n_vertices
+        framed = framed_vertices(every, n, self.run.solid_faces, own)
+        points = np.concatenate([x[framed] for x in every])
+        return points.min(axis=0), points.max(axis=0)
+
     def body_positions(self, frame: int) -> Positions:
         """Return (b,3) [m] of all bodies, ropes and springs; empty for a run without any."""
         return self.run.solid_positions(frame) if self.bodies else np.zeros((0, 3))
@@ -134,7 +147,7 @@ class RunView:
 
         Args:
             frames: numbers of the shown frames.
-            low, high: (3,) [m] corners of the box of the cloth.
+            low, high: (3,) [m] corners of the box of the cloth and of the bodies in the shot.
             floor: [m] height of the lowest point of cloth and bodies.
         """
         side = float((high - low).max())
