@@ -145,8 +145,8 @@ class CameraView:
         self._renderer: Renderer | None = None
         if "rgb" in sensor.channels:
             start = np.concatenate([mesh.vertices, *(body.at(0.0) for body in bodies)])
-            size = {"width": sensor.width, "height": sensor.height}
-            style = Style(**size, azimuth=0.0, light=sensor.light, whole=False)
+            wide, high, light = sensor.width, sensor.height, sensor.light
+            style = Style(width=wide, height=high, azimuth=0.0, light=light, whole=False)
             drawn = solid if len(bodies) else None
             self._renderer = Renderer(mesh, [start], style, body_faces=drawn)
 

@@ -100,7 +100,7 @@ class Renderer:
         self.marked, self.field, self.paint = marked, field, paint
         s, self.look = self.style, LOOKS[self.style.look]
         n = mesh.n_vertices
-        framed = np.arange(len(frames[0]) if s.whole else n)
+        framed: Ints = np.arange(len(frames[0]) if s.whole else n, dtype=np.int32)
         if s.whole is None and body_faces is not None:
             framed = framed_vertices(frames, n, body_faces, bodies or [slice(None)])
         points = np.concatenate([_hull_points(x[framed]) for x in frames])
