@@ -35,7 +35,7 @@ def touching_at(count, gap=0.003, crumpled=0.0):
     noisy = crumpled * np.random.default_rng(1).normal(size=taken.x.shape)
     x = kernel.points(np.ascontiguousarray(taken.x + noisy))
     assert np.abs(taken.memory[SLIP]).max() > 0
-    return forward.model.contact, ContactSlopes(term, phi.step, x), phi.step, x
+    return forward.model.contact, ContactSlopes(term, phi.step, x), phi.step, x, term
 
 
 def other(contact, name, factor):
@@ -59,7 +59,7 @@ def touching(request):
     if request.param == "coarse":
         return touching_at(3)
     found = touching_at(3, gap=0.03, crumpled=0.012)
-    own = found[1].term.search.contacts(found[1].term._at(found[3])[0]).touch["gap"] < 0.03
+    own = found[4].search.contacts(found[4]._at(found[3])[0]).touch["gap"] < 0.03
     assert 1 < own.sum() < len(own) - 3  # pairs of both kinds
     return found
 
@@ -67,7 +67,7 @@ def touching(request):
 @pytest.mark.parametrize("name", ["stiffness", "gap", "thickness", "static", "kinetic", "stick"])
 def test_contact_by_its_numbers(touching, name):
     """Forces, and the slip that is kept, against contacts with other numbers."""
-    contact, at_end, step, x = touching
+    contact, at_end, step, x, _ = touching
     values = contact.constants[name]
 
     def of(factor):
