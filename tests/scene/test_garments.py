@@ -17,6 +17,7 @@ from weft.run.garment_quality import Quality
 from weft.run.plausibility import about_haste, about_jumps, sewn_at
 from weft.scene.build import load_scene
 from weft.scene.check import check
+from weft.scene.garments import Wearer
 
 SKIRT = Path("examples/garments/garmentcode/pencil_skirt_specification.json").absolute()
 PATTERN = """
@@ -337,3 +338,14 @@ def test_panels_that_are_bent_around_an_arm_are_not_called_strained(tmp_path):
     block = f"cloth: {{garment: {{pattern: {pattern}, size: 6 cm}}}}"
     path.write_text(f"{block}\nbodies: [{{mannequin: {{figure: woman}}}}]\n")
     assert not [w for w in check(path).warnings if "strained at the start" in str(w)]
+
+
+@pytest.mark.parametrize(
+    "floor", [weft.contact.plate(6.0, 6.0), weft.contact.box((6, 0.1, 6), 1.0)]
+)
+def test_a_floor_beside_the_person_is_looked_at_in_the_persons_cells(floor):
+    """A flat or wide body has no height of its own from which cells could be made."""
+    person = weft.contact.capsule(0.15, 1.5, 0.05)
+    person, below = Wearer([person, floor]).depths
+    assert below.cell == person.cell > 0 and below.back.size < 4_000_000
+    assert Wearer([weft.contact.plate(6.0, 6.0)]).depths == []

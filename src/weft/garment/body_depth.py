@@ -34,15 +34,16 @@ class BodyDepth:
     front: Floats
 
     @staticmethod
-    def of(vertices: Positions, faces: Faces) -> "BodyDepth":
+    def of(vertices: Positions, faces: Faces, height: float | None = None) -> "BodyDepth":
         """Return the silhouette of a surface that looks along z.
 
         Args:
             vertices: (b,3) [m].
             faces: (m,3).
+            height: [m] of the largest body beside it, which decides the cells; None: its own.
         """
         x = np.asarray(vertices, dtype=np.float64)
-        cell = CELL * float(np.ptp(x[:, 1]))
+        cell = CELL * (float(np.ptp(x[:, 1])) if height is None else height)
         points = sample_faces(x[faces], cell)[0]
         pad = round(2 * FARTHEST / CELL)
         origin = points[:, :2].min(0) - pad * cell

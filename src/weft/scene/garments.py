@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+
 from weft.base.arrays import Floats
 from weft.base.errors import MeshError
 from weft.bodies.body import Body
@@ -70,8 +72,12 @@ class Wearer:
 
     @cached_property
     def depths(self) -> list[BodyDepth]:
-        """The extents of all bodies along z."""
-        return [BodyDepth.of(body.at(0.0), body.faces) for body in self.bodies]
+        """The extents of all bodies along z, in cells of one size, because floors are flat."""
+        places = [body.at(0.0) for body in self.bodies]
+        height = max((float(np.ptp(x[:, 1])) for x in places), default=0.0)
+        if height == 0.0:
+            return []
+        return [BodyDepth.of(x, body.faces, height) for x, body in zip(places, self.bodies)]
 
     def fits(self, block: ClothBlock, pattern: Pattern) -> bool:
         """Return whether panels start where the body, and not where the pattern, says."""
