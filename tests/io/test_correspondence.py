@@ -139,7 +139,7 @@ def test_assets_of_another_unit_or_other_axes(tmp_path):
     assert len(asset_cloths(run, asset)[0]) == 1
     for factor in (0.001, 0.01, 100):
         write_obj(asset, factor * x, cloth.faces)
-        with refused(MeshError, "--onto", got="another unit"):
+        with refused(MeshError, "asset of the cloth", got="another unit"):
             asset_cloths(run, asset)
     write_obj(asset, x @ Z_UP, cloth.faces)
     with refused(MeshError, "vertex", hint="other axes"):

@@ -47,7 +47,7 @@ def report(error: BaseException, arguments: Sequence[str]) -> int:
     if isinstance(error, OSError) and error.errno is not None:
         place = error.filename or ("standard output" if _is_output_full() else None)
         where = "" if place is None else f" ({to_one_line(place)})"
-        cure = CURES.get(error.errno, "")
+        cure = "" if place == "standard output" else CURES.get(error.errno, "")
         if place is None and "temporary directory" in str(error.strerror):
             cure = "; name a folder in the environment: TMPDIR=FOLDER"
         say(f"error: {error.strerror or what}{where}{cure}", error=True)

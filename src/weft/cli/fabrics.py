@@ -49,7 +49,7 @@ def fabrics(
         print_json(
             [
                 {
-                    **dataclasses.asdict(f),
+                    **{k: v for k, v in dataclasses.asdict(f).items() if k != "compared"},
                     "units": dict(UNITS),
                     "origins": {field: f.origin(field) for field in UNITS},
                 }

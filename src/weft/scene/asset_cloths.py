@@ -99,7 +99,7 @@ def _on_mesh(
     unit = unit_mismatch(float(np.linalg.norm(np.ptp(points, axis=0))) / size)
     if unit is not None and _is_near(few / unit.factor, x, faces, FAR * size):
         raise MeshError(
-            "--onto",
+            "asset of the cloth",
             got=f"{unit.text}, relative to the cloth",
             where=f"{asset}{prim or ''}",
             expected="the unit that `scale` of the scene gave the file",
