@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 
 import weft
 from tests.garment.patterns import panel, rectangle, seam
@@ -191,9 +192,10 @@ def test_drawings_keep_names_of_lines_and_side_cars_add_some(tmp_path):
     found = read_pattern(tmp_path / "p.svg")
     assert found.panels[0].line_names == ["pocket"]
     assert list(found.seams[0].first) == [SeamSide("front", 4)]
-    np.testing.assert_allclose(
-        cut(found, 0.04).mesh.vertices, cut(pattern, 0.04).mesh.vertices, atol=1e-8
-    )
+    # Round-off of the drawing may change the order of vertices inside a panel.
+    drawn, own = (cut(p, 0.04).mesh.vertices for p in (found, pattern))
+    distance, order = cKDTree(own).query(drawn)
+    assert distance.max() < 1e-8 and sorted(order) == list(range(len(own)))
     beside = tmp_path / "p.seams.yaml"
     text = beside.read_text()
     beside.write_text(
