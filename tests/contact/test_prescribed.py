@@ -208,6 +208,13 @@ def test_bodies_that_close_on_cloth_are_named():
     assert "contact: {pinch: thin}" in report.outcome.advice
 
 
+@pytest.mark.parametrize("pinch", ["stop", "thin"])
+def test_pins_that_may_pass_let_no_bodies_pass(pinch):
+    scene = pads(pinch)
+    scene = scene.with_(contact=dataclasses.replace(scene.contact, prescribed="pass"))
+    assert steps(scene, 20)[3][-1].outcome is Outcome.BLOCKED
+
+
 def test_parts_of_one_body_that_close_on_cloth_are_named():
     """Two boxes are one mesh; the upper one comes down through the lower one."""
     low, high = box((0.3, 0.02, 0.3), 0.1).vertices, box((0.1, 0.02, 0.1), 0.1)

@@ -141,11 +141,6 @@ class SelfContact:
         if not isinstance(self.friction, Friction):
             object.__setattr__(self, "friction", Friction(self.friction))
 
-    @property
-    def goes_on(self) -> bool:
-        """Return whether cloth is released where prescribed motion leaves no room for it."""
-        return self.pinch == "release" or self.prescribed == "pass"
-
 
 @dataclass(frozen=True, eq=False)
 class Contact:

@@ -109,7 +109,7 @@ class CarryAlong:
                     break
                 self.search.set_thickness_scale(THINNER * self.search.thickness_part)
                 found = self.carry_points(way)
-            for _ in range(MOST_RELEASES if self.settings.goes_on else 0):
+            for _ in range(MOST_RELEASES):
                 if found is not None or not self._release_caught():
                     break
                 found = self.carry_points(way)
@@ -142,10 +142,14 @@ class CarryAlong:
         return False
 
     def _release_caught(self) -> bool:
-        """Let one of the surfaces that close on cloth pass through it; return whether that changes
-        anything.
+        """Let one of the surfaces that close on cloth pass through it, if the settings say so;
+        return whether that changes anything.
         """
         if self._closing is None or self._last is None:
+            return False
+        sides, held = self.search.mesh.sides, np.concatenate(self._closing.sides)
+        pinned = bool((sides.part[held] < sides.pieces).any())
+        if not (self.settings.prescribed == "pass" if pinned else self.settings.pinch == "release"):
             return False
         return self._release(self._closing.cloth, self._closing.passing_side(self._last[1]))
 
