@@ -488,7 +488,7 @@ def test_check_doubts_units(tmp_path):
         "pins: [{corners: top}]\n"
     )
     found = check(path)
-    assert not found.errors and any("cloth.fabric.density = 150" in w for w in found.warnings)
+    assert not found.errors and any("density = 150 kg" in w for w in found.warnings)
 
 
 def test_the_json_schema_has_bounds_that_editors_know():

@@ -1,5 +1,6 @@
 """The drafted garments: files that are current, read, checked, mirror-symmetric; one is sewn."""
 
+import json
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -107,11 +108,20 @@ def test_legs_of_trousers_start_around_the_legs_of_a_child(tmp_path):
     assert len(inseams) == 2 and all(w.longest < 0.25 for w in inseams)
 
 
+def rounded(tree):
+    """The tree with numbers in tenths of a millimeter: processors round landmarks differently."""
+    if isinstance(tree, dict):
+        return {k: rounded(v) for k, v in tree.items()}
+    if isinstance(tree, list):
+        return [rounded(v) for v in tree]
+    return pytest.approx(tree, abs=0.01) if isinstance(tree, float) else tree  # [cm]
+
+
 def test_files_are_those_of_the_default_woman():
     for name, garment in GARMENTS.items():
         path = FOLDER / f"{name}_specification.json"
         pattern = garment(measures("woman"))
-        assert path.read_text(encoding="utf-8") == pattern.text()
+        assert json.loads(path.read_text(encoding="utf-8")) == rounded(json.loads(pattern.text()))
 
 
 @pytest.mark.slow
