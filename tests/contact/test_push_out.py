@@ -184,3 +184,10 @@ def test_erosion_goes_to_the_depth_or_to_the_middle():
     np.testing.assert_allclose(solid.depth(solid.erode(0.02)), 0.02, atol=2e-4)
     assert solid.depth(solid.erode(0.2)).min() > 0.08
     assert len(intersections(solid.erode(0.02), body.faces)) == 0
+
+
+@pytest.mark.parametrize("size", [1e30, 0.0])
+def test_a_body_of_no_size_or_of_any_has_no_inside(size):
+    body = sphere(0.1, 0.05)
+    assert Solid(body.vertices, body.faces).has_inside
+    assert not Solid(size * body.vertices, body.faces).has_inside

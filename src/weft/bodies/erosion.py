@@ -63,6 +63,9 @@ def move_inwards(
     x[i] = p
 
 
+FEWEST, LARGEST = 4, 1e5  # faces of a closed surface; [m] largest coordinate
+
+
 @dataclass(frozen=True, eq=False)
 class Solid:
     """The inside of a surface.
@@ -90,8 +93,13 @@ class Solid:
 
     @cached_property
     def has_inside(self) -> bool:
-        """Whether the surface is closed, but for small holes, and its faces look to one side."""
+        """Whether the surface is closed, but for small holes, and its faces look to one side.
+
+        Surfaces too large for single precision, and without volume, have none.
+        """
         x, _, faces = self._welded
+        if len(faces) < FEWEST or not float(np.abs(x).max()) < LARGEST:
+            return False
         ends, n = half_edges(faces).astype(np.int64), len(x)
         single = ~np.isin(ends[:, 0] * n + ends[:, 1], ends[:, 1] * n + ends[:, 0])
         around = float(np.linalg.norm(np.diff(x[ends[single]], axis=1), axis=2).sum())
