@@ -18,13 +18,10 @@ import numpy as np
 from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
 from weft.contact.broad_phase.candidate_search import find_candidates
-from weft.contact.collision_groups import THROUGH_BODIES, THROUGH_CLOTH
 from weft.contact.collision_mesh import CollisionMesh
 from weft.contact.exact.crossings import Crossings
 from weft.contact.memory import RELEASED
 from weft.discretization.connectivity import component_labels
-
-__all__ = ["THROUGH_BODIES", "THROUGH_CLOTH", "released_levels", "still_released"]
 
 
 def released_levels(memory: Mapping[str, Floats], n: int) -> Ints:

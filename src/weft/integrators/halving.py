@@ -45,7 +45,7 @@ class StepFailed(Exception):
 
     @property
     def advice(self) -> str:
-        """What the user can do, in words."""
+        """Describe the next step of the user, for messages."""
         if not self.motion or self.report.outcome is Outcome.PASSES:
             return self.report.outcome.advice
         return f"{self.motion}. No shorter step can do it. Else: {self.report.outcome.advice}"

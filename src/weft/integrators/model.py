@@ -126,7 +126,7 @@ class Model:
 
     @cached_property
     def motions(self) -> Sequence[KinematicMotion]:
-        """What is prescribed and moves: pins, bodies, arms, and what attachments and hands pull to.
+        """Prescribed motions: pins, bodies, arms, and the targets of attachments and hands.
 
         Motors and drives of joints count as prescribed.
         """

@@ -74,7 +74,7 @@ class Division:
 
     @property
     def reason(self) -> str:
-        """What the motion does in the step, in words."""
+        """Describe the motion in the step, for messages."""
         if self.turn > MOST_TURN:
             return f"turns by {np.degrees(self.turn):.4g} degrees"
         if self.keyed:
