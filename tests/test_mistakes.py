@@ -15,8 +15,8 @@ import weft
 import weft.contact as contact
 from tests.refusals import refused
 from weft.base.runtime_types import is_checked
-from weft.garment import read_pattern
-from weft.mannequin import mannequin
+from weft.plugins.garments.patterns import read_pattern
+from weft.plugins.garments.mannequin import mannequin
 
 CLOTH = weft.sheet(5, 5, 0.2, 0.2)
 SCENE = weft.Scene(CLOTH, pins=[weft.Pin([0, 4])])
@@ -327,7 +327,7 @@ IN_STEPS = [
 
 
 def public_callables():
-    for package in (weft, contact, weft.laws, weft.adjoint, weft.robotics, weft.mannequin):
+    for package in (weft, contact, weft.laws, weft.adjoint, weft.robotics, weft.plugins.garments.mannequin):
         for name in package.__all__ if package is not weft.robotics else ("env", "vector_env"):
             thing = getattr(package, name)
             if callable(thing) and thing.__module__.startswith("weft"):

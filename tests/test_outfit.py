@@ -7,9 +7,9 @@ from weft.energies.elastic.hinge_bending import HingeBending
 from weft.energies.loads.gravity import Gravity
 from weft.energies.loads.settling_drag import FROZEN
 from weft.energies.seams.sewing import Sewing
-from weft.garment.cutting import cut
-from weft.garment.yaml_pattern import parse_yaml_pattern
-from weft.scene.outfit import Outfit
+from weft.plugins.garments.patterns.cutting import cut
+from weft.plugins.garments.patterns.yaml_pattern import parse_yaml_pattern
+from weft.plugins.garments.scene.outfit import Outfit
 
 FOLDED = """
 fabric: cotton

@@ -82,7 +82,7 @@ if TYPE_CHECKING:
     from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2 as SemiImplicitBdf2
     from weft.integrators.semi_implicit_bdf2 import SemiImplicitSettings as SemiImplicitSettings
     from weft.live.play_view import play as play
-    from weft.mannequin.figure import Mannequin as Mannequin
+    from weft.plugins.garments.mannequin.figure import Mannequin as Mannequin
     from weft.run.run import Run as Run
     from weft.scene.changes import Change as Change
     from weft.scene.recorded_scene import scene_of as scene_of
@@ -126,7 +126,7 @@ _HOME = {
     "Hold": "weft.worlds.world",
     "Keyframe": "weft.bodies.motion.pins",
     "Keys": "weft.base.keyframes",
-    "Mannequin": "weft.mannequin.figure",
+    "Mannequin": "weft.plugins.garments.mannequin.figure",
     "Model": "weft.integrators.model",
     "Outcome": "weft.solve.linear.solver",
     "Parameter": "weft.adjoint.parameters",

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.mannequin.figure import Mannequin
-from weft.mannequin.joints import NUMBER
+from weft.plugins.garments.mannequin.figure import Mannequin
+from weft.plugins.garments.mannequin.joints import NUMBER
 
 CENTIMETERS = 100.0
 

@@ -20,8 +20,8 @@ from studies.garments.intersection_count import count_intersections
 from weft import kernel
 from weft.base.arrays import AnyArray
 from weft.base.errors import WeftError
-from weft.mannequin.figure import Mannequin
-from weft.run.garment_quality import VERDICTS, Quality
+from weft.plugins.garments.mannequin.figure import Mannequin
+from weft.plugins.garments.quality.garment_quality import VERDICTS, Quality
 from weft.run.run import Run
 from weft.show.picture.style import Style
 

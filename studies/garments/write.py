@@ -5,7 +5,7 @@ from pathlib import Path
 
 from studies.garments.body_measures import BodyMeasures
 from studies.garments.catalog import GARMENTS
-from weft.mannequin.figure import Mannequin
+from weft.plugins.garments.mannequin.figure import Mannequin
 
 FOLDER = Path("examples/garments/garmentcode")
 

@@ -15,11 +15,11 @@ from weft.cloth.regions import Region
 from weft.energies.seams.sewing import Sewing
 from weft.energies.state import State
 from weft.fabric.fabric import fabric
-from weft.garment.cutting import cut as cut_garment
-from weft.garment.yaml_pattern import parse_yaml_pattern
+from weft.plugins.garments.patterns.cutting import cut as cut_garment
+from weft.plugins.garments.patterns.yaml_pattern import parse_yaml_pattern
 from weft.integrators.potential import Potential
 from weft.kernel import vec3
-from weft.scene.outfit import Outfit
+from weft.plugins.garments.scene.outfit import Outfit
 
 
 def of_runs(scene, h=2e-6, frames=2, fps=100, loss=None, seed=3):

@@ -121,7 +121,7 @@ def test_a_garment_by_its_panels():
 def test_a_recut_garment_is_the_one_that_is_sewn_anew():
     """Energies of a scene that is cut otherwise are those of an outfit made from its cloth."""
     from weft.energies.seams.sewing import Sewing
-    from weft.scene.outfit import Outfit
+    from weft.plugins.garments.scene.outfit import Outfit
 
     scene = sewn()
     points, _ = material_points(scene.cloth)
@@ -139,8 +139,8 @@ def test_a_recut_garment_is_the_one_that_is_sewn_anew():
 
 def _outfit(Outfit):
     from tests.adjoint.recut import SEWN
-    from weft.garment.cutting import cut as cut_garment
-    from weft.garment.yaml_pattern import parse_yaml_pattern
+    from weft.plugins.garments.patterns.cutting import cut as cut_garment
+    from weft.plugins.garments.patterns.yaml_pattern import parse_yaml_pattern
 
     return Outfit.of([("it", cut_garment(parse_yaml_pattern(SEWN), 0.05), None)])
 

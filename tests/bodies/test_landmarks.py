@@ -6,14 +6,14 @@ from scipy.spatial.transform import Rotation
 from typer.testing import CliRunner
 
 from weft.base.errors import MeshError
-from weft.bodies.landmarks import UP, find_landmarks
-from weft.bodies.sections import cut_loop, tape_length
-from weft.bodies.sizes import size_of
+from weft.plugins.garments.bodies.landmarks import UP, find_landmarks
+from weft.plugins.garments.bodies.sections import cut_loop, tape_length
+from weft.plugins.garments.bodies.sizes import size_of
 from weft.cli.commands import app
 from weft.contact import load_body
 from weft.io import write_mesh
-from weft.mannequin import mannequin
-from weft.mannequin.joints import NUMBER
+from weft.plugins.garments.mannequin import mannequin
+from weft.plugins.garments.mannequin.joints import NUMBER
 from weft.scene.build import load_scene
 
 LEVELS = {

@@ -8,10 +8,10 @@ import pytest
 from typer.testing import CliRunner
 
 from weft.base.errors import SweepError
-from weft.bodies.sizes import sizes_between
+from weft.plugins.garments.bodies.sizes import sizes_between
 from weft.cli import main as cli
 from weft.cli.commands import app
-from weft.garment import read_pattern
+from weft.plugins.garments.patterns import read_pattern
 from weft.scene.file import read_source, validate
 from weft.sweep.file import read_sweep
 from weft.sweep.plan import plan_of

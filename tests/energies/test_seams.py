@@ -20,7 +20,7 @@ from weft.energies.seams.sewing import SeamPanels, SeamRows, Sewing
 from weft.energies.springs.bonds import Bonds
 from weft.energies.state import State
 from weft.fabric.fabric import fabric
-from weft.garment.garment import representatives
+from weft.plugins.garments.patterns.garment import representatives
 from weft.integrators.base import StepSettings
 from weft.integrators.model import Model
 from weft.scene.scene import Scene

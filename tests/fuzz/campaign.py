@@ -31,7 +31,7 @@ from weft.base.errors import WeftError
 from weft.cloth import create as sources
 from weft.discretization import mesh
 from weft.discretization.mesh import grid
-from weft.garment import triangulate
+from weft.discretization import triangulate
 from weft.io import archive, read_mesh, read_surface, surface
 from weft.io.ply import write_ply
 from weft.run.run_folder import RunFolder

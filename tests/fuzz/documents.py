@@ -8,8 +8,8 @@ from tests.fuzz.mutations import changed_bytes, changed_tree
 from tests.garment.dxf_writer import block, drawing, polyline, text
 from weft.base.schema.block import block_of
 from weft.fitting.file import FitFileSettings, read_fit
-from weft.garment.check import examine_pattern
-from weft.garment.formats import read_pattern
+from weft.plugins.garments.patterns.check import examine_pattern
+from weft.plugins.garments.patterns.formats import read_pattern
 from weft.scene.build import load_scene
 from weft.sweep.file import SweepSettings, read_sweep
 from weft.sweep.runner import plan_sweep

@@ -4,7 +4,7 @@ import random
 import warnings
 
 from weft.base.errors import PatternError
-from weft.garment.formats import read_pattern
+from weft.plugins.garments.patterns.formats import read_pattern
 
 PIECES = [
     b"",

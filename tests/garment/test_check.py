@@ -9,10 +9,10 @@ from tests.garment.patterns import disc, edges, panel, pillow, rectangle, seam, 
 from tests.refusals import refused
 from weft.base.errors import MeshError, PatternProblems
 from weft.discretization.polygon import signed_area
-from weft.garment.check import check_pattern
-from weft.garment.curves import outline_polygon
-from weft.garment.cutting import cut
-from weft.garment.pattern import (
+from weft.plugins.garments.patterns.check import check_pattern
+from weft.plugins.garments.patterns.curves import outline_polygon
+from weft.plugins.garments.patterns.cutting import cut
+from weft.plugins.garments.patterns.pattern import (
     BorderCurve,
     Closing,
     Edge,
@@ -23,9 +23,9 @@ from weft.garment.pattern import (
     SeamSide,
     Wrap,
 )
-from weft.garment.symmetry import reverse_panel
-from weft.garment.topology import sewn_topology
-from weft.garment.triangulate import triangulate_piece
+from weft.plugins.garments.patterns.symmetry import reverse_panel
+from weft.plugins.garments.patterns.topology import sewn_topology
+from weft.discretization.triangulate import triangulate_piece
 
 SQUARE = rectangle(0.4, 0.4)
 BOW = [[0, 0], [0.4, 0.4], [0.4, 0], [0, 0.4]]

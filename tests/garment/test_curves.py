@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from weft.discretization.polygon import signed_area
-from weft.garment.curves import (
+from weft.plugins.garments.patterns.curves import (
     EdgeCurve,
     edge_curve,
     edge_length,
     outline_polygon,
     reverse_edge,
 )
-from weft.garment.pattern import BorderCurve, Edge, Panel
+from weft.plugins.garments.patterns.pattern import BorderCurve, Edge, Panel
 
 KINDS = {
     BorderCurve.LINE: 0,

@@ -9,11 +9,11 @@ from tests.garment.angles import minimum_angles
 from tests.garment.patterns import cone, disc, edges, panel, pillow, rectangle, seam, tube
 from tests.refusals import refused
 from weft.base.errors import PatternError, PatternProblems
-from weft.garment.curves import edge_curve
-from weft.garment.cutting import cut
-from weft.garment.darts import Dart, Pleat, insert_features
-from weft.garment.edge_chains import EdgeChain
-from weft.garment.pattern import (
+from weft.plugins.garments.patterns.curves import edge_curve
+from weft.plugins.garments.patterns.cutting import cut
+from weft.plugins.garments.patterns.darts import Dart, Pleat, insert_features
+from weft.plugins.garments.patterns.edge_chains import EdgeChain
+from weft.plugins.garments.patterns.pattern import (
     Closing,
     Elastic,
     Panel,
@@ -23,8 +23,8 @@ from weft.garment.pattern import (
     SeamSide,
     Wrap,
 )
-from weft.garment.placement import wrap_points
-from weft.garment.topology import sewn_topology
+from weft.plugins.garments.patterns.placement import wrap_points
+from weft.plugins.garments.patterns.topology import sewn_topology
 
 
 def euler(mesh):

@@ -7,14 +7,14 @@ from tests.garment.patterns import panel, rectangle
 from tests.refusals import refused
 from weft.base.errors import PatternError
 from weft.discretization.polygon import signed_area
-from weft.garment.check import check_pattern
-from weft.garment.curves import edge_curve, edge_length, outline_polygon
-from weft.garment.darts import Dart, Pleat, insert_features
-from weft.garment.edge_chains import EdgeChain
-from weft.garment.garment import named_edges
-from weft.garment.pattern import BorderCurve, Edge, Panel, Pattern, PatternFold, Placement, Wrap
-from weft.garment.placement import place_points
-from weft.garment.symmetry import mirror_features, mirror_panel, unfold_panel
+from weft.plugins.garments.patterns.check import check_pattern
+from weft.plugins.garments.patterns.curves import edge_curve, edge_length, outline_polygon
+from weft.plugins.garments.patterns.darts import Dart, Pleat, insert_features
+from weft.plugins.garments.patterns.edge_chains import EdgeChain
+from weft.plugins.garments.patterns.garment import named_edges
+from weft.plugins.garments.patterns.pattern import BorderCurve, Edge, Panel, Pattern, PatternFold, Placement, Wrap
+from weft.plugins.garments.patterns.placement import place_points
+from weft.plugins.garments.patterns.symmetry import mirror_features, mirror_panel, unfold_panel
 
 NAMES = "hem right waist left"
 

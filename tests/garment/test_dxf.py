@@ -11,10 +11,10 @@ from tests.garment.mutations import count_readable
 from tests.refusals import refused
 from weft.base.errors import PatternError
 from weft.discretization.polygon import signed_area
-from weft.garment.curves import edge_length, outline_polygon
-from weft.garment.cutting import cut
-from weft.garment.formats import read_pattern
-from weft.garment.pattern import BorderCurve, SeamSide
+from weft.plugins.garments.patterns.curves import edge_length, outline_polygon
+from weft.plugins.garments.patterns.cutting import cut
+from weft.plugins.garments.patterns.formats import read_pattern
+from weft.plugins.garments.patterns.pattern import BorderCurve, SeamSide
 
 N = 24  # parts of a drawn quarter circle
 ANGLES = np.linspace(0, np.pi / 2, N + 1)

@@ -9,13 +9,13 @@ from scipy.spatial.transform import Rotation
 
 import weft
 from tests.garment.people import person
-from weft.garment.cutting import cut
-from weft.garment.figure import Figure
-from weft.garment.formats import read_pattern
-from weft.garment.start_positions import fit_start
-from weft.mannequin.figure import Mannequin
-from weft.run.garment_lines import MovingLandmarks, find_lines, judge_line
-from weft.run.garment_quality import Quality, percentiles
+from weft.plugins.garments.patterns.cutting import cut
+from weft.plugins.garments.patterns.figure import Figure
+from weft.plugins.garments.patterns.formats import read_pattern
+from weft.plugins.garments.patterns.start_positions import fit_start
+from weft.plugins.garments.mannequin.figure import Mannequin
+from weft.plugins.garments.quality.garment_lines import MovingLandmarks, find_lines, judge_line
+from weft.plugins.garments.quality.garment_quality import Quality, percentiles
 from weft.scene.build import load_scene
 
 EXAMPLES = Path(__file__).parents[2] / "examples/garments"

@@ -13,12 +13,12 @@ from scipy.spatial.transform import Rotation
 from tests.garment.mutations import count_readable
 from tests.refusals import refused
 from weft.base.errors import PatternError
-from weft.garment.check import check_pattern
-from weft.garment.curves import edge_length
-from weft.garment.cutting import cut
-from weft.garment.formats import read_pattern
-from weft.garment.pattern import BorderCurve, Seam, SeamSide
-from weft.garment.topology import sewn_topology
+from weft.plugins.garments.patterns.check import check_pattern
+from weft.plugins.garments.patterns.curves import edge_length
+from weft.plugins.garments.patterns.cutting import cut
+from weft.plugins.garments.patterns.formats import read_pattern
+from weft.plugins.garments.patterns.pattern import BorderCurve, Seam, SeamSide
+from weft.plugins.garments.patterns.topology import sewn_topology
 
 FILE = Path(__file__).parent / "files" / "every_edge.json"
 DATA = json.loads(FILE.read_text())

@@ -8,10 +8,10 @@ import pytest
 import weft
 from tests.garment.patterns import panel, rectangle, seam, tube
 from weft.fabric.fabric import fabric
-from weft.garment.check import check_pattern
-from weft.garment.cutting import cut
-from weft.garment.gathers import EDGES, FINEST, find_gathers
-from weft.garment.pattern import Elastic, Pattern, SeamSide
+from weft.plugins.garments.patterns.check import check_pattern
+from weft.plugins.garments.patterns.cutting import cut
+from weft.plugins.garments.patterns.gathers import EDGES, FINEST, find_gathers
+from weft.plugins.garments.patterns.pattern import Elastic, Pattern, SeamSide
 from weft.scene.build import load_scene
 
 PATTERN = """

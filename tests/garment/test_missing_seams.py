@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from tests.garment.people import person
-from weft.garment.figure import Figure
-from weft.garment.formats import read_pattern
-from weft.garment.missing_seams import find_missing_seams
-from weft.garment.start_positions import fit_start
+from weft.plugins.garments.patterns.figure import Figure
+from weft.plugins.garments.patterns.formats import read_pattern
+from weft.plugins.garments.patterns.missing_seams import find_missing_seams
+from weft.plugins.garments.patterns.start_positions import fit_start
 
 FOLDER = Path(__file__).parents[2] / "examples/garments"
 FILES = sorted(FOLDER.glob("garmentcode/*_specification.json"))

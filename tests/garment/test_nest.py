@@ -8,12 +8,12 @@ import pytest
 
 from weft.base.errors import PatternError, RunError
 from weft.discretization.polygon import contains
-from weft.garment import read_pattern
-from weft.garment.curves import edge_curve
-from weft.show.pattern.dxf_writer import write_nest_dxf
-from weft.show.pattern.nest import SQUARE, Nest
-from weft.show.pattern.pdf_writer import INCH, PAPERS, write_nest_pdf
-from weft.show.pattern.svg_writer import write_nest_svg
+from weft.plugins.garments.patterns import read_pattern
+from weft.plugins.garments.patterns.curves import edge_curve
+from weft.plugins.garments.sheets.dxf_writer import write_nest_dxf
+from weft.plugins.garments.sheets.nest import SQUARE, Nest
+from weft.plugins.garments.sheets.pdf_writer import INCH, PAPERS, write_nest_pdf
+from weft.plugins.garments.sheets.svg_writer import write_nest_svg
 
 pytest.importorskip("shapely", reason="pip install 'weft[garments]'")
 PATTERNS = Path(__file__).parents[2] / "examples" / "garments" / "patterns"

@@ -8,10 +8,10 @@ import pytest
 
 from tests.garment.test_cutting import assert_seams_meet
 from weft.contact.exact.intersections import intersections
-from weft.garment.cutting import cut
-from weft.garment.pattern import Closing
-from weft.garment.topology import sewn_topology
-from weft.garment.yaml_pattern import read_yaml_pattern
+from weft.plugins.garments.patterns.cutting import cut
+from weft.plugins.garments.patterns.pattern import Closing
+from weft.plugins.garments.patterns.topology import sewn_topology
+from weft.plugins.garments.patterns.yaml_pattern import read_yaml_pattern
 
 FOLDER = Path(__file__).parents[2] / "examples" / "garments" / "patterns"
 NAMES = sorted(p.stem for p in FOLDER.glob("*.yaml"))

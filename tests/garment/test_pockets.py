@@ -11,15 +11,15 @@ from tests.garment.patterns import panel, rectangle, seam
 from tests.refusals import refused
 from weft.base.errors import PatternProblems, WeftError
 from weft.discretization.mesh import unique_edges
-from weft.garment.check import check_pattern
-from weft.garment.cutting import cut
-from weft.garment.formats import read_pattern
-from weft.garment.pattern import Pattern, PatternFold, Placement, SeamSide, Wrap
-from weft.garment.topology import sewn_topology
-from weft.garment.yaml_pattern import parse_yaml_pattern
-from weft.run.garment_quality import Quality
+from weft.plugins.garments.patterns.check import check_pattern
+from weft.plugins.garments.patterns.cutting import cut
+from weft.plugins.garments.patterns.formats import read_pattern
+from weft.plugins.garments.patterns.pattern import Pattern, PatternFold, Placement, SeamSide, Wrap
+from weft.plugins.garments.patterns.topology import sewn_topology
+from weft.plugins.garments.patterns.yaml_pattern import parse_yaml_pattern
+from weft.plugins.garments.quality.garment_quality import Quality
 from weft.scene.build import load_scene
-from weft.show.pattern.svg_writer import write_svg
+from weft.plugins.garments.sheets.svg_writer import write_svg
 
 PATTERN = """
 panels:

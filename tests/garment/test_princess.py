@@ -5,11 +5,11 @@ import pytest
 
 import weft
 from weft.energies.seams.sewing import Sewing
-from weft.garment.check import check_pattern
-from weft.garment.cutting import cut
-from weft.garment.topology import sewn_topology
-from weft.garment.yaml_pattern import parse_yaml_pattern
-from weft.scene.outfit import Outfit
+from weft.plugins.garments.patterns.check import check_pattern
+from weft.plugins.garments.patterns.cutting import cut
+from weft.plugins.garments.patterns.topology import sewn_topology
+from weft.plugins.garments.patterns.yaml_pattern import parse_yaml_pattern
+from weft.plugins.garments.scene.outfit import Outfit
 from weft.scene.scene import Scene
 
 # The side panel's edge bows out where the bust is; the front's is nearly straight, and shorter.

@@ -11,11 +11,11 @@ from weft.base.errors import WeftError
 from weft.bodies.motion.pins import Pin
 from weft.discretization.compound_surface import Surfaces
 from weft.energies.seams.sewing import Sewing
-from weft.garment.cutting import cut
-from weft.garment.spline_panels import FEWEST, fit_patches
-from weft.garment.yaml_pattern import parse_yaml_pattern
+from weft.plugins.garments.patterns.cutting import cut
+from weft.plugins.garments.patterns.spline_panels import FEWEST, fit_patches
+from weft.plugins.garments.patterns.yaml_pattern import parse_yaml_pattern
 from weft.integrators.quasi_static import QuasiStaticSettings
-from weft.scene.outfit import Outfit
+from weft.plugins.garments.scene.outfit import Outfit
 from weft.scene.scene import Scene
 
 # front and back of a flared tube; the back is wider and gathered, and its upper side has two edges

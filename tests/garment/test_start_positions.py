@@ -9,14 +9,14 @@ import pytest
 
 from tests.garment.people import crossings, person
 from weft.base.errors import PatternError
-from weft.bodies.body_measures import levels_of
-from weft.garment.figure import Figure
-from weft.garment.formats import read_pattern
-from weft.garment.pattern import Edge, Panel, Pattern, Placement, Seam, SeamSide
-from weft.garment.placement import place_points
-from weft.garment.seam_ways import find_tubes
-from weft.garment.sewing_order import order_seams, rank_seams
-from weft.garment.start_positions import (
+from weft.plugins.garments.bodies.body_measures import levels_of
+from weft.plugins.garments.patterns.figure import Figure
+from weft.plugins.garments.patterns.formats import read_pattern
+from weft.plugins.garments.patterns.pattern import Edge, Panel, Pattern, Placement, Seam, SeamSide
+from weft.plugins.garments.patterns.placement import place_points
+from weft.plugins.garments.patterns.seam_ways import find_tubes
+from weft.plugins.garments.patterns.sewing_order import order_seams, rank_seams
+from weft.plugins.garments.patterns.start_positions import (
     caught_seams,
     crosses_body,
     find_ways,

@@ -6,11 +6,11 @@ from PIL import Image
 
 from tests.refusals import refused
 from weft.base.errors import PatternProblems, WeftError
-from weft.garment.cutting import cut
-from weft.garment.formats import read_pattern
-from weft.garment.panel_appearance import panel_appearances
+from weft.plugins.garments.patterns.cutting import cut
+from weft.plugins.garments.patterns.formats import read_pattern
+from weft.plugins.garments.patterns.panel_appearance import panel_appearances
 from weft.scene.build import load_scene
-from weft.show.pattern.svg_writer import write_svg
+from weft.plugins.garments.sheets.svg_writer import write_svg
 
 PATTERN = """
 surface: {image: print.png, repeat: 6 cm, back: navy}

@@ -12,9 +12,9 @@ from tests.garment.mutations import count_readable
 from tests.garment.test_garmentcode import bezier_length
 from tests.refusals import refused
 from weft.base.errors import PatternError
-from weft.garment.curves import edge_length, outline_polygon
-from weft.garment.formats import read_pattern
-from weft.garment.pattern import BorderCurve, Placement, SeamSide, Wrap
+from weft.plugins.garments.patterns.curves import edge_length, outline_polygon
+from weft.plugins.garments.patterns.formats import read_pattern
+from weft.plugins.garments.patterns.pattern import BorderCurve, Placement, SeamSide, Wrap
 
 FILE = Path(__file__).parent / "files" / "two_pieces.svg"
 SQUARE = '<path id="p" class="outline" d="M0,0 H100 V100 H0 Z"/>'

@@ -8,7 +8,7 @@ from tests.garment.angles import minimum_angles
 from tests.refusals import refused
 from weft.base.errors import MeshError
 from weft.discretization.polygon import contains, divide_loop, first_crossing
-from weft.garment.triangulate import triangulate_piece
+from weft.discretization.triangulate import triangulate_piece
 
 T = np.linspace(0, 2 * np.pi, 80, endpoint=False)
 CIRCLE = np.stack([np.cos(T), np.sin(T)], axis=1)

@@ -10,9 +10,9 @@ import pytest
 from tests.command import call_weft
 from tests.garment.dxf_writer import drawing
 from tests.garment.test_dxf import back, front
-from weft.garment import read_pattern
-from weft.garment.curves import edge_length
-from weft.garment.pattern import (
+from weft.plugins.garments.patterns import read_pattern
+from weft.plugins.garments.patterns.curves import edge_length
+from weft.plugins.garments.patterns.pattern import (
     BorderCurve,
     Closing,
     Edge,
@@ -24,7 +24,7 @@ from weft.garment.pattern import (
     SeamSide,
     Wrap,
 )
-from weft.show.pattern.svg_writer import write_svg
+from weft.plugins.garments.sheets.svg_writer import write_svg
 
 FILES = Path(__file__).parent / "files"
 

@@ -8,13 +8,13 @@ import pytest
 from tests.refusals import refused
 from weft.base.errors import PatternError, PatternProblems
 from weft.discretization.polygon import signed_area
-from weft.garment.check import check_pattern
-from weft.garment.curves import edge_length, outline_polygon
-from weft.garment.cutting import cut
-from weft.garment.formats import read_pattern
-from weft.garment.pattern import BorderCurve, Closing
-from weft.garment.topology import sewn_topology
-from weft.garment.yaml_pattern import parse_yaml_pattern, read_yaml_pattern
+from weft.plugins.garments.patterns.check import check_pattern
+from weft.plugins.garments.patterns.curves import edge_length, outline_polygon
+from weft.plugins.garments.patterns.cutting import cut
+from weft.plugins.garments.patterns.formats import read_pattern
+from weft.plugins.garments.patterns.pattern import BorderCurve, Closing
+from weft.plugins.garments.patterns.topology import sewn_topology
+from weft.plugins.garments.patterns.yaml_pattern import parse_yaml_pattern, read_yaml_pattern
 
 PATTERNS = Path(__file__).parents[2] / "examples" / "garments" / "patterns"
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from weft.discretization.mesh import grid
-from weft.garment.triangulate import triangulate_piece
+from weft.discretization.triangulate import triangulate_piece
 from weft.laboratory.cusick import specimen
 from weft.laboratory.plate import (
     cylinder_angles,

@@ -1,6 +1,6 @@
 import pytest
 
-from weft.mannequin import mannequin
+from weft.plugins.garments.mannequin import mannequin
 
 
 @pytest.fixture(scope="session")

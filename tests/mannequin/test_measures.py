@@ -7,8 +7,8 @@ import pytest
 from tests.refusals import refused
 from weft.base.errors import MannequinError, SceneError, UnitError
 from weft.base.settings import settings_by_field
-from weft.mannequin import FIGURES, MOTIONS, mannequin, measures_of
-from weft.mannequin.measures import (
+from weft.plugins.garments.mannequin import FIGURES, MOTIONS, mannequin, measures_of
+from weft.plugins.garments.mannequin.measures import (
     BIACROMIAL,
     CHEST_HEIGHT,
     LENGTHS,
@@ -17,7 +17,7 @@ from weft.mannequin.measures import (
     STATURE,
     Measures,
 )
-from weft.scene.mannequin_schema import MannequinBlock
+from weft.plugins.garments.scene.mannequin_schema import MannequinBlock
 
 
 def test_tables_give_what_is_not_said():
@@ -94,8 +94,8 @@ def test_what_cannot_be_made_is_named(given, text):
 
 
 def test_a_folder_that_is_not_there_is_refused_before_anything_is_computed(tmp_path, monkeypatch):
-    from weft.cli.mannequin import mannequin
+    from weft.plugins.garments.cli.mannequin import mannequin
 
-    monkeypatch.setattr("weft.mannequin.mannequin", None)  # would fail where it is called
+    monkeypatch.setattr("weft.plugins.garments.mannequin.mannequin", None)  # would fail where it is called
     with refused(MannequinError, "file", got="nowhere/x.obj"):
         mannequin(tmp_path / "nowhere" / "x.obj")

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from weft.bodies.sections import girth, hull_perimeter
+from weft.plugins.garments.bodies.sections import girth, hull_perimeter
 from weft.contact.exact.intersections import intersections
 from weft.discretization.mesh import unique_edges
-from weft.mannequin import mannequin
-from weft.mannequin.contour import contour, is_manifold
-from weft.mannequin.figure import COARSEST, FINEST
-from weft.mannequin.solids import Cone, Ellipsoid, Tube, Union, smooth_minimum
+from weft.plugins.garments.mannequin import mannequin
+from weft.plugins.garments.mannequin.contour import contour, is_manifold
+from weft.plugins.garments.mannequin.figure import COARSEST, FINEST
+from weft.plugins.garments.mannequin.solids import Cone, Ellipsoid, Tube, Union, smooth_minimum
 
 X, Y, Z = np.eye(3)
 
@@ -113,8 +113,8 @@ def test_sizes_give_10_000_to_30_000_faces(size):
 
 
 def test_the_same_measures_give_the_same_mesh():
-    from weft.mannequin.figure import _build
-    from weft.mannequin.measures import measures_of
+    from weft.plugins.garments.mannequin.figure import _build
+    from weft.plugins.garments.mannequin.measures import measures_of
 
     m = measures_of("woman")
     one, two = (_build.__wrapped__(m, 0.021) for _ in range(2))

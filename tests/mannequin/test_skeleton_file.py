@@ -7,9 +7,9 @@ import pytest
 
 from tests.io.files import read_moving
 from weft.io import FORMATS
-from weft.mannequin import MotionSettings
-from weft.mannequin.joints import NAMES
-from weft.mannequin.smpl import SmplModel
+from weft.plugins.garments.mannequin import MotionSettings
+from weft.plugins.garments.mannequin.joints import NAMES
+from weft.plugins.garments.mannequin.smpl import SmplModel
 from weft.scene.build import load_scene
 
 pytest.importorskip("pxr.Usd")

@@ -7,10 +7,10 @@ from tests.mannequin.test_shape import volume
 from tests.refusals import refused
 from weft.base.errors import MannequinError
 from weft.contact.exact.intersections import intersections
-from weft.mannequin import POSES
-from weft.mannequin.joints import NAMES, NUMBER, parents
-from weft.mannequin.skinning import cotangents, skin_vertices
-from weft.mannequin.stance import a_pose, rotations, solve_joints
+from weft.plugins.garments.mannequin import POSES
+from weft.plugins.garments.mannequin.joints import NAMES, NUMBER, parents
+from weft.plugins.garments.mannequin.skinning import cotangents, skin_vertices
+from weft.plugins.garments.mannequin.stance import a_pose, rotations, solve_joints
 
 
 def test_weights_are_a_partition_of_unity(woman):

@@ -5,7 +5,7 @@ import pytest
 
 from tests.refusals import refused
 from weft.base.errors import MannequinError
-from weft.mannequin.smpl import animate, read_motion, read_smpl, stand
+from weft.plugins.garments.mannequin.smpl import animate, read_motion, read_smpl, stand
 from weft.scene.build import load_scene
 
 SQUARE = np.array([[-0.1, 0, -0.1], [0.1, 0, -0.1], [0.1, 0, 0.1], [-0.1, 0, 0.1]])

@@ -19,7 +19,7 @@ from weft.bodies.motion.pins import Path as PinPath
 from weft.contact import plate, sphere
 from weft.energies.loads.pressure import Pressure
 from weft.fabric.fabric import fabric
-from weft.garment.triangulate import triangulate_piece
+from weft.discretization.triangulate import triangulate_piece
 from weft.integrators.halving import advance
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laws import Arap, DotShear, ImmediateBuckling

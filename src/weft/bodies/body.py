@@ -13,7 +13,7 @@ from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import ROOM, Size, setting
 from weft.bodies.arms.arm import Arm, ArmLink
-from weft.bodies.landmarks import Landmarks, Stated, find_landmarks
+from weft.plugins.garments.bodies.landmarks import Landmarks, Stated, find_landmarks
 from weft.bodies.motion.pins import Path, Pin
 from weft.bodies.motion.point_sequence import BodyFrames
 from weft.bodies.rigid.settings import Rigid
@@ -52,7 +52,7 @@ class Body:
             contact.
         frames: positions of the vertices at certain times, instead of ``vertices``; None: the body
             keeps its shape.
-        landmarks: of a person, that are stated instead of found (``weft.bodies.landmarks``).
+        landmarks: of a person, that are stated instead of found (``weft.plugins.garments.bodies.landmarks``).
         poser: gives the frames of poses that are chosen while the body is simulated; None: none.
         parts: path of each mesh in the body's file, with its number of vertices.
         rigid: settings of a rigid body, which forces and contacts move, instead of ``path`` and

@@ -90,7 +90,7 @@ def check(
     Faces without material area, or that intersect, are drawn in red into a picture beside the file;
     a garment's pattern is drawn flat, with its seams, and every map of a scene as colors.
     """
-    from weft.cli.check_pattern import check_pattern, is_pattern
+    from weft.plugins.garments.cli.check_pattern import check_pattern, is_pattern
 
     if is_pattern(path):
         check_pattern(path, set_ or [], picture)
@@ -135,7 +135,7 @@ def _draw_findings(found: "Findings", target: Path) -> None:
         _draw_map(mesh, title, of, values, shown)
         say(f"picture  {shown} (map of {title})")
     if found.piece is not None:
-        from weft.show.pattern.panel_sketch import save_piece
+        from weft.plugins.garments.sheets.panel_sketch import save_piece
 
         save_piece(target, found.piece)
         say(f"picture  {target} (the piece in the material plane, what is wrong in red)")
@@ -148,7 +148,7 @@ def _check_body(
     from weft.base.errors import WeftError
     from weft.base.terminal import new_console
     from weft.contact import load_body
-    from weft.show.picture.landmark_picture import save_landmarks
+    from weft.plugins.garments.sheets.landmark_picture import save_landmarks
 
     try:
         unit = None if scale is None else meters(scale, "--scale")

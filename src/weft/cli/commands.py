@@ -5,26 +5,9 @@ from typing import Annotated
 
 import typer
 
-from weft.cli import (
-    check,
-    dataset,
-    demo,
-    doctor,
-    examples,
-    explain,
-    export,
-    fabrics,
-    grade,
-    mannequin,
-    play,
-    quality,
-    render,
-    run,
-    settle,
-    sweep,
-    validate,
-    view,
-)
+from weft.cli import (check, dataset, demo, doctor, examples, explain, export, fabrics, play, quality, render, run, settle, sweep, validate, view)
+from weft.plugins.garments.cli import grade
+from weft.plugins.garments.cli import mannequin
 from weft.cli.groups import CommandGroup
 
 app = typer.Typer(

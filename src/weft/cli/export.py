@@ -234,10 +234,10 @@ def _export_pattern(path: Path, out: Path) -> None:
     """Write a pattern as SVG, with its side-car file."""
     import warnings
 
-    from weft.cli.check_pattern import is_pattern
-    from weft.garment import read_pattern
-    from weft.garment.check import check_pattern
-    from weft.show.pattern.svg_writer import write_svg
+    from weft.plugins.garments.cli.check_pattern import is_pattern
+    from weft.plugins.garments.patterns import read_pattern
+    from weft.plugins.garments.patterns.check import check_pattern
+    from weft.plugins.garments.sheets.svg_writer import write_svg
 
     if not is_pattern(path):
         raise RunError("export", got=str(path), expected="the folder of a run, or a pattern file")

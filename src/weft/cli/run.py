@@ -69,7 +69,7 @@ def run(
     and run; one that is there already is kept.
     """
     configure(device, threads)
-    from weft.cli.check_pattern import is_pattern
+    from weft.plugins.garments.cli.check_pattern import is_pattern
     from weft.run.plausibility import start_problems
     from weft.scene.build import load_scene
 
@@ -77,13 +77,13 @@ def run(
     folder = out or Path("runs") / name
     worn = is_pattern(scene)
     if worn:
-        from weft.scene.worn_scene import find_worn_scene
+        from weft.plugins.garments.scene.worn_scene import find_worn_scene
 
         scene = find_worn_scene(scene)
     loaded = load_scene(scene, set_ or [])
     if worn:
         from weft.scene.check import Findings, add_ease
-        from weft.scene.garments import Wearer
+        from weft.plugins.garments.scene.garments import Wearer
 
         loaded.scene.bodies[0].find_landmarks()  # one that is no person is refused at once
         found = Findings()

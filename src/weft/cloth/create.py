@@ -312,7 +312,7 @@ def triangulate(
         MeshError: the size is out of range, or polygons cross.
         FabricError: the fabric is unknown.
     """
-    from weft.garment.triangulate import triangulate_piece  # loads slow parts of SciPy, too
+    from weft.discretization.triangulate import triangulate_piece  # loads slow parts of SciPy, too
 
     return Cloth(triangulate_piece(outline, holes, float(size), divide, seed), as_fabric(fabric))
 

@@ -401,7 +401,7 @@ def save_frame(
     faces, corner_uv = run.surfaces.net() if net else run.tessellation(density)
     x = run.points(frame) if net else run.positions(frame, density)
     if weld:
-        from weft.garment.garment import merge_vertices
+        from weft.plugins.garments.patterns.garment import merge_vertices
 
         if density is not None and run.surfaces.embedding is not None:
             expected = "no density: seams join the vertices of the run's own mesh"

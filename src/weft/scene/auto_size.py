@@ -11,8 +11,8 @@ from weft.base.trees import Json
 from weft.contact.contact import GRAVITY
 from weft.fabric.fabric import FabricLike, fabric
 from weft.fabric.folds import RESOLVED, millimeters, weight_fold
-from weft.garment.formats import read_pattern
-from weft.garment.gathers import panel_fabrics
+from weft.plugins.garments.patterns.formats import read_pattern
+from weft.plugins.garments.patterns.gathers import panel_fabrics
 from weft.scene.schema import ClothBlock, SheetBlock
 
 MOST_VERTICES = 20_000

@@ -20,10 +20,10 @@ from weft.contact import Body, box, capsule, cone, cylinder, disk, plane, plate,
 from weft.io import SUFFIXES
 from weft.io.surface import StageOptions
 from weft.scene.field_schema import DistanceGridBlock, FieldBlock, HeightFieldBlock
-from weft.scene.mannequin_schema import MannequinBlock
+from weft.plugins.garments.scene.mannequin_schema import MannequinBlock
 from weft.scene.selection import MOTION, PLACE
 from weft.scene.shape_block import ShapeBlock, shape_block
-from weft.scene.smpl_schema import SmplBlock
+from weft.plugins.garments.scene.smpl_schema import SmplBlock
 
 
 class SolidBlock(ShapeBlock):

@@ -56,7 +56,7 @@ from weft.scene.keyframed_numbers import (
     check_keyframes,
     scene_at,
 )
-from weft.scene.outfit import close_earlier
+from weft.plugins.garments.scene.outfit import close_earlier
 from weft.scene.regions import laws_of
 from weft.scene.spline_pins import PinnedPoints, pin_points
 from weft.scene.summary import summary

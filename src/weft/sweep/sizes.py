@@ -13,17 +13,17 @@ import yaml
 
 from weft.base.errors import SweepError, WeftError
 from weft.base.trees import Json
-from weft.bodies.body_measures import measures_by_name
-from weft.bodies.landmarks import GIRTH_LEVELS
-from weft.bodies.sizes import ClothesSize
-from weft.garment import read_pattern
-from weft.garment.ease import measure_ease
+from weft.plugins.garments.bodies.body_measures import measures_by_name
+from weft.plugins.garments.bodies.landmarks import GIRTH_LEVELS
+from weft.plugins.garments.bodies.sizes import ClothesSize
+from weft.plugins.garments.patterns import read_pattern
+from weft.plugins.garments.patterns.ease import measure_ease
 from weft.io.files import write_file
-from weft.run.garment_quality import Quality
+from weft.plugins.garments.quality.garment_quality import Quality
 from weft.run.run import Run
 from weft.scene.file import read_source, validate
 from weft.scene.schema import SceneFile
-from weft.scene.worn_scene import write_worn_scene
+from weft.plugins.garments.scene.worn_scene import write_worn_scene
 from weft.sweep.folder import SweepFolder
 from weft.sweep.status import RUN, SampleKind, SampleStatus
 
@@ -135,7 +135,7 @@ def _refuse_girths(scene: Path, path: str, names: Iterable[str]) -> None:
 def measure_sizes(sweep: SweepFolder, sizes: Sequence[ClothesSize]) -> list[Json]:
     """Return a row of ``COLUMNS`` for each size: girths of its body, ease and strain.
 
-    Ease is that on paper (``weft.garment.ease``); it is missing where the garment is. Strains are
+    Ease is that on paper (``weft.plugins.garments.patterns.ease``); it is missing where the garment is. Strains are
     the largest 99th percentile of a panel in the last frame.
     """
     return [

@@ -17,7 +17,7 @@ from weft.discretization.mesh import TriangleMesh
 from weft.discretization.polygon import normalize, unit_vectors
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.energies.loads.pressure import Pressure
-from weft.garment.triangulate import triangulate_piece
+from weft.discretization.triangulate import triangulate_piece
 from weft.laws.immediate_buckling import ImmediateBuckling
 from weft.validate.check import Check, Rows, attempt, compare
 from weft.validate.strip import membrane_model, settle

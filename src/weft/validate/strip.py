@@ -25,7 +25,7 @@ from weft.energies.elastic.quadratic_form import QuadraticForm
 from weft.energies.loads.gravity import Gravity
 from weft.energies.state import State
 from weft.fabric.fabric import Fabric
-from weft.garment.triangulate import triangulate_piece
+from weft.discretization.triangulate import triangulate_piece
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
 from weft.integrators.quasi_static import Equilibrium, QuasiStaticSettings

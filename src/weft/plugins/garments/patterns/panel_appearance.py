@@ -1,0 +1,71 @@
+"""The appearance of a garment's panels: prints in panel coordinates, topstitches and hems."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from weft.base.arrays import Floats
+from weft.fabric.appearance import Appearance
+from weft.plugins.garments.patterns.cutting import material_coordinates
+from weft.plugins.garments.patterns.garment import Garment, named_edges
+from weft.io.part_appearance import PartAppearance, Polyline
+
+HEM = "hem"  # name of edges that are hems without an entry
+HEM_WIDTH = 0.02  # [m] of these
+DECIMALS = 6  # of stitches [m]
+
+
+def panel_appearances(garment: Garment) -> dict[str, PartAppearance]:
+    """Return the appearance of every panel by name; empty if the pattern gives none."""
+    pattern = garment.pattern
+    given = [pattern.surface, *(p.surface for p in pattern.panels)]
+    sewn = any(line.seam.topstitch is not None for line in garment.seams)
+    if not (sewn or pattern.hems or any(a is not None for a in given)):
+        return {}
+    origins = {p.name: _origin(garment, p.name) for p in pattern.panels}
+    stitches: dict[str, list[Polyline]] = {name: [] for name in origins}
+    for (name, edge), width in _stitched_edges(garment):
+        ids = garment.outline[name, edge]
+        on_paper = material_coordinates(garment.panel(name), garment.flat[ids])
+        line = np.round(_offset(on_paper, width) + origins[name], DECIMALS)
+        stitches[name].append([(u, v) for u, v in line.tolist()])
+    base, found = pattern.surface or Appearance(), {}
+    for panel in pattern.panels:
+        u, v = origins[panel.name].tolist()
+        look = base.merge(panel.surface)
+        found[panel.name] = look.on_part((u, v), panel.grain, stitches[panel.name])
+    return found
+
+
+def _origin(garment: Garment, name: str) -> Floats:
+    """Return the material coordinates (2,) [m] of a panel's origin in the garment's mesh."""
+    face, mesh = garment.faces[name].start, garment.mesh
+    corner = garment.flat[mesh.faces[face, :1]]
+    shift = mesh.corner_uv[face, 0] - material_coordinates(garment.panel(name), corner)[0]
+    return np.asarray(shift)
+
+
+def _stitched_edges(garment: Garment) -> Iterator[tuple[tuple[str, int], float]]:
+    """Yield panel and number of every edge with stitches, and their distance from it [m]."""
+    for line in garment.seams:
+        if line.seam.topstitch:
+            yield from ((s.edge_id, line.seam.topstitch) for s in line.seam.first)
+    hems = dict(garment.pattern.hems)
+    for panel in garment.pattern.panels:
+        if any(e.name == HEM for e in panel.edges):
+            hems.setdefault(f"{panel.name}.{HEM}", HEM_WIDTH)
+    for text, width in hems.items():
+        name, _, edge = text.partition(".")
+        if width > 0:
+            yield from (((name, e), width) for e in named_edges(garment.panel(name), edge))
+
+
+def _offset(line: Floats, distance: float) -> Floats:
+    """Return the line (k,2) parallel to a counter-clockwise edge (k,2), inside its panel."""
+    along = np.diff(line, axis=0)
+    along /= np.maximum(np.linalg.norm(along, axis=1, keepdims=True), 1e-12)
+    left = np.stack([-along[:, 1], along[:, 0]], axis=1)
+    mean = np.concatenate([left[:1], 0.5 * (left[1:] + left[:-1]), left[-1:]])
+    # The mean of two unit normals is shorter than 1: a miter is longer by its square.
+    length = np.maximum((mean**2).sum(1, keepdims=True), 0.25)
+    return np.asarray(line + distance * mean / length)

@@ -1,0 +1,280 @@
+"""Lines of a garment that have a place on a standing body: seams at shoulders, armholes and waist,
+upper edges and hems.
+
+Their classes follow from where the panels start, as those of ``weft.plugins.garments.patterns.seam_ways`` do, so that
+a seam that is worn in the wrong place is still known.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.base.arrays import Faces, Floats, Ints, Positions
+from weft.base.errors import MeshError, abbreviate
+from weft.base.trees import Json
+from weft.plugins.garments.bodies.landmarks import UP, Landmarks, find_landmarks
+from weft.discretization.connectivity import component_labels
+from weft.discretization.mesh import TriangleMesh, unique_edges
+from weft.plugins.garments.patterns.seam_ways import CENTER, FACE_TO_FACE, UPWARD
+
+WAIST = 0.10  # [m] distance from the body's waist up to which a seam around it is a waist seam
+ONE_HEM = 0.25  # [m] height of an edge on paper from which it is no hem, but an open front with one
+UPRIGHT = 0.8  # height of trunk and thigh over that at the start, from which a body stands
+# [m] distances from which a garment is worn badly, and from which it is not worn
+LIMITS = {
+    "shoulder": (0.05, 0.10),
+    "armhole": (0.08, 0.13),
+    "waist": (0.05, 0.12),
+    "upper edge": (0.05, 0.12),
+    "hem": (0.08, 0.30),  # a skirt in stride has 0.07
+}
+REASONS = {
+    "shoulder": "{side} shoulder seam {off:.0f} cm below the shoulder",
+    "armhole": "{side} armhole {off:.0f} cm from armpit and shoulder",
+    "waist": "waist seam {off:.0f} cm below the waist",
+    "upper edge": "upper edge of {panels} {off:.0f} cm too low",
+    "hem": "hem of {panels} not level by {off:.0f} cm",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class MovingLandmarks:
+    """Landmarks of a standing body that move with its nearest vertices.
+
+    Args:
+        landmarks: in the first frame.
+        body: (b,3) [m] vertices of all bodies in the first frame.
+        nearest: vertex that is nearest to each landmark.
+    """
+
+    landmarks: Landmarks
+    body: Positions
+    nearest: Mapping[str, int]
+
+    @staticmethod
+    def of(body: Positions, faces: Faces, counts: Sequence[int]) -> "MovingLandmarks | None":
+        """Return those of the first body that stands; None if none does.
+
+        Args:
+            body: (b,3) [m] vertices of all bodies in the first frame.
+            faces: (m,3) faces of all bodies.
+            counts: numbers of vertices of the bodies.
+        """
+        for end, count in zip(np.cumsum(counts).tolist(), counts):
+            own = faces[(faces[:, 0] >= end - count) & (faces[:, 0] < end)]
+            with suppress(MeshError):
+                found, ids = find_landmarks(body, own), np.unique(own)
+                near = {
+                    name: int(ids[np.argmin(((body[ids] - p) ** 2).sum(1))])
+                    for name, p in found.points.items()
+                }
+                return MovingLandmarks(found, body, near)
+        return None
+
+    def at(self, body: Positions) -> dict[str, Floats]:
+        """Return the landmarks (3,) [m] of a frame with vertices ``body`` (b,3) [m]."""
+        points = self.landmarks.points
+        return {n: points[n] + body[v] - self.body[v] for n, v in self.nearest.items()}
+
+    def stands(self, body: Positions) -> bool:
+        """Return whether the body is upright in a frame: it neither sits, bends over nor lies.
+
+        Args:
+            body: (b,3) [m] vertices of all bodies.
+        """
+        now, first = self.at(body), self.landmarks.points
+
+        def is_upright(low: str, high: str) -> bool:
+            rise, before = (float(p[high][1] - p[low][1]) for p in (now, first))
+            return rise > UPRIGHT * before
+
+        knees = (is_upright(f"knee_{side}", "crotch") for side in ("left", "right"))
+        return is_upright("crotch", "neck_back") and any(knees)  # of a leg that bears the weight
+
+    def turn(self, x: Positions) -> Positions:
+        """Return positions (n,3) [m] from the crotch, in the body's axes: left, up, ahead."""
+        return (x - self.landmarks.points["crotch"]) @ self.landmarks.axes.T
+
+
+@dataclass(frozen=True, eq=False)
+class GarmentLine:
+    """A seam or an edge of one garment.
+
+    Args:
+        kind: one of ``LIMITS``.
+        side: ``left`` or ``right``; empty for lines around the middle.
+        panels: names of the panels that have the line, for messages.
+        vertices: (k,) of the mesh.
+        start: (k,3) [m] where they are before the first frame; of a waistband's upper edge, as
+            if the seam below it were closed.
+        wearer: the body's landmarks.
+    """
+
+    kind: str
+    side: str
+    panels: str
+    vertices: Ints
+    start: Positions
+    wearer: MovingLandmarks
+
+    def measure(self, x: Positions, body: Positions) -> Json:
+        """Return kind, side, panels and how far off [m] its place the line is.
+
+        ``off`` is how far shoulder seams are below the mean of neck and shoulder, the middle of
+        armholes from that of armpit and shoulder, waist seams below the waist, upper edges below
+        where they start, and by how much more hems rise than on paper.
+
+        Args:
+            x: (n,3) [m] vertices.
+            body: (b,3) [m] vertices of all bodies.
+        """
+        wearer, own = self.wearer, x[self.vertices]
+        marks, first = wearer.at(body), wearer.landmarks.points
+        now = float(own[:, 1].mean() - marks["waist"][1])
+        before = float(self.start[:, 1].mean() - first["waist"][1])
+        found: Json = {"kind": self.kind, "side": self.side, "panels": self.panels}
+        if self.kind == "shoulder":
+            names = (f"neck_side_{self.side}", f"shoulder_{self.side}")
+            found["off"] = float(np.mean([marks[n][1] for n in names]) - own[:, 1].mean())
+        elif self.kind == "armhole":
+            names = (f"armpit_{self.side}", f"shoulder_{self.side}")
+            middle = np.mean([marks[n] for n in names], axis=0)
+            found["off"] = float(np.linalg.norm(own.mean(axis=0) - middle))
+        elif self.kind == "hem":
+            paper, worn = wearer.turn(self.start), wearer.turn(own)
+            found["spread"] = float(np.ptp(worn[:, 1]))
+            found["tilt"] = float(np.linalg.norm(_tilt(worn) - _tilt(paper)))
+            found["off"] = max(found["tilt"], found["spread"] - float(np.ptp(paper[:, 1])))
+        else:
+            # A waist may be drawn above or below the body's.
+            found["off"] = min(before, 0.0) - now if self.kind == "waist" else before - now
+        return found
+
+
+def _tilt(x: Positions) -> Floats:
+    """Return the rise (2,) [m] of the plane that fits points (k,3), from side to side and ahead."""
+    size = np.ptp(x, axis=0)
+    design = np.stack([x[:, 0], x[:, 2], np.ones(len(x))], axis=1)
+    slopes = np.linalg.lstsq(design, x[:, 1], rcond=1e-6)[0]
+    return np.asarray(slopes[:2] * size[[0, 2]])
+
+
+def judge_line(line: Json) -> tuple[int, str]:
+    """Return how badly a measured line lies, 0 to 2, and the reason."""
+    grade = sum(line["off"] > limit for limit in LIMITS[line["kind"]])
+    return grade, REASONS[line["kind"]].format(**{**line, "off": 100 * line["off"]})
+
+
+def find_lines(
+    mesh: TriangleMesh,
+    parts: Sequence[tuple[str, slice]],
+    seams: Sequence[tuple[str, Ints]],
+    sewn: Ints,
+    wearer: MovingLandmarks,
+) -> list[GarmentLine]:
+    """Return the lines of garments that have a place on the body.
+
+    Args:
+        mesh: the cloth before the first frame.
+        parts: names of panels, with their faces.
+        seams: names of seams, with the (k,2) vertices that they bring together.
+        sewn: (n,) number of every vertex, the same for vertices that are sewn together.
+        wearer: the body's landmarks.
+    """
+    x, faces = wearer.turn(mesh.vertices), mesh.faces
+    panel = np.zeros(len(x), dtype=np.int64)
+    for k, (_, own) in enumerate(parts):
+        panel[faces[own]] = k
+    garment = component_labels(unique_edges(sewn[faces])[0], len(x))[sewn]
+    lines = dict[tuple[int, str, str], Ints]()
+    out = np.zeros_like(x)  # away from the faces at each vertex
+    np.add.at(out, faces.ravel(), (x[faces] - x[faces].mean(axis=1)[:, None]).reshape(-1, 3))
+    middles = [x[panel == k].mean(axis=0) for k in range(len(parts))]
+    for _, pairs in seams:
+        if (sewn[pairs[:, 0]] == sewn[pairs[:, 1]]).all():  # neither a zip nor buttons
+            both = [middles[p] for p in panel[pairs[len(pairs) // 2]]]
+            kind, side = _classify_seam(x[pairs], out[pairs], both, wearer)
+            key = int(garment[pairs[0, 0]]), kind, side
+            lines[key] = np.union1d(lines.get(key, pairs), pairs)
+    lines = {key: ids for key, ids in lines.items() if key[1]}
+    lines |= _find_edges(x, sewn[faces], sewn, garment, wearer, lines)
+    found = []
+    for (worn, kind, side), ids in lines.items():
+        names = abbreviate([parts[p][0] for p in np.unique(panel[ids])], 2)
+        start, waist = mesh.vertices[ids], lines.get((worn, "waist", ""))
+        upper = np.isin(panel, panel[ids])
+        if kind == "upper edge" and waist is not None and np.ptp(x[upper, 1]) < WAIST:
+            above = upper[waist]  # of a band, which this seam lets down
+            start = start - UP * (x[waist[above], 1].mean() - x[waist[~above], 1].mean())
+        found.append(GarmentLine(kind, side, names, ids, start, wearer))
+    return found
+
+
+def _classify_seam(
+    x: Floats, out: Floats, middles: Sequence[Floats], wearer: MovingLandmarks
+) -> tuple[str, str]:
+    """Return kind and side of a seam; empty: it has no place.
+
+    Args:
+        x: (k,2,3) [m] both sides of the seam at the start, in the body's axes.
+        out: (k,2,3) directions away from the panels.
+        middles: of both panels, (3,) [m].
+        wearer: the body's landmarks.
+    """
+    one, two = (v / max(float(np.linalg.norm(v)), 1e-12) for v in out.mean(axis=0))
+    at = x.mean(axis=(0, 1))
+    level = {n: wearer.turn(p) for n, p in wearer.landmarks.points.items()}
+    sleeve = [abs(m[0]) > level["shoulder_left"][0] and m[1] > 0 for m in middles]
+    side = "left" if at[0] > 0 else "right"
+    if sleeve[0] != sleeve[1] and at[1] > level["waist"][1]:
+        return "armhole", side
+    over = min(one[1], two[1]) > UPWARD and one @ two > FACE_TO_FACE
+    # A seam in the middle that closes from above is a hood's.
+    if over and not sleeve[0] and at[1] > level["armpit_left"][1] and abs(at[0]) > CENTER:
+        return "shoulder", side
+    top = x.mean(axis=0)[:, 1].max()  # flat panels of a circular skirt start below the waist
+    if one[1] * two[1] < -(UPWARD**2) and abs(top - level["waist"][1]) < WAIST:
+        return "waist", ""
+    return "", ""
+
+
+def _find_edges(
+    x: Positions,
+    faces: Faces,
+    sewn: Ints,
+    garment: Ints,
+    wearer: MovingLandmarks,
+    seams: Collection[tuple[int, str, str]],
+) -> dict[tuple[int, str, str], Ints]:
+    """Return hems, and the upper edges of garments that have no shoulder seams.
+
+    Args:
+        x: (n,3) [m] vertices at the start, in the body's axes.
+        faces: (m,3) with the numbers ``sewn``.
+        sewn: (n,) number of every vertex.
+        garment: (n,) number of the garment.
+        wearer: the body's landmarks.
+        seams: garment, kind and side of seams.
+    """
+    edges, of = unique_edges(faces)
+    border = edges[(np.bincount(of) == 1) & (edges[:, 0] != edges[:, 1])]
+    loop, used = component_labels(border, len(x))[sewn], np.isin(sewn, border)
+    around: dict[int, list[Ints]] = {}
+    for k in np.unique(loop[used]):
+        ids = np.flatnonzero((loop == k) & used).astype(np.int32)
+        low, high = x[ids].min(axis=0), x[ids].max(axis=0)
+        wide = low[0] < -CENTER and high[0] > CENTER and low[2] < 0 < high[2]
+        if wide and high[1] - low[1] < ONE_HEM:
+            around.setdefault(int(garment[ids[0]]), []).append(ids)
+    hung = {k for k, kind, _ in seams if kind == "shoulder"}
+    armpit = wearer.turn(wearer.landmarks.points["armpit_left"])[1]
+    found: dict[tuple[int, str, str], Ints] = {}
+    for k, loops in around.items():
+        loops.sort(key=lambda ids: float(x[ids, 1].mean()))
+        if k not in hung:
+            found[k, "upper edge", ""] = loops.pop()
+        if loops and x[loops[0], 1].mean() < armpit:
+            found[k, "hem", ""] = loops[0]
+    return found

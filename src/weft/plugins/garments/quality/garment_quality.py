@@ -1,0 +1,347 @@
+"""Quality of a garment in the frames of a run: seams, strain, folds, fit, slip and rest, and a
+verdict.
+
+Strain is measured along the yarns: warp and weft stretch minus 1, and the shear angle; percentiles
+are by area. Distances from the body are those of vertices to its faces (single precision: 1e-6 m).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from weft.base.arrays import Floats, Ints, Positions
+from weft.base.errors import RunError
+from weft.base.trees import Json
+from weft.bodies.nearest_points import NearestPoints
+from weft.cloth.fields import face_strain, gradients
+from weft.contact.broad_phase.joined import JoinedVertices
+from weft.contact.exact.intersections import intersections
+from weft.energies.elastic.hinge_bending import dihedral_angles
+from weft.fabric.folds import RESOLVED
+from weft.plugins.garments.quality.garment_lines import GarmentLine, MovingLandmarks, find_lines, judge_line
+from weft.run.plausibility import CAUGHT, OPEN
+from weft.run.run import Run
+
+PERCENTILES = (1, 5, 50, 95, 99)
+STILL = 0.01  # [m/s] of the 99th percentile of speeds, below which a garment is at rest
+SLIPPED = 0.10  # [m] median distance along the body from which a garment has slipped off
+SHEARED, STRAINED = 30.0, 10.0  # [degrees] and [%] from which cloth counts as sheared or strained
+# Fraction of a panel's area that is sheared from which it is warned of. Flared panels on the bias
+# and sleeves of lowered arms that are worn well have more: it does not count in the verdict.
+SHEAR_WARNING = 0.03
+# [degrees] turn to the next face from which a fold with steep sides, which turns by 360 in a wave,
+# has too few edges
+COARSE = 360.0 / RESOLVED
+FOLDED = 50.0  # [%] median compression of a waistband, from which it is folded over
+VERDICTS, UNJUDGED = ("worn", "worn badly", "not worn"), "not judged"
+
+DRAG = "weft.energies.loads.settling_drag.Drag"  # in manifests: it ends when garments are at rest
+
+
+@dataclass(frozen=True, eq=False)
+class QualityFrame:
+    """The arrays of a frame that the measurements use.
+
+    Args:
+        x: (n,3) [m] vertices of the cloth.
+        body: (b,3) [m] vertices of bodies.
+        speed: (N,) [m/s] speeds of the points.
+        pressure: (n,) [Pa] contact pressure.
+    """
+
+    x: Positions
+    body: Positions
+    speed: Floats
+    pressure: Floats
+
+
+class Quality:
+    """Measurements of a run's frames.
+
+    Args:
+        run: the run, with or without garments and bodies.
+        since: number of the frame from which slipping is measured, when the garment is in its
+            place; None: the first one after sewing, or 0.
+
+    Raises:
+        RunError: the run has no frame ``since``.
+    """
+
+    def __init__(self, run: Run, since: int | None = None) -> None:
+        self.run, self.mesh = run, run.mesh
+        self.since = self._sewn_at() if since is None else since
+        if not 0 <= self.since < len(run):
+            raise RunError("since", got=self.since, expected=f"a frame of 0 to {len(run) - 1}")
+        self._last: tuple[int, QualityFrame] | None = None
+
+    def at(self, frame: int) -> QualityFrame:
+        """Return a frame; the last frame that was read is cached."""
+        if self._last is None or self._last[0] != frame:
+            x, arrays = self.run.positions(frame), self.run.folder.frame(frame)
+            speed = np.linalg.norm(np.asarray(arrays["v"]), axis=1)
+            body = arrays.get("body", np.zeros((0, 3)))
+            pressure = arrays.get("pressure", np.zeros(len(x)))
+            self._last = frame, QualityFrame(x, body, speed, pressure)
+        return self._last[1]
+
+    def _sewn_at(self) -> int:
+        scene = self.run.manifest.get("scene", {})
+        told = scene.get("contact") or {}
+        begin = float(told.get("friction_from", 0.0)) if isinstance(told, dict) else 0.0
+        settled = [e["until"] for e in scene.get("energies", ()) if e.get("class") == DRAG]
+        begin = max(begin, *(float(end) for end in settled if np.isfinite(end)), 0.0)
+        return min(int(np.ceil(begin * self.run.fps - 1e-9)), len(self.run) - 1)
+
+    @cached_property
+    def parts(self) -> Sequence[tuple[str, slice]]:
+        """The names of panels or cloths, each with the slice of its faces."""
+        parts = self.run.parts()
+        ends = np.cumsum([0, *(count for _, count in parts)]).tolist()
+        return [(name, slice(a, b)) for (name, _), a, b in zip(parts, ends[:-1], ends[1:])]
+
+    @cached_property
+    def seams(self) -> Sequence[tuple[str, Ints]]:
+        """The names of the seams, each with the (k,2) vertices that it brings together."""
+        told = self.run.manifest.get("scene", {}).get("seams") or []
+        if not told:
+            return []
+        pairs = self.run.folder.mesh()["seams"]
+        ends = np.cumsum([int(s["pairs"]) for s in told])[:-1]
+        return [(str(s["name"]), p) for s, p in zip(told, np.split(pairs, ends))]
+
+    @cached_property
+    def sewn(self) -> Ints | None:
+        """(n,) number of every vertex, the same for vertices that are sewn together; None: no
+        seams.
+        """
+        found: Ints | None = self.run.folder.mesh().get("sewn")
+        return found
+
+    @cached_property
+    def _reference(self) -> NearestPoints | None:
+        if len(self.run.body_faces) == 0:
+            return None
+        then = self.at(self.since)
+        return NearestPoints.of(then.x, then.body, self.run.body_faces)
+
+    def measure_frame(self, frame: int) -> Json:
+        """Return all measurements of one frame."""
+        frame = frame if frame >= 0 else len(self.run) + frame
+        x = self.at(frame).x
+        found: Json = {"frame": frame, "t": frame / self.run.fps}
+        found["intersections"], found["excluded_intersections"] = self.crossings(frame)
+        found["parts"] = self.strains(x)
+        if self.seams:
+            found["seams"] = self.gaps(x)
+        found["speed"] = self.speed(frame)
+        found["static"] = found["speed"]["p99"] < STILL
+        if len(self.run.body_faces):
+            found["body"] = self.fit(frame)
+            if self.seams:
+                found["wear"] = self.judge_wear(frame, found)
+        return found
+
+    @cached_property
+    def wearer(self) -> MovingLandmarks | None:
+        """The landmarks of the first body that stands before the run; None if none does."""
+        counts = [int(body["vertices"]) for body in self.run.manifest["bodies"]]
+        return MovingLandmarks.of(self.run.body_positions(0), self.run.body_faces, counts)
+
+    @cached_property
+    def lines(self) -> Sequence[GarmentLine]:
+        """The seams and edges that have a place on the body; none if no body stands."""
+        wearer, mesh = self.wearer, self.mesh
+        own = np.arange(mesh.n_vertices, dtype=np.int32) if self.sewn is None else self.sewn
+        return find_lines(mesh, self.parts, self.seams, own, wearer) if wearer else []
+
+    @cached_property
+    def _upper_panels(self) -> list[str]:
+        """The panels with the upper edge of a garment that hangs on no shoulder."""
+        upper = [line.vertices for line in self.lines if line.kind == "upper edge"]
+        ids = np.concatenate([np.zeros(0, dtype=np.int32), *upper])
+        return [name for name, own in self.parts if np.isin(ids, self.mesh.faces[own]).any()]
+
+    @cached_property
+    def _hoods(self) -> list[str]:
+        """The panels above the neck when slipping begins: a hood may fall back."""
+        if self.wearer is None:
+            return []
+        then, up = self.at(self.since), self.wearer.landmarks.axes[1]
+        above = (then.x - self.wearer.at(then.body)["neck_back"]) @ up
+        return [n for n, own in self.parts if np.median(above[self.mesh.faces[own]]) > 0]
+
+    def judge_wear(self, frame: int, found: Json) -> Json:
+        """Return whether garments are worn: ``verdict``, ``reasons`` and the measured ``lines``.
+
+        Places on a body that does not stand cannot be judged: what else is found counts, and
+        without a reason the verdict is ``not judged``.
+
+        Args:
+            frame: its number.
+            found: the other measurements of the frame.
+        """
+        now = self.at(frame)
+        stands = self.wearer is not None and self.wearer.stands(now.body)
+        lines = [line.measure(now.x, now.body) for line in self.lines] if stands else []
+        grades = [judge_line(line) for line in lines]
+        for name in self._upper_panels:
+            part = found["parts"][name]
+            strain = min(part["warp"]["p50"], part["weft"]["p50"])
+            grades.append((int(strain < -FOLDED), f"{name} folded to {100 + strain:.0f} %"))
+        for name, gap in found.get("seams", {}).items():
+            grade = sum(gap["sewn"] and gap["max"] > 1e3 * limit for limit in (OPEN, CAUGHT))
+            grades.append((grade, f"seam {name} open by {gap['max']:.0f} mm"))
+        for name in found["parts"]:
+            if found["body"][name].get("slipped_off"):
+                grades.append((2, f"{name} slid by {100 * found['body'][name]['slip']:.0f} cm"))
+        if found["intersections"]:
+            grades.append((1, f"{found['intersections']} pairs of faces intersect"))
+        grades.sort(key=lambda one: -one[0])
+        worst = grades[0][0] if grades else 0
+        reasons, verdict = [r for g, r in grades if g], VERDICTS[worst]
+        if not stands:
+            reasons.append("no body stands: places of seams, edges and hems are not judged")
+            verdict = verdict if worst else UNJUDGED
+        return {"verdict": verdict, "reasons": reasons, "lines": lines}
+
+    def crossings(self, frame: int) -> tuple[int, int]:
+        """Count the pairs of faces that intersect, of the cloth with itself and with bodies: those
+        that must not, and those that are sewn together and may.
+        """
+        x, body = self.at(frame).x, self.at(frame).body
+        n, faces = len(x), self.mesh.faces
+        every = np.concatenate([faces, self.run.body_faces + n])
+        quiet = np.arange(len(every)) >= len(faces)
+        pairs = intersections(np.concatenate([x, body]), every, quiet=quiet)
+        if self.sewn is None or len(pairs) == 0:
+            return len(pairs), 0
+        ids = np.concatenate([self.sewn, np.arange(n, n + len(body))])
+        joined = JoinedVertices(len(ids), ids).join(*(every[pairs[:, k]] for k in range(2)))
+        return int((~joined).sum()), int(joined.sum())
+
+    def strains(self, x: Positions) -> Json:
+        """Return percentiles by area of warp and weft strain [%], of shear and of the turn to the
+        next face [degrees] for every part, and the fractions of its area that are ``sheared``,
+        ``strained`` and ``coarse``: bent more sharply than a fold that its edges resolve.
+        """
+        warp, weft, shear = face_strain(gradients(self.mesh, x)).T
+        kinds = {"warp": 100 * warp, "weft": 100 * weft, "shear": np.abs(np.degrees(shear))}
+        kinds["turn"] = np.zeros(len(warp))
+        angle = np.degrees(np.abs(dihedral_angles(x, self.mesh.hinges)))
+        np.maximum.at(kinds["turn"], self.mesh.hinge_faces, angle[:, None])
+        strained = np.maximum(np.abs(kinds["warp"]), np.abs(kinds["weft"])) > STRAINED
+        area, found = self.mesh.rest_area, dict[str, Json]()
+        for name, faces in self.parts:
+            own = area[faces]
+            found[name] = {kind: percentiles(v[faces], own) for kind, v in kinds.items()}
+            found[name]["sheared"] = float(own @ (kinds["shear"][faces] > SHEARED) / own.sum())
+            found[name]["strained"] = float(own @ strained[faces] / own.sum())
+            found[name]["coarse"] = float(own @ (kinds["turn"][faces] > COARSE) / own.sum())
+        return found
+
+    def gaps(self, x: Positions) -> Json:
+        """Return the mean and largest distance [mm] across every seam, and whether it is sewn
+        permanently (zips and buttons are not).
+        """
+        found = {}
+        for name, pairs in self.seams:
+            d = 1e3 * np.linalg.norm(x[pairs[:, 0]] - x[pairs[:, 1]], axis=1)
+            own = None if self.sewn is None else self.sewn[pairs]
+            sewn = own is not None and bool((own[:, 0] == own[:, 1]).all())
+            found[name] = {"mean": float(d.mean()), "max": float(d.max()), "sewn": sewn}
+        return found
+
+    def speed(self, frame: int) -> Json:
+        """Return the median and the 99th percentile of the speeds [m/s]."""
+        p50, p99 = np.percentile(self.at(frame).speed, [50, 99]).tolist()
+        return {"p50": p50, "p99": p99}
+
+    def fit(self, frame: int) -> Json:
+        """Return the fit on the body for every part: distance [mm] from the body, pressure [Pa]
+        where it presses, and how far [m] the part has slid along the body.
+        """
+        now = self.at(frame)
+        here, pressure = NearestPoints.of(now.x, now.body, self.run.body_faces), now.pressure
+        found: Json = {"least_distance": 1e3 * float(here.distance.min())}
+        slip = self._slip(now.x, now.body) if frame >= self.since else None
+        stays = self.wearer is None or self.wearer.stands(now.body)  # cloth slides as a body sits
+        for name, faces in self.parts:
+            ids = np.unique(self.mesh.faces[faces])
+            part: Json = {"distance": percentiles(1e3 * here.distance[ids])}
+            pressed = pressure[ids][pressure[ids] > 0]
+            part["pressed"] = len(pressed) / len(ids)
+            part["pressure"] = percentiles(pressed) if len(pressed) else None
+            if slip is not None:
+                part["slip"] = float(np.median(slip[ids]))
+                part["slipped_off"] = stays and part["slip"] > SLIPPED and name not in self._hoods
+            found[name] = part
+        return found
+
+    def ease(self, frame: int) -> Floats:
+        """Return the distance (n,) [mm] of every vertex from the body."""
+        now = self.at(frame)
+        return 1e3 * NearestPoints.of(now.x, now.body, self.run.body_faces).distance
+
+    def _slip(self, x: Positions, body: Positions) -> Floats:
+        """Return how far (n,) [m] vertices are from the places of the body on which they lay in
+        frame ``since``, minus their distance at that time.
+        """
+        assert self._reference is not None
+        places = self._reference.on(body, self.run.body_faces)
+        away = np.linalg.norm(x - places, axis=1) - self._reference.distance
+        return np.asarray(np.maximum(away, 0.0))
+
+    def report(
+        self,
+        frames: Sequence[int] | None = None,
+        on_frame: Callable[[int, int], None] | None = None,
+    ) -> Json:
+        """Return the measurements of several frames (None: all), the worst values among them, and
+        the verdict on the last one.
+
+        ``on_frame`` is called with the number of finished frames and the number of all frames.
+        """
+        numbers = list(range(len(self.run))) if frames is None else list(frames)
+        lines = []
+        for k, number in enumerate(numbers):
+            lines.append(self.measure_frame(number))
+            if on_frame is not None:
+                on_frame(k + 1, len(numbers))
+        found = {"since": self.since, "worst": worst(lines, self.since), "frames": lines}
+        return found | ({"verdict": lines[-1]["wear"]["verdict"]} if "wear" in lines[-1] else {})
+
+
+def worst(lines: Sequence[Json], since: int) -> Json:
+    """Return the worst values of all frames; seams and strain count only after sewing."""
+    sewn = [line for line in lines if line["frame"] >= since] or list(lines)
+    kinds = ("intersections", "excluded_intersections")
+    found: Json = {kind: max(line[kind] for line in lines) for kind in kinds}
+    lines_of = [s for line in sewn for s in line.get("seams", {}).values()]
+    seams = [s["max"] for s in lines_of if s["sewn"]]
+    if seams:
+        found["seam_gap_mm"] = max(seams)
+    for kind in ("warp", "weft", "shear", "turn"):
+        values = [p[kind]["p99"] for line in sewn for p in line["parts"].values()]
+        found[f"{kind}_p99"] = max(values)
+    bodies = [line["body"] for line in lines if "body" in line]
+    if bodies:
+        found["least_distance_mm"] = min(b["least_distance"] for b in bodies)
+        parts = [p for b in bodies for p in b.values() if isinstance(p, dict)]
+        found["slipped_off"] = any(p.get("slipped_off", False) for p in parts)
+    return found
+
+
+def percentiles(values: Floats, weights: Floats | None = None) -> Json:
+    """Return p1, p5, p50, p95, p99 and the largest value.
+
+    Args:
+        values: (n,).
+        weights: (n,) share of each value, such as its area; None: equal ones.
+    """
+    share = np.ones(len(values)) if weights is None else weights
+    order = np.argsort(values)
+    rank = (np.cumsum(share[order]) - share[order] / 2) / share.sum()
+    at = np.interp(np.array(PERCENTILES) / 100, rank, values[order])
+    return {**{f"p{p}": float(v) for p, v in zip(PERCENTILES, at)}, "max": float(values.max())}

@@ -1,0 +1,101 @@
+"""Schema of a mannequin in a scene file: its measures and its motion."""
+
+from pydantic import Field, create_model, model_validator
+from pydantic_core import PydanticCustomError
+
+from weft.base.errors import WeftError
+from weft.base.schema.block import fields_of
+from weft.base.schema.quantities import Size
+from weft.base.settings import settings_by_field
+from weft.base.trees import Json
+from weft.plugins.garments.bodies.sizes import LEAST, size_of
+from weft.contact import Body, BodyFrames
+from weft.plugins.garments.mannequin import MotionSettings, mannequin, measures_of
+from weft.plugins.garments.mannequin.figure import FACES_PER_SIZE
+from weft.plugins.garments.mannequin.measures import LENGTHS, Measures
+from weft.plugins.garments.mannequin.motions import ENDS
+from weft.plugins.garments.mannequin.pose_sequence import PoseSequence
+from weft.scene.shape_block import ShapeBlock
+
+_DEFAULTS = {  # of measures; others are those of the tables
+    "height": "1.68 m of a woman, 1.76 m of a man, 1.10 m of a child",
+    "chest": "0.88 m, 1.00 m, 0.56 m, as the height",
+    "waist": "0.72 m, 0.88 m, 0.51 m, as the height",
+    "hips": "0.96 m, 1.00 m, 0.57 m, as the height",
+}
+
+
+def _measures() -> Json:
+    """Return the fields of a figure and its measures, none of which is required."""
+    fields = fields_of(Measures)
+    figure, about = fields.pop("figure")
+    made: Json = {"figure": (figure, Field("woman", description=about.description))}
+    for name, (kind, about) in fields.items():
+        text = f"{about.description}; none: {_DEFAULTS.get(name, 'of the tables')}"
+        made[name] = (kind | None, Field(None, description=text))
+    return made
+
+
+_SIZE = Field(
+    None,
+    description="a size of clothes, 40 (docs/sizes.md); or [m] of its edges, about; none: 0.9 % of "
+    "the height",
+)
+_FIELDS = {**_measures(), "size": (Size | None, _SIZE), **fields_of(MotionSettings)}
+
+
+class MannequinBlock(create_model("_Figure", __base__=ShapeBlock, **_FIELDS)):  # type: ignore[misc]
+    """A person on y = 0 who looks along +z, at first in the a-pose (docs/mannequin.md).
+
+    Measures that are not given follow from anthropometric tables.
+    """
+
+    fps: float = Field(50.0, ge=10, le=1000, description="[1/s] frames that the motion is kept in")
+
+    @model_validator(mode="after")
+    def _can_be(self) -> "MannequinBlock":
+        try:
+            assert measures_of(self.figure, **self.given) and self.settings
+        except WeftError as error:
+            said = {"text": str(error), "error": error}
+            raise PydanticCustomError("weft", "{text}", said) from None
+        return self
+
+    @property
+    def settings(self) -> MotionSettings:
+        """The settings of the motion."""
+        return MotionSettings(**{n: getattr(self, n) for n in settings_by_field(MotionSettings)})
+
+    @property
+    def given(self) -> dict[str, float | None]:
+        """The measures [m] that the file gives, or that its size has; None for the others."""
+        given = {name: getattr(self, name) for name in LENGTHS}
+        if self.size is None or self.size < LEAST:
+            return given
+        body = size_of(self.size, self.figure).body
+        return {n: body.get(n) if v is None else v for n, v in given.items()}
+
+    @property
+    def edges(self) -> float | None:
+        """The length [m] of its edges; None: the default."""
+        return None if self.size is None or self.size >= LEAST else float(self.size)
+
+    def make(self, name: str) -> Body:
+        """Return the figure and its frames; after the last frame it stays as it is."""
+        made = mannequin(self.figure, size=self.edges, **self.given)
+        if self.motion == "a_pose":
+            return Body(made.vertices, made.faces, None, name, poser=PoseSequence(made))
+        moving = made.animate(self.settings, fps=self.fps)
+        frames = BodyFrames(moving.times, moving.positions, hold=True)
+        return Body(moving.positions[0], made.faces, None, name, None, frames)
+
+    def estimate(self) -> float:
+        """Estimate the number of vertices from the size of the edges."""
+        tall = measures_of(self.figure, **self.given).height
+        finer = 1.0 if self.edges is None else float(0.0088 * tall / self.edges) ** 2
+        return 0.5 * FACES_PER_SIZE * finer
+
+    def frames(self) -> float:
+        """Return an upper estimate of the number of frames of its motion."""
+        cycles = 0.0 if self.motion in ("a_pose", *ENDS) else 5.0 * self.cycles
+        return float(self.fps * (self.hold + 2 * self.blend + cycles))
