@@ -21,8 +21,8 @@ from weft import robotics
 from weft.base.machine import cores
 from weft.scene.build import load_scene
 from weft.scene.scene import Scene
-from weft.sweep.file import read_sweep
-from weft.sweep.folder import prepare
+from weft.plugins.lab.sweep.file import read_sweep
+from weft.plugins.lab.sweep.folder import prepare
 from weft.worlds.batch import Batch
 
 SAMPLES = 16

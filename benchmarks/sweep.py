@@ -15,11 +15,11 @@ import numpy as np
 
 from benchmarks.measure import BenchMeasure, at_least, at_most, info
 from weft.base.machine import cores
-from weft.sweep.executors.processes import Processes
-from weft.sweep.file import read_sweep
-from weft.sweep.folder import SweepFolder, open_sweep, prepare
-from weft.sweep.runner import Hooks, run_sweep, to_do
-from weft.sweep.status import SAMPLES, STATUS, Status
+from weft.plugins.lab.sweep.executors.processes import Processes
+from weft.plugins.lab.sweep.file import read_sweep
+from weft.plugins.lab.sweep.folder import SweepFolder, open_sweep, prepare
+from weft.plugins.lab.sweep.runner import Hooks, run_sweep, to_do
+from weft.plugins.lab.sweep.status import SAMPLES, STATUS, Status
 
 SAMPLES_TIMED = 24  # of the 200
 MANY = 10_000

@@ -20,8 +20,8 @@ from weft.energies.loads.gravity import Gravity
 from weft.integrators.model import Model as Mechanics
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.laws import BaraffWitkin, ImmediateBuckling, Law
-from weft.validate.elastica import DROPS, LENGTH, material, spline_strip
-from weft.validate.strip import GRAVITY, direct
+from weft.plugins.lab.validate.elastica import DROPS, LENGTH, material, spline_strip
+from weft.plugins.lab.validate.strip import GRAVITY, direct
 
 GAMMA = 8  # rho g L^3/D
 RATIO = 1e4  # k L^2/D: stretching is negligible, and triangles lock less than with more

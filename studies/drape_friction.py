@@ -12,9 +12,9 @@ import numpy as np
 
 from studies.study import INK, Cell, Say, Several, Study, StudyTable
 from weft.fabric.fabric import Fabric, fabric
-from weft.laboratory.cusick import Cusick, cusick
-from weft.laboratory.pictures import drape_picture
-from weft.laboratory.reference_values import DRAPE_COEFFICIENTS
+from weft.plugins.lab.laboratory.cusick import Cusick, cusick
+from weft.plugins.lab.laboratory.pictures import drape_picture
+from weft.plugins.lab.laboratory.reference_values import DRAPE_COEFFICIENTS
 
 FABRICS = ("broadcloth", "wool-tropical", "poly-tropical", "faille")
 SIZE, SEEDS, SLIPS = 6e-3, 6, (None, 25.0, 15.0, 5.0)  # [m]; drapings; [1/m], None: no friction

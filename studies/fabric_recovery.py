@@ -16,14 +16,14 @@ import numpy as np
 
 from studies.study import INK, Say, Study, StudyTable
 from weft.fabric.fabric import Fabric, fabric
-from weft.fitting.cantilever import CantileverTest
-from weft.fitting.drape import CusickTest
-from weft.fitting.drape_equilibrium import DrapeContinuation, DrapeTester
-from weft.fitting.fit import fit
-from weft.fitting.measurement import Measurement
-from weft.fitting.tensile import TensileTest
-from weft.fitting.value import Value
-from weft.validate.fitting import NOISE, PRESETS, START, WITHIN, Trial
+from weft.plugins.lab.fitting.cantilever import CantileverTest
+from weft.plugins.lab.fitting.drape import CusickTest
+from weft.plugins.lab.fitting.drape_equilibrium import DrapeContinuation, DrapeTester
+from weft.plugins.lab.fitting.fit import fit
+from weft.plugins.lab.fitting.measurement import Measurement
+from weft.plugins.lab.fitting.tensile import TensileTest
+from weft.plugins.lab.fitting.value import Value
+from weft.plugins.lab.validate.fitting import NOISE, PRESETS, START, WITHIN, Trial
 
 SIZE, DRAPINGS = 15e-3, 2  # [m] edges; of a fit, and of its data
 OF_DATA = 10_000  # the first seed of drapings that data are made of

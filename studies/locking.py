@@ -15,7 +15,7 @@ from studies.study import INK, Say, Study, StudyTable
 from weft.base.arrays import Positions
 from weft.discretization.mesh import Pattern
 from weft.discretization.quadrature import Rule
-from weft.validate.elastica import DROPS, LENGTH, drop, spline_strip
+from weft.plugins.lab.validate.elastica import DROPS, LENGTH, drop, spline_strip
 
 GAMMA = 50
 RATIOS = tuple(10.0**k for k in range(2, 9))

@@ -13,7 +13,7 @@ import numpy as np
 
 from studies.study import INK, Say, Study, StudyTable
 from weft.base.arrays import Floats, Positions
-from weft.validate.derivatives import angle
+from weft.plugins.lab.validate.derivatives import angle
 
 ANGLES = np.radians(np.arange(-177.5, 180.0, 5.0))
 SHOWN = (2.5, 32.5, 42.5, 47.5, 62.5, 87.5, 122.5, 177.5)  # [degrees] rows of the table

@@ -22,7 +22,7 @@ from studies.spline_wrinkles import (
 from studies.study import INK, Say, Study, StudyTable
 from weft.fabric.fabric import fabric
 from weft.fabric.folds import weight_fold
-from weft.laboratory.cusick import SPECIMEN, cusick
+from weft.plugins.lab.laboratory.cusick import SPECIMEN, cusick
 
 STRIPS = {  # points along the strip; the last mesh is what the others are compared with
     "triangles": (25, 33, 41, 49, 73, 97),

@@ -20,7 +20,7 @@ from weft.cloth.create import sheet
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.elastic.condition import Conditions, Variant, condition_energies
 from weft.integrators.model import Model
-from weft.validate.strip import rest
+from weft.plugins.lab.validate.strip import rest
 
 SIDE = 24  # vertices
 RESTS = ((0.8, 0.8), (0.9, 0.9), (0.8, 1.2), (1.0, 1.0), (1.2, 0.9), (1.1, 1.1), (1.25, 1.25))

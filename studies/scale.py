@@ -21,7 +21,7 @@ from weft.energies.elastic.condition import POWERS, Conditions, Variant, conditi
 from weft.energies.loads.gravity import Gravity
 from weft.energies.state import State
 from weft.integrators.model import Model
-from weft.validate.strip import rest
+from weft.plugins.lab.validate.strip import rest
 
 SIDES = (10, 20, 40, 80)  # vertices
 SECONDS = 2.0

@@ -16,8 +16,8 @@ from weft.base.arrays import Floats
 from weft.discretization.basis import basis
 from weft.discretization.quadrature import Rule
 from weft.discretization.spline_surface import Bending
-from weft.validate.elastica import LENGTH, spline_strip, strip_at_rest
-from weft.validate.strip import GRAVITY
+from weft.plugins.lab.validate.elastica import LENGTH, spline_strip, strip_at_rest
+from weft.plugins.lab.validate.strip import GRAVITY
 
 GAMMA, RATIO, DENSITY = 8, 1e5, 0.1
 SPANS = (10, 20, 40, 80)

@@ -13,8 +13,8 @@ import numpy as np
 
 from studies.study import INK, Say, Study, StudyTable
 from weft.fabric.folds import fold_length
-from weft.validate.strip import settle
-from weft.validate.wrinkles import (
+from weft.plugins.lab.validate.strip import settle
+from weft.plugins.lab.validate.wrinkles import (
     LENGTH,
     POINTS,
     SHEET,

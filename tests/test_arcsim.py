@@ -15,7 +15,7 @@ from tests.refusals import refused
 from weft.adjoint.adjoint import Adjoint
 from weft.base.errors import FabricError, SceneError, WeftError
 from weft.fabric.fabric import fabric
-from weft.laboratory.loop import bending_loop
+from weft.plugins.lab.laboratory.loop import bending_loop
 from weft.laws import DataDriven
 from weft.scene.build import load_scene
 

@@ -377,7 +377,7 @@ CERTIFICATE = '''"""A falling point against g t^2 / 2."""
 
 from collections.abc import Iterator
 
-from weft.validate.check import Check, compare
+from weft.plugins.lab.validate.check import Check, compare
 
 
 def checks() -> Iterator[Check]:
@@ -386,7 +386,7 @@ def checks() -> Iterator[Check]:
 '''
 CERTIFIED = """
 import json
-from weft.validate.runner import names, run, topic
+from weft.plugins.lab.validate.runner import names, run, topic
 (row,) = run(["mine"])
 print(json.dumps([names("fast")[0], topic("mine"), row.name, row.ok, row.part]))
 """

@@ -93,7 +93,7 @@ if TYPE_CHECKING:
     from weft.solve.linear.solver import Outcome as Outcome
     from weft.solve.linear.solver import Stop as Stop
     from weft.solve.newton.psd import Psd as Psd
-    from weft.validate.differences import check_derivatives as check_derivatives
+    from weft.adjoint.differences import check_derivatives as check_derivatives
     from weft.worlds.batch import Batch as Batch
     from weft.worlds.batch import batch as batch
     from weft.worlds.world import Hold as Hold
@@ -157,7 +157,7 @@ _HOME = {
     "WindGrid": "weft.energies.air.wind_grid",
     "as_splines": "weft.cloth.create",
     "batch": "weft.worlds.batch",
-    "check_derivatives": "weft.validate.differences",
+    "check_derivatives": "weft.adjoint.differences",
     "condition_energies": "weft.energies.elastic.condition",
     "join": "weft.cloth.create",
     "load": "weft.cloth.create",

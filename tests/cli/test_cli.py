@@ -253,7 +253,7 @@ def test_json_is_pure(run):
 
 
 def test_validate_fails_with_status_1(run, monkeypatch):
-    from weft.validate import free_fall
+    from weft.plugins.lab.validate import free_fall
 
     monkeypatch.setattr(free_fall, "GRAVITY", 9.80)
     status, out, _ = run("validate", "free-fall")
@@ -262,8 +262,8 @@ def test_validate_fails_with_status_1(run, monkeypatch):
 
 def test_a_missed_indicative_row_is_shown_apart_and_keeps_status_0(run, monkeypatch):
     """Free fall misses as before; the rows of another experiment come first nevertheless."""
-    from weft.validate import free_fall
-    from weft.validate.check import RowBasis, compare
+    from weft.plugins.lab.validate import free_fall
+    from weft.plugins.lab.validate.check import RowBasis, compare
 
     def checks():
         yield compare("free-fall/a", 1.0, 2.0, 0.1, RowBasis.INDICATIVE)
@@ -288,7 +288,7 @@ def test_a_missed_indicative_row_is_shown_apart_and_keeps_status_0(run, monkeypa
 
 
 def test_an_experiment_that_raises_is_a_row(run, monkeypatch):
-    from weft.validate import catenary
+    from weft.plugins.lab.validate import catenary
 
     monkeypatch.setattr(catenary, "rest", lambda *_, **__: 1 / 0)
     status, out, _ = run("validate", "catenary", "rigid-motion")

@@ -16,7 +16,7 @@ from weft.contact import Body, Joint, Rigid, box, capsule, plane, plate, ring, s
 from weft.integrators.bdf2 import Bdf2
 from weft.scene.build import load_scene
 from weft.scene.check import check
-from weft.validate.rigid import RigidScene, rigid_body, slide, top
+from weft.plugins.lab.validate.rigid import RigidScene, rigid_body, slide, top
 
 CLOTH = weft.sheet(5, 5, 0.3, 0.3)
 AWAY = CLOTH.move((3.0, 0.0, 0.0))

@@ -18,7 +18,7 @@ from weft.base.errors import FabricError, SceneError
 from weft.energies.elastic.hinge_bending import dihedral_angles
 from weft.energies.elastic.internal_friction import HingeFriction
 from weft.fabric.fabric import fabric as as_fabric
-from weft.validate.creases import HingedPair
+from weft.plugins.lab.validate.creases import HingedPair
 
 pytestmark = pytest.mark.quick
 

@@ -22,7 +22,7 @@ from weft.laws import BaraffWitkin, Psd
 from weft.solve.linear.direct import Splu
 from weft.solve.linear.low_rank import LowRankUpdate, solve_updated
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
-from weft.validate.pillow import pillow
+from weft.plugins.lab.validate.pillow import pillow
 
 pytestmark = pytest.mark.quick
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from weft.fitting.measurement import scale_field
+from weft.plugins.lab.fitting.measurement import scale_field
 
 
 def difference_jacobian(measurement, f, fields, step=1e-4):

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from weft.fabric.fabric import fabric
-from weft.laboratory.cusick import cusick
-from weft.laboratory.pictures import photograph
+from weft.plugins.lab.laboratory.cusick import cusick
+from weft.plugins.lab.laboratory.pictures import photograph
 from weft.show.picture.renderer import save_png
 
 PATH = Path(__file__).parents[2] / "examples" / "fabrics" / "photograph.png"

@@ -11,12 +11,12 @@ from tests.fitting.files import fit_file
 from tests.refusals import refused
 from weft.base.errors import PictureError, UnitError, WeftError
 from weft.discretization.polygon import signed_area
-from weft.fitting import picture
-from weft.fitting.edges import trace_outline
-from weft.fitting.file import read_fit
-from weft.fitting.photograph import Disk, measure_outline
-from weft.fitting.picture import load_picture, segment_cloth
-from weft.fitting.table import read_table
+from weft.plugins.lab.fitting import picture
+from weft.plugins.lab.fitting.edges import trace_outline
+from weft.plugins.lab.fitting.file import read_fit
+from weft.plugins.lab.fitting.photograph import Disk, measure_outline
+from weft.plugins.lab.fitting.picture import load_picture, segment_cloth
+from weft.plugins.lab.fitting.table import read_table
 
 CENTER = (212.3, 205.8)
 NUMBERS = slice(0, 3)  # of an outline: those that do not depend on how it lies

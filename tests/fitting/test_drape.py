@@ -15,24 +15,24 @@ from tests.fitting.make_photograph import ASIDE, HEIGHT, MESH, NAME, PATH, SEED,
 from tests.refusals import refused
 from weft.base.errors import FabricError
 from weft.fabric.fabric import fabric
-from weft.fitting.drape import DrapeSettings, build_drape
-from weft.fitting.drape_equilibrium import (
+from weft.plugins.lab.fitting.drape import DrapeSettings, build_drape
+from weft.plugins.lab.fitting.drape_equilibrium import (
     FIELDS,
     DrapeContinuation,
     DrapedSpecimen,
     DrapeTester,
     Eye,
 )
-from weft.fitting.file import read_fit
-from weft.fitting.fit import fit
-from weft.fitting.measurement import Measurement, scale_field
-from weft.fitting.outline import RadialOutline
-from weft.fitting.photograph import measure_outline
-from weft.fitting.picture import segment_cloth
-from weft.fitting.report import write_report
+from weft.plugins.lab.fitting.file import read_fit
+from weft.plugins.lab.fitting.fit import fit
+from weft.plugins.lab.fitting.measurement import Measurement, scale_field
+from weft.plugins.lab.fitting.outline import RadialOutline
+from weft.plugins.lab.fitting.photograph import measure_outline
+from weft.plugins.lab.fitting.picture import segment_cloth
+from weft.plugins.lab.fitting.report import write_report
 from weft.integrators.quasi_static import QuasiStaticSettings
-from weft.laboratory.cusick import cusick
-from weft.laboratory.shadow import ray_angles, shadow
+from weft.plugins.lab.laboratory.cusick import cusick
+from weft.plugins.lab.laboratory.shadow import ray_angles, shadow
 
 COARSE = 15e-3  # [m]
 EXACT = QuasiStaticSettings(1e-8, 1e-9, max_iterations=3000)

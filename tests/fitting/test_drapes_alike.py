@@ -6,9 +6,9 @@ import pytest
 
 from tests.fitting.make_photographs import FOLDER, fit_text, other_folds, photographs
 from weft.fabric.fabric import fabric
-from weft.fitting.file import read_fit
-from weft.fitting.fit import fit
-from weft.fitting.report import write_report
+from weft.plugins.lab.fitting.file import read_fit
+from weft.plugins.lab.fitting.fit import fit
+from weft.plugins.lab.fitting.report import write_report
 
 pytest.importorskip("skimage", reason="no scikit-image: pip install 'weft[photographs]'")
 ALIKE = 0.02

@@ -14,11 +14,11 @@ from tests.refusals import refused
 from weft.base.errors import FabricError, WeftError
 from weft.cli.commands import app
 from weft.fabric.fabric import fabric
-from weft.fitting.drape_equilibrium import DrapeTester
-from weft.fitting.file import KINDS, FabricProblems, describe_kind, fields_of, read_fit
-from weft.fitting.fit import fit
-from weft.fitting.report import write_preset, write_report
-from weft.fitting.tensile import TensileTest
+from weft.plugins.lab.fitting.drape_equilibrium import DrapeTester
+from weft.plugins.lab.fitting.file import KINDS, FabricProblems, describe_kind, fields_of, read_fit
+from weft.plugins.lab.fitting.fit import fit
+from weft.plugins.lab.fitting.report import write_preset, write_report
+from weft.plugins.lab.fitting.tensile import TensileTest
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "fabrics"
 WEIGHT = "  - {kind: value, field: density, value: 150 g/m^2, uncertainty: 1 %}\n"
@@ -398,7 +398,7 @@ def test_bad_arguments(tmp_path, monkeypatch, arguments, said):
     file(tmp_path, WEIGHT)
     (tmp_path / "folder.yaml").mkdir()
     never = lambda *_, **__: pytest.fail("a fit began")  # noqa: E731
-    monkeypatch.setattr("weft.fitting.fit.fit", never)
+    monkeypatch.setattr("weft.plugins.lab.fitting.fit.fit", never)
     done = CliRunner().invoke(app, ["fabrics", "fit", "sheet.yaml", *arguments])
     assert done.exit_code != 0 and said in f"{done.output}{done.exception}"
 

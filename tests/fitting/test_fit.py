@@ -9,17 +9,17 @@ from tests.fitting.files import fit_file
 from tests.refusals import refused
 from weft.base.errors import FabricError
 from weft.fabric.fabric import fabric
-from weft.fitting.cantilever import CantileverTest
-from weft.fitting.drape import CusickTest
-from weft.fitting.drape_equilibrium import DrapeContinuation, DrapeTester
-from weft.fitting.file import read_fit
-from weft.fitting.fit import fit, weakest_direction
-from weft.fitting.measurement import Measurement
-from weft.fitting.report import preset_text, report_as_json, write_preset, write_report
-from weft.fitting.slopes import SlopeData
-from weft.fitting.tensile import TensileTest
-from weft.fitting.value import Value
-from weft.validate.fitting import Trial, draws, simulate_data
+from weft.plugins.lab.fitting.cantilever import CantileverTest
+from weft.plugins.lab.fitting.drape import CusickTest
+from weft.plugins.lab.fitting.drape_equilibrium import DrapeContinuation, DrapeTester
+from weft.plugins.lab.fitting.file import read_fit
+from weft.plugins.lab.fitting.fit import fit, weakest_direction
+from weft.plugins.lab.fitting.measurement import Measurement
+from weft.plugins.lab.fitting.report import preset_text, report_as_json, write_preset, write_report
+from weft.plugins.lab.fitting.slopes import SlopeData
+from weft.plugins.lab.fitting.tensile import TensileTest
+from weft.plugins.lab.fitting.value import Value
+from weft.plugins.lab.validate.fitting import Trial, draws, simulate_data
 
 X = np.array([1.0, 2.0, 4.0])
 LABELS = ("x", "y")

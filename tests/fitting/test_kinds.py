@@ -8,17 +8,17 @@ import pytest
 from tests.fitting.differences import difference_jacobian
 from weft.base.curve import Curve
 from weft.fabric.fabric import fabric
-from weft.fitting.cantilever import CantileverTest
-from weft.fitting.drape import CusickTest
-from weft.fitting.drape_equilibrium import DrapeContinuation, DrapeTester
-from weft.fitting.measurement import Measurement, scale_field
-from weft.fitting.slopes import SlopeData, modulus_ratio, per_stiffness
-from weft.fitting.tensile import TensileTest, strip_force
-from weft.fitting.value import Value
+from weft.plugins.lab.fitting.cantilever import CantileverTest
+from weft.plugins.lab.fitting.drape import CusickTest
+from weft.plugins.lab.fitting.drape_equilibrium import DrapeContinuation, DrapeTester
+from weft.plugins.lab.fitting.measurement import Measurement, scale_field
+from weft.plugins.lab.fitting.slopes import SlopeData, modulus_ratio, per_stiffness
+from weft.plugins.lab.fitting.tensile import TensileTest, strip_force
+from weft.plugins.lab.fitting.value import Value
 from weft.integrators.quasi_static import QuasiStaticSettings
-from weft.laboratory.cantilever import cantilever
-from weft.laboratory.shear import shear
-from weft.laboratory.tensile import tensile
+from weft.plugins.lab.laboratory.cantilever import cantilever
+from weft.plugins.lab.laboratory.shear import shear
+from weft.plugins.lab.laboratory.tensile import tensile
 
 PULLS = np.array([0.01, 0.03])
 ANGLES = np.radians([1.0, 4.0, 8.0])

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from weft.base.errors import WeftError
-from weft.fitting.file import read_fit
+from weft.plugins.lab.fitting.file import read_fit
 
 SHEET = yaml.safe_load("""
 name: a

@@ -13,17 +13,17 @@ from tests.fitting.drawn import BLUE, GRAY, GROUND, STAR_AREA, drawn, saved, sta
 from tests.refusals import refused
 from weft.base.errors import PictureError, UnitError
 from weft.discretization.polygon import first_crossing, signed_area, unit_vectors
-from weft.fitting.drape import DrapeSettings, build_drape
-from weft.fitting.drape_equilibrium import Eye
-from weft.fitting.edges import trace_outline
-from weft.fitting.outline import (
+from weft.plugins.lab.fitting.drape import DrapeSettings, build_drape
+from weft.plugins.lab.fitting.drape_equilibrium import Eye
+from weft.plugins.lab.fitting.edges import trace_outline
+from weft.plugins.lab.fitting.outline import (
     RadialOutline,
     radial_outline,
 )
-from weft.fitting.photograph import check_polygon, detect_disk, measure_outline, read_polygon
-from weft.fitting.picture import otsu, segment_cloth
-from weft.laboratory.cusick import DISK, SPECIMEN
-from weft.laboratory.shadow import ray_angles
+from weft.plugins.lab.fitting.photograph import check_polygon, detect_disk, measure_outline, read_polygon
+from weft.plugins.lab.fitting.picture import otsu, segment_cloth
+from weft.plugins.lab.laboratory.cusick import DISK, SPECIMEN
+from weft.plugins.lab.laboratory.shadow import ray_angles
 
 CENTER = (212.3, 205.8)
 
@@ -97,7 +97,7 @@ def test_nothing_is_in_doubt_where_the_area_is_right(tmp_path, look):
 def test_plots_show_what_was_taken_for_cloth(tmp_path):
     """And in red what may be cloth too."""
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
-    from weft.fitting.plots import draw
+    from weft.plugins.lab.fitting.plots import draw
 
     look = {"colors": (GROUND, STEEL, (60, 160, 60)), "shaded": 0.3}
     with pytest.warns(UserWarning, match="shaded"):

@@ -19,7 +19,7 @@ from tests.fitting.test_scenes import (
     run_of,
 )
 from weft.fabric.fabric import fabric
-from weft.fitting.fit import fit
+from weft.plugins.lab.fitting.fit import fit
 
 NOISE, WRONG = 0.02, 3.0
 DRAWS, OF_DEPTH = 6, 2  # of noise; a fit to depth maps takes five seconds

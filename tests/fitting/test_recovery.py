@@ -5,8 +5,8 @@ import pytest
 
 from studies.fabric_recovery import FIELDS, STRAINS, _forces, measured
 from weft.fabric.fabric import fabric
-from weft.fitting.fit import fit
-from weft.validate.fitting import START, Trial
+from weft.plugins.lab.fitting.fit import fit
+from weft.plugins.lab.validate.fitting import START, Trial
 
 
 @pytest.mark.slow

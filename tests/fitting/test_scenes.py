@@ -14,11 +14,11 @@ from tests.fitting.differences import difference_jacobian
 from tests.refusals import refused
 from weft.base.errors import FabricError, PictureError, UnitError, WeftError
 from weft.fabric.fabric import fabric
-from weft.fitting.depth import DepthMaps, seen_points
-from weft.fitting.file import read_fit
-from weft.fitting.fit import fit
-from weft.fitting.silhouette import measure_silhouette
-from weft.fitting.track import locate_points
+from weft.plugins.lab.fitting.depth import DepthMaps, seen_points
+from weft.plugins.lab.fitting.file import read_fit
+from weft.plugins.lab.fitting.fit import fit
+from weft.plugins.lab.fitting.silhouette import measure_silhouette
+from weft.plugins.lab.fitting.track import locate_points
 from weft.show.picture.camera import Camera
 
 SWINGING = """

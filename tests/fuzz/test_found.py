@@ -10,7 +10,7 @@ from tests.fuzz import scenes
 from tests.fuzz.campaign import wanting
 from tests.fuzz.documents import WORN
 from weft.base.errors import WeftError
-from weft.fitting.file import read_fit
+from weft.plugins.lab.fitting.file import read_fit
 from weft.scene.build import load_scene
 
 FOUND = sorted((Path(__file__).parent / "found").iterdir())

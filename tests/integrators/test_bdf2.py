@@ -12,7 +12,7 @@ from weft.integrators.base import StepSettings
 from weft.integrators.bdf2 import Bdf2
 from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2, SemiImplicitSettings
 from weft.laws import Psd
-from weft.validate.strip import Material, strip_model
+from weft.plugins.lab.validate.strip import Material, strip_model
 
 pytestmark = pytest.mark.quick
 

@@ -10,7 +10,7 @@ from tests.refusals import refused
 from weft.base.errors import SceneError, SimulationError
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.solve.linear.solver import Outcome
-from weft.validate.friction_at_rest import band, band_rests, friction_needed, slope_rests
+from weft.plugins.lab.validate.friction_at_rest import band, band_rests, friction_needed, slope_rests
 
 pytestmark = pytest.mark.quick
 

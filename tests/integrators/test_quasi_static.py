@@ -39,7 +39,7 @@ def test_hanging_sheet(linear):
 
 def test_is_the_minimum_that_proximal_steps_find():
     """Against the certificate's own search, on a folded strip."""
-    from weft.validate.strip import rest
+    from weft.plugins.lab.validate.strip import rest
 
     s = scene(8, "linen", 60, damping=0.0)
     s = s.with_(pins=[weft.Pin(s.cloth.corners("top"))])

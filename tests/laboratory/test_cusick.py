@@ -9,8 +9,8 @@ from tests.refusals import refused
 from weft.base.errors import WeftError
 from weft.contact.exact.intersections import intersections
 from weft.fabric.fabric import fabric
-from weft.laboratory.cusick import DISK, SPECIMEN, cusick, drape_coefficient, specimen
-from weft.validate.laboratory import SAG, plate_sag, ring_sag
+from weft.plugins.lab.laboratory.cusick import DISK, SPECIMEN, cusick, drape_coefficient, specimen
+from weft.plugins.lab.validate.laboratory import SAG, plate_sag, ring_sag
 
 COARSE = 12e-3  # [m]
 

@@ -5,8 +5,8 @@ import pytest
 
 from weft.discretization.mesh import grid
 from weft.discretization.triangulate import triangulate_piece
-from weft.laboratory.cusick import specimen
-from weft.laboratory.plate import (
+from weft.plugins.lab.laboratory.cusick import specimen
+from weft.plugins.lab.laboratory.plate import (
     cylinder_angles,
     cylinder_energies,
     plate_friction,

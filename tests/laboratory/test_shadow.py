@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from weft.laboratory.cusick import DISK, SPECIMEN, drape_coefficient, specimen
-from weft.laboratory.shadow import area, count_folds, radii, shadow
+from weft.plugins.lab.laboratory.cusick import DISK, SPECIMEN, drape_coefficient, specimen
+from weft.plugins.lab.laboratory.shadow import area, count_folds, radii, shadow
 
 
 def disk_mesh(radius, k=720):

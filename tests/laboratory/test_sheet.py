@@ -11,8 +11,8 @@ from tests.command import call_weft
 from tests.refusals import refused
 from weft.base.errors import FabricError
 from weft.fabric.fabric import fabric, preset_names
-from weft.laboratory.reference_values import DRAPE_COEFFICIENTS
-from weft.laboratory.sheet import select_tests, sheet
+from weft.plugins.lab.laboratory.reference_values import DRAPE_COEFFICIENTS
+from weft.plugins.lab.laboratory.sheet import select_tests, sheet
 
 SMALL = ("--size", "14 mm", "--drapings", "1")
 
@@ -81,7 +81,7 @@ def test_everything_is_written(weft, tmp_path):
 
 
 def test_without_matplotlib(weft, tmp_path, monkeypatch):
-    from weft.laboratory import pictures
+    from weft.plugins.lab.laboratory import pictures
 
     monkeypatch.setattr(pictures.importlib.util, "find_spec", lambda name: None)
     status, out, err = weft("fabrics", "test", "silk", "--tests", "shear", "--out", tmp_path)

@@ -9,14 +9,14 @@ from tests.refusals import refused
 from weft.base.curve import Curve
 from weft.base.errors import FabricError, WeftError
 from weft.fabric.fabric import fabric
-from weft.laboratory.cantilever import CELLS, cantilever, clamped_strip
-from weft.laboratory.elastica import PLANE
-from weft.laboratory.loop import AT, SLOPE, bending_loop
-from weft.laboratory.shear import shear
-from weft.laboratory.tensile import LENGTH, WIDTH, tensile
+from weft.plugins.lab.laboratory.cantilever import CELLS, cantilever, clamped_strip
+from weft.plugins.lab.laboratory.elastica import PLANE
+from weft.plugins.lab.laboratory.loop import AT, SLOPE, bending_loop
+from weft.plugins.lab.laboratory.shear import shear
+from weft.plugins.lab.laboratory.tensile import LENGTH, WIDTH, tensile
 from weft.laws.immediate_buckling import ImmediateBuckling
-from weft.validate import bias
-from weft.validate.bias import axial_force, lateral_stretch
+from weft.plugins.lab.validate import bias
+from weft.plugins.lab.validate.bias import axial_force, lateral_stretch
 
 COTTON, TWILL = fabric("cotton"), fabric("stretch-twill")
 

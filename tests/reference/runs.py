@@ -23,7 +23,7 @@ from weft.discretization.triangulate import triangulate_piece
 from weft.integrators.halving import advance
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laws import Arap, DotShear, ImmediateBuckling
-from weft.validate.pillow import pillow as bag
+from weft.plugins.lab.validate.pillow import pillow as bag
 
 STORED = Path(__file__).with_name("runs.npz")
 STEPS = 4

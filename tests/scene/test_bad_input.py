@@ -427,7 +427,7 @@ def test_an_entry_of_a_list_that_the_file_leaves_out(tmp_path):
 
 def test_an_empty_file_is_nothing(tmp_path):
     from weft.base.errors import SweepError
-    from weft.sweep.file import read_sweep
+    from weft.plugins.lab.sweep.file import read_sweep
 
     path = tmp_path / "empty.yaml"
     path.write_text("# a comment\n")

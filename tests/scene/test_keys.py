@@ -358,7 +358,7 @@ def test_explained():
 
 def test_sweeps_reach_inside(tmp_path):
     """What a sweep varies below keys is what its samples load."""
-    from weft.sweep.file import overrides
+    from weft.plugins.lab.sweep.file import overrides
 
     (tmp_path / "s.yaml").write_text(FILE)
     values = {"gravity.1.keys.1.1": "-2 m/s^2", "wind.drag.keys.1.1": "1.5"}

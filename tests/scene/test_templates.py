@@ -18,9 +18,9 @@ from weft.run.run import Run
 from weft.scene.build import load_scene
 from weft.scene.file import read_source
 from weft.scene.recorded_scene import scene_of
-from weft.sweep import worker
-from weft.sweep.executors.dask import Dask
-from weft.sweep.executors.slurm import Slurm
+from weft.plugins.lab.sweep import worker
+from weft.plugins.lab.sweep.executors.dask import Dask
+from weft.plugins.lab.sweep.executors.slurm import Slurm
 
 FABRIC = "cloth: {fabric: silk}\ndamping: 5 ms\n"
 CHARACTER = """\

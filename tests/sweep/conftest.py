@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from weft.sweep.file import SweepDocument, read_field_values, read_sweep
-from weft.sweep.folder import prepare
-from weft.sweep.runner import run_sweep
-from weft.sweep.sample import run_sample
-from weft.sweep.worker import run_samples
+from weft.plugins.lab.sweep.file import SweepDocument, read_field_values, read_sweep
+from weft.plugins.lab.sweep.folder import prepare
+from weft.plugins.lab.sweep.runner import run_sweep
+from weft.plugins.lab.sweep.sample import run_sample
+from weft.plugins.lab.sweep.worker import run_samples
 
 SCENE = """cloth:
   sheet: {nx: 5, ny: 5, width: 40 cm, height: 40 cm}

@@ -17,12 +17,12 @@ from tests.sweep.conftest import digests, run_samples_of
 from weft.base.errors import SweepError, WeftError
 from weft.cli.commands import app
 from weft.io.safe_folder import SafeFolder
-from weft.sweep.contact_sheet import contact_sheet, label_lines, spread_evenly
-from weft.sweep.file import read_sweep
-from weft.sweep.folder import open_sweep, threads_for
-from weft.sweep.plan import plan_of
-from weft.sweep.sample import run_sample
-from weft.sweep.status import read_status, write_status
+from weft.plugins.lab.sweep.contact_sheet import contact_sheet, label_lines, spread_evenly
+from weft.plugins.lab.sweep.file import read_sweep
+from weft.plugins.lab.sweep.folder import open_sweep, threads_for
+from weft.plugins.lab.sweep.plan import plan_of
+from weft.plugins.lab.sweep.sample import run_sample
+from weft.plugins.lab.sweep.status import read_status, write_status
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "sweep"
 
@@ -48,7 +48,7 @@ def test_commands_each_run_one_sample(sweep_file, tmp_path):
 
 
 def test_a_dry_run_writes_nothing(sweep_file, tmp_path, monkeypatch):
-    monkeypatch.setattr("weft.sweep.estimate.LONGEST", float("inf"))  # a whole sample, not a part
+    monkeypatch.setattr("weft.plugins.lab.sweep.estimate.LONGEST", float("inf"))  # a whole sample, not a part
     told = json.loads(weft("sweep", sweep_file(), "--dry-run", "--json"))
     assert (told["samples"], told["left"]) == (4, 4) and told["seconds"] > 0
     assert not (tmp_path / "out").exists()
@@ -84,8 +84,8 @@ def test_the_live_table_ends_with_the_sweep(planned, monkeypatch):
 
     from rich.console import Console
 
-    from weft.sweep import table
-    from weft.sweep.table import live
+    from weft.plugins.lab.sweep import table
+    from weft.plugins.lab.sweep.table import live
 
     monkeypatch.setattr(table, "EVERY", 0.01)
     sweep, out = planned(), io.StringIO()
@@ -213,7 +213,7 @@ def test_an_engine_that_is_not_installed_is_named(sweep_file, monkeypatch, packa
 def test_examples(path):
     if "\nscene:" not in path.read_text():
         return
-    from weft.sweep.runner import check_fields
+    from weft.plugins.lab.sweep.runner import check_fields
 
     sweep = read_sweep(path)
     plan, _ = plan_of(sweep)
@@ -222,7 +222,7 @@ def test_examples(path):
 
 
 def test_threads_fill_the_cores(monkeypatch):
-    from weft.sweep import folder
+    from weft.plugins.lab.sweep import folder
 
     monkeypatch.setattr(folder, "cores", lambda: 16)
     assert [threads_for(n) for n in (1, 3, 8, 1000)] == [16, 5, 2, 1]

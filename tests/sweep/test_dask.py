@@ -21,10 +21,10 @@ from tests.sweep.conftest import (
     run_or_die,
 )
 from weft.base.errors import SweepError
-from weft.sweep.executors.dask import Dask
-from weft.sweep.executors.processes import Processes
-from weft.sweep.runner import Hooks
-from weft.sweep.worker import run_samples
+from weft.plugins.lab.sweep.executors.dask import Dask
+from weft.plugins.lab.sweep.executors.processes import Processes
+from weft.plugins.lab.sweep.runner import Hooks
+from weft.plugins.lab.sweep.worker import run_samples
 
 pytest.importorskip("distributed")
 
@@ -76,7 +76,7 @@ def cluster(tmp_path):
 def test_the_bits_of_processes_through_a_killed_worker(sweep_file, tmp_path, cluster, monkeypatch):
     path = sweep_file("design: random\nsamples: 6\nset: {seconds: 0.5 s}\n", vary=WIDE)
     wanted = digests(run_on(Processes(2), path, out=tmp_path / "alone").path)
-    monkeypatch.setattr("weft.sweep.executors.dask.run_samples", run_or_die)
+    monkeypatch.setattr("weft.plugins.lab.sweep.executors.dask.run_samples", run_or_die)
     run_on(Dask(cluster.address, PATIENCE), path)
     assert (tmp_path / "out" / "killed").exists() and digests(tmp_path / "out") == wanted
 
@@ -84,7 +84,7 @@ def test_the_bits_of_processes_through_a_killed_worker(sweep_file, tmp_path, clu
 @pytest.mark.slow
 def test_a_scheduler_that_goes_away_and_comes_back(sweep_file, tmp_path, cluster, monkeypatch):
     """Everything of the cluster is killed half-way, and started again three seconds later."""
-    monkeypatch.setattr("weft.sweep.executors.dask.run_samples", run_once)
+    monkeypatch.setattr("weft.plugins.lab.sweep.executors.dask.run_samples", run_once)
     path = sweep_file("design: random\nsamples: 6\nset: {seconds: 0.5 s}\n", vary=WIDE)
     notes, gone = [], []
 
@@ -130,7 +130,7 @@ def test_a_scheduler_that_is_not_there(sweep_file, tmp_path):
 @pytest.mark.slow
 def test_a_folder_that_workers_do_not_share(sweep_file, tmp_path, cluster, monkeypatch):
     """They say done, and nothing is here: named, not run for ever."""
-    from weft.sweep.executors import dask
+    from weft.plugins.lab.sweep.executors import dask
 
     monkeypatch.setattr(dask, "run_samples", elsewhere)
     with refused(SweepError, "sweep folder", expected="shared file system"):
@@ -143,8 +143,8 @@ def elsewhere(path, names, retry):
 
 @pytest.mark.slow
 def test_a_full_disk_of_a_worker(sweep_file, cluster, monkeypatch):
-    from weft.sweep.executors import dask
-    from weft.sweep.faults import DiskFullError
+    from weft.plugins.lab.sweep.executors import dask
+    from weft.plugins.lab.sweep.faults import DiskFullError
 
     monkeypatch.setattr(dask, "run_samples", filled)
     with pytest.raises(DiskFullError):

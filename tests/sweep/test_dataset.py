@@ -11,10 +11,10 @@ from tests.refusals import refused
 from tests.sweep.conftest import SCENE, run_samples_of
 from weft.base.errors import RunError, SweepError
 from weft.run.run import Run
-from weft.sweep.card import compare_checksums
-from weft.sweep.dataset import DatasetOptions, rounding_error, write_dataset
-from weft.sweep.file import read_sweep
-from weft.sweep.folder import prepare
+from weft.plugins.lab.sweep.card import compare_checksums
+from weft.plugins.lab.sweep.dataset import DatasetOptions, rounding_error, write_dataset
+from weft.plugins.lab.sweep.file import read_sweep
+from weft.plugins.lab.sweep.folder import prepare
 
 xarray = pytest.importorskip("xarray")
 pytest.importorskip("zarr")

@@ -10,10 +10,10 @@ from tests.refusals import refused
 from tests.sweep.conftest import varied
 from weft.base.errors import SweepError
 from weft.base.yaml_lines import parse_yaml
-from weft.sweep.design import MOST_SAMPLES, Design
-from weft.sweep.file import read_sweep
-from weft.sweep.plan import plan_of, sample_of
-from weft.sweep.varied import Choice, yaml_text
+from weft.plugins.lab.sweep.design import MOST_SAMPLES, Design
+from weft.plugins.lab.sweep.file import read_sweep
+from weft.plugins.lab.sweep.plan import plan_of, sample_of
+from weft.plugins.lab.sweep.varied import Choice, yaml_text
 
 BOX = {"a": varied("a", {"from": "10 cm", "to": "20 cm"}), "b": Choice(("x", "y", "z"))}
 
@@ -152,7 +152,7 @@ def test_function(sweep_file, tmp_path, monkeypatch):
         plan_of(read_sweep(sweep_file(said, vary="")))
     code = "def rows(rng, n):\n    while True:\n        yield {'step': 0.01}\n"
     (tmp_path / "mine.py").write_text(code)
-    monkeypatch.setattr("weft.sweep.design.MOST_SAMPLES", 1000)  # a million takes ten seconds
+    monkeypatch.setattr("weft.plugins.lab.sweep.design.MOST_SAMPLES", 1000)  # a million takes ten seconds
     with refused(SweepError, "samples", expected="1,000"):
         plan_of(read_sweep(sweep_file(said, vary="")))
 

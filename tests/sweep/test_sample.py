@@ -13,12 +13,12 @@ from tests.sweep.conftest import statuses
 from weft.base.errors import SweepError
 from weft.io.folder_lock import FolderInUseError, FolderLock, is_written
 from weft.io.safe_folder import SafeFolder
-from weft.sweep.faults import DiskFullError, StoppedError
-from weft.sweep.folder import open_sweep
-from weft.sweep.quality import Filters
-from weft.sweep.sample import run_sample
-from weft.sweep.status import MOST_ATTEMPTS, SampleKind, Status, write_status
-from weft.sweep.worker import run_samples
+from weft.plugins.lab.sweep.faults import DiskFullError, StoppedError
+from weft.plugins.lab.sweep.folder import open_sweep
+from weft.plugins.lab.sweep.quality import Filters
+from weft.plugins.lab.sweep.sample import run_sample
+from weft.plugins.lab.sweep.status import MOST_ATTEMPTS, SampleKind, Status, write_status
+from weft.plugins.lab.sweep.worker import run_samples
 
 HARD = "set: {integrator.backward_euler: {tolerance: 1.0e-14, max_iterations: 1}}\n"
 
@@ -128,7 +128,7 @@ def test_a_sample_that_takes_its_process_with_it(planned):
     sweep = planned()
     program = (
         "import os, sys; import weft.scene.build as build\n"
-        "from weft.sweep.folder import open_sweep; from weft.sweep.sample import run_sample\n"
+        "from weft.plugins.lab.sweep.folder import open_sweep; from weft.plugins.lab.sweep.sample import run_sample\n"
         "build.load_scene = lambda *a: os.kill(os.getpid(), 9)\n"
         "s = open_sweep(sys.argv[1]); run_sample(s, s.plan[0])"
     )
@@ -232,8 +232,8 @@ def test_filters():
 
 def test_slipping_off(tmp_path, sweep_file):
     """Cotton stays on a ball; moved aside, it falls."""
-    from weft.sweep.file import read_sweep
-    from weft.sweep.folder import prepare
+    from weft.plugins.lab.sweep.file import read_sweep
+    from weft.plugins.lab.sweep.folder import prepare
 
     path = sweep_file(vary="cloth.translation: [[0, 31 cm, 0], [12 cm, 31 cm, 0]]")
     (tmp_path / "scene.yaml").write_text(

@@ -5,8 +5,8 @@ import pytest
 import scipy.stats
 
 from tests.sweep.conftest import varied
-from weft.sweep.design import Design
-from weft.sweep.sensitivity import sobol_indices
+from weft.plugins.lab.sweep.design import Design
+from weft.plugins.lab.sweep.sensitivity import sobol_indices
 
 A, B = 7.0, 0.1
 

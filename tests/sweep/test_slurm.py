@@ -23,9 +23,9 @@ from tests.sweep.conftest import (
     run_or_die,
 )
 from weft.base.errors import SweepError
-from weft.sweep.executors.processes import Processes
-from weft.sweep.executors.slurm import Slurm, split
-from weft.sweep.runner import Hooks
+from weft.plugins.lab.sweep.executors.processes import Processes
+from weft.plugins.lab.sweep.executors.slurm import Slurm, split
+from weft.plugins.lab.sweep.runner import Hooks
 
 pytest.importorskip("submitit")
 TEXT = "design: random\nsamples: 4\nset: {seconds: 0.3 s}\n"
@@ -148,7 +148,7 @@ def test_local_executor_gives_the_bits_of_processes(sweep_file, tmp_path):
 @pytest.mark.slow
 def test_a_killed_task_is_submitted_again(sweep_file, tmp_path, monkeypatch):
     """Of submitit's local executor."""
-    monkeypatch.setattr("weft.sweep.executors.slurm.run_samples", run_or_die)
+    monkeypatch.setattr("weft.plugins.lab.sweep.executors.slurm.run_samples", run_or_die)
     run_on(Slurm(1, local=True), sweep_file(TEXT, vary=WIDE))
     assert (tmp_path / "out" / "killed").exists()
     assert len(digests(tmp_path / "out")) == 4

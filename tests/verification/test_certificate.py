@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from weft.solve.linear.direct import have_pardiso
-from weft.validate import elastica, hanging_strip, order
-from weft.validate.check import Check, RowBasis, attempt, compare
-from weft.validate.runner import FAST, names, run
+from weft.plugins.lab.validate import elastica, hanging_strip, order
+from weft.plugins.lab.validate.check import Check, RowBasis, attempt, compare
+from weft.plugins.lab.validate.runner import FAST, names, run
 
 SECONDS = ("rigid-motion", "hanging-strip", "catenary", "bias", "tension-field")
 
@@ -44,7 +44,7 @@ def test_all_of_it_without_extras(name, no_extras):
 
 def test_an_error_costs_one_row(monkeypatch):
     """A case that raises is a failed row with its reason; the rows around it are there."""
-    from weft.validate import catenary
+    from weft.plugins.lab.validate import catenary
 
     usual = hanging_strip.extension
 
@@ -120,7 +120,7 @@ def test_the_fast_part_is_the_default():
 
 def test_round_drum_converges_with_the_mesh(monkeypatch):
     """Second order: half the element size, a quarter of the error."""
-    from weft.validate import drum
+    from weft.plugins.lab.validate import drum
 
     def errors(corners):
         monkeypatch.setattr(drum, "CORNERS", corners)
@@ -132,7 +132,7 @@ def test_round_drum_converges_with_the_mesh(monkeypatch):
 
 def test_euler_load_is_that_of_the_rigidity(monkeypatch):
     """A strip whose rigidity is a tenth more than it should be misses the load by a tenth."""
-    from weft.validate import euler_buckling
+    from weft.plugins.lab.validate import euler_buckling
 
     stiff = dataclasses.replace(euler_buckling.MATERIAL, bending=1.1 * euler_buckling.RIGIDITY)
     monkeypatch.setattr(euler_buckling, "MATERIAL", stiff)
@@ -145,7 +145,7 @@ def test_euler_load_is_that_of_the_rigidity(monkeypatch):
 
 def test_henckys_series_obeys_its_equations():
     """The balance and the condition at the border, by differences of the sum of the series."""
-    from weft.validate import hencky
+    from weft.plugins.lab.validate import hencky
 
     for poisson in (0.0, 0.3):
         b = hencky.border_series(poisson)
@@ -165,7 +165,7 @@ def test_numerical_damping_is_of_third_order():
 
 def test_half_waves_and_wavelengths():
     from weft.fabric.folds import fold_length
-    from weft.validate.wrinkles import half_waves
+    from weft.plugins.lab.validate.wrinkles import half_waves
 
     y = np.linspace(0, np.pi, 200)
     assert [half_waves(np.sin(n * y)) for n in (1, 4, 7)] == [1, 4, 7]
@@ -199,10 +199,10 @@ def test_order_of_the_integrator_in_part():
 def test_every_experiment_is_documented():
     from importlib import import_module
 
-    from weft.validate.runner import _EXPERIMENTS
+    from weft.plugins.lab.validate.runner import _EXPERIMENTS
 
     for experiment in _EXPERIMENTS.values():
-        assert len(import_module(f"weft.validate.{experiment.module}").__doc__) > 60
+        assert len(import_module(f"weft.plugins.lab.validate.{experiment.module}").__doc__) > 60
 
 
 FREECLOTH = sorted((Path(__file__).parents[2] / "examples" / "freecloth").glob("*.yaml"))

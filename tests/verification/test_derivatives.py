@@ -12,8 +12,8 @@ from weft.base.errors import WeftError
 from weft.energies.elastic.bend_condition import FrozenLengthBending
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.laws import Psd
-from weft.validate.differences import check_derivatives, compare_derivative
-from weft.validate.runner import run
+from weft.adjoint.differences import check_derivatives, compare_derivative
+from weft.plugins.lab.validate.runner import run
 
 X = crumple(MESH.vertices, 1)
 

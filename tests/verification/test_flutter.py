@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from weft.validate import flutter
-from weft.validate.axial_flow import Beam, shapes
+from weft.plugins.lab.validate import flutter
+from weft.plugins.lab.validate.axial_flow import Beam, shapes
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from tests.disturbance import disturbed
-from weft.validate import adjoint, attachments
+from weft.plugins.lab.validate import adjoint, attachments
 
 
 @pytest.mark.parametrize("seed, extras", [(1, True), (2, False)], ids=["extras", "no-extras"])

@@ -5,7 +5,10 @@ from typing import Annotated
 
 import typer
 
-from weft.cli import (check, dataset, demo, doctor, examples, explain, export, fabrics, play, quality, render, run, settle, sweep, validate, view)
+from weft.cli import (check, demo, doctor, examples, explain, export, fabrics, play, quality, render, run, settle, view)
+from weft.plugins.lab.cli import dataset
+from weft.plugins.lab.cli import sweep
+from weft.plugins.lab.cli import validate
 from weft.plugins.garments.cli import grade
 from weft.plugins.garments.cli import mannequin
 from weft.cli.groups import CommandGroup

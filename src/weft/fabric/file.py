@@ -22,7 +22,7 @@ from weft.base.schema.document import YamlDocument, parse_document, read_documen
 from weft.base.schema.quantities import QuantityIn
 from weft.base.trees import Json, Yaml, YamlMapping
 from weft.base.yaml_lines import Loc
-from weft.fabric.arcsim_file import read_arcsim
+from weft.plugins.lab.arcsim.arcsim_file import read_arcsim
 from weft.fabric.fabric import (
     CURVES,
     MAPPED,

@@ -12,7 +12,7 @@ from weft.scene.file import override_field
 from weft.show.picture.camera import look_at
 from weft.show.picture.camera_sensor import CHANNELS, CameraSensor, DepthNoise
 from weft.show.picture.style import Style
-from weft.sweep.file import SweepDocument
+from weft.plugins.lab.sweep.file import SweepDocument
 
 
 @documented

@@ -19,8 +19,8 @@ from weft.robotics.camera_settings import read_camera
 from weft.robotics.grippers import FASTEST, Grippers
 from weft.robotics.tasks import TASKS
 from weft.show.picture.camera_sensor import CHANNELS, CameraSensor, CameraView
-from weft.sweep.design import Design
-from weft.sweep.file import SweepDocument, overrides, read_field_values
+from weft.plugins.lab.sweep.design import Design
+from weft.plugins.lab.sweep.file import SweepDocument, overrides, read_field_values
 from weft.worlds.batch import Batch
 from weft.worlds.world import Hold
 

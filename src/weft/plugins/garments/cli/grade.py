@@ -59,7 +59,7 @@ def grade(
     from weft.plugins.garments.sheets.nest import Nest
     from weft.plugins.garments.sheets.pdf_writer import write_nest_pdf
     from weft.plugins.garments.sheets.svg_writer import write_nest_svg
-    from weft.sweep.sizes import write_size_sweep
+    from weft.plugins.lab.sweep.sizes import write_size_sweep
 
     chosen, width = sizes_between(sizes, figure), to_si(allowance, "m")
     if not 0 <= width <= 0.1:
@@ -84,13 +84,13 @@ def _wear(sweep: Path, sizes: Sequence["ClothesSize"], workers: int | None) -> b
     """Simulate all sizes, compare them, and return whether all are worn."""
     from weft.plugins.garments.quality.garment_quality import VERDICTS
     from weft.show.picture.style import Style
-    from weft.sweep.bar import sweep_bar
-    from weft.sweep.contact_sheet import contact_sheet
-    from weft.sweep.executors.processes import Processes
-    from weft.sweep.file import read_sweep
-    from weft.sweep.runner import run_sweep
-    from weft.sweep.sizes import measure_sizes, write_table
-    from weft.sweep.status import SampleKind, SampleStatus
+    from weft.plugins.lab.sweep.bar import sweep_bar
+    from weft.plugins.lab.sweep.contact_sheet import contact_sheet
+    from weft.plugins.lab.sweep.executors.processes import Processes
+    from weft.plugins.lab.sweep.file import read_sweep
+    from weft.plugins.lab.sweep.runner import run_sweep
+    from weft.plugins.lab.sweep.sizes import measure_sizes, write_table
+    from weft.plugins.lab.sweep.status import SampleKind, SampleStatus
 
     out = sweep.parent
     with sweep_bar() as hooks:

@@ -1,0 +1,127 @@
+"""Measures of a finished run: a few numbers, each with a name and a unit; arrays of them and of
+parameters over samples.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from weft.base.arrays import AnyArray, Floats, Positions
+from weft.base.errors import MeshError
+from weft.base.trees import Json
+from weft.contact.exact.intersections import intersections
+from weft.run.run import Run
+from weft.run.run_folder import RunFolder
+from weft.plugins.lab.sweep.plan import Sample
+from weft.plugins.lab.sweep.status import SampleStatus
+from weft.plugins.lab.sweep.varied import quantity_of, yaml_text
+
+# Unit (empty: yes or no) and meaning of every measure.
+MEASURES = {
+    "frames": ("1", "number of the last frame"),
+    "steps": ("1", "steps taken, parts of divided ones counted"),
+    "newton": ("1", "Newton iterations of all steps"),
+    "converged": ("", "no step was divided because it did not converge"),
+    "intersections": (
+        "1",
+        "pairs of faces that intersect: most of any frame with contact, else the last",
+    ),
+    "strain_end": ("1", "greatest principal strain of a face in the last frame"),
+    "strain_p95": ("1", "95th percentile of the greatest principal strains in the last frame"),
+    "speed_end": ("m/s", "greatest speed of a point in the last frame"),
+    "kinetic_end": ("J", "kinetic energy in the last frame"),
+    "height_end": ("m", "mean height of the vertices in the last frame"),
+    "lowest_end": ("m", "height of the lowest vertex in the last frame"),
+    "highest_end": ("m", "height of the highest vertex in the last frame"),
+    "width_end": ("m", "extent along x in the last frame"),
+    "depth_end": ("m", "extent along z in the last frame"),
+    "contacts_end": ("1", "points that touch in the last frame; none: no contact"),
+    "slipped_off": (
+        "",
+        "the cloth's highest vertex lies below the top of the highest body; none: no bodies",
+    ),
+}
+
+
+def measure_run(folder: RunFolder) -> Json:
+    """Return the measures of a finished run, by the names of ``MEASURES``; None: the scene does not
+    have it.
+    """
+    run = Run(folder.path)
+    lines = run.metrics
+    last = folder.frame(len(run) - 1)
+    x = run.positions()
+    found = [int(m["intersections"]) for m in lines if "intersections" in m]
+    stretch = lines[-1]["stretch"] if lines else {"max": 1.0, "p95": 1.0}
+    low, high = x.min(axis=0), x.max(axis=0)
+    bodies = run.body_positions()
+    touching = last.get("contact_points")
+    return {
+        "frames": len(run) - 1,
+        "steps": len(lines),
+        "newton": sum(int(m["iterations"]) for m in lines),
+        "converged": _is_undivided(lines),
+        "intersections": max(found) if found else _count_intersections(run, x),
+        "strain_end": float(stretch["max"]) - 1.0,
+        "strain_p95": float(stretch["p95"]) - 1.0,
+        "speed_end": float(np.sqrt((last["v"] ** 2).sum(axis=1).max())),
+        "kinetic_end": float(lines[-1]["kinetic"]) if lines else 0.0,
+        "height_end": float(x[:, 1].mean()),
+        "lowest_end": float(low[1]),
+        "highest_end": float(high[1]),
+        "width_end": float(high[0] - low[0]),
+        "depth_end": float(high[2] - low[2]),
+        "contacts_end": None if touching is None else len(touching),
+        "slipped_off": bool(high[1] < _height_of_bodies(run, bodies)) if len(bodies) else None,
+    }
+
+
+def _is_undivided(lines: list[Json]) -> bool:
+    """Return whether every step has one line of metrics: a divided step has several."""
+    numbers = [m["step"] for m in lines]
+    return len(set(numbers)) == len(numbers)
+
+
+def _count_intersections(run: Run, x: Positions) -> int | None:
+    """Return the number of intersecting pairs of the cloth's faces; None: too many to be
+    counted.
+    """
+    try:
+        return len(intersections(x, run.faces))
+    except MeshError:
+        return None
+
+
+def _height_of_bodies(run: Run, bodies: Positions) -> float:
+    """Return the height [m] of the highest vertex of all bodies."""
+    used = np.unique(run.body_faces)
+    return float(bodies[used, 1].max())
+
+
+def parameter_values(path: str, samples: Sequence[Sample]) -> tuple[AnyArray, str]:
+    """Return a field's values in all samples, and their unit.
+
+    The values are numbers, NaN where a sample does not set the field, if all of them are numbers of
+    one unit; else texts without a unit.
+    """
+    values = [s.values.get(path) for s in samples]
+    quantities = [None if v is None else quantity_of(v) for v in values]
+    units = {q[1] for q in quantities if q is not None}
+    if len(units) != 1 or any(q is None and v is not None for q, v in zip(quantities, values)):
+        return texts("" if v is None else yaml_text(v) for v in values), ""
+    return numbers(q and q[0] for q in quantities), units.pop()
+
+
+def measure_values(samples: Sequence[SampleStatus], name: str) -> Floats:
+    """Return a measure of all samples; NaN for samples without it."""
+    return numbers(f.status.measures.get(name) for f in samples)
+
+
+def texts(values: Iterable[str]) -> AnyArray:
+    """Return texts as an array of objects."""
+    return np.array(list(values), dtype=object)
+
+
+def numbers(values: Iterable[float | None]) -> Floats:
+    """Return numbers as an array, with NaN for None."""
+    return np.array([np.nan if v is None else v for v in values], dtype=np.float64)
