@@ -327,8 +327,8 @@ IN_STEPS = [
 
 
 def public_callables():
-    for package in (weft, contact, weft.laws, weft.adjoint, weft.robotics, weft.plugins.garments.mannequin):
-        for name in package.__all__ if package is not weft.robotics else ("env", "vector_env"):
+    for package in (weft, contact, weft.laws, weft.adjoint, weft.plugins.robots.robotics, weft.plugins.garments.mannequin):
+        for name in package.__all__ if package is not weft.plugins.robots.robotics else ("env", "vector_env"):
             thing = getattr(package, name)
             if callable(thing) and thing.__module__.startswith("weft"):
                 yield f"{package.__name__}.{name}", thing

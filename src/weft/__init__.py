@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from weft import integrators as integrators
     from weft import jax as jax
     from weft import laws as laws
-    from weft import robotics as robotics
+    from weft.plugins.robots import robotics as robotics
     from weft import torch as torch
     from weft.adjoint.adjoint import Adjoint as Adjoint
     from weft.adjoint.parameters import Parameter as Parameter
@@ -94,9 +94,9 @@ if TYPE_CHECKING:
     from weft.solve.linear.solver import Stop as Stop
     from weft.solve.newton.psd import Psd as Psd
     from weft.adjoint.differences import check_derivatives as check_derivatives
-    from weft.worlds.batch import Batch as Batch
-    from weft.worlds.batch import batch as batch
-    from weft.worlds.world import Hold as Hold
+    from weft.plugins.robots.batch.batch import Batch as Batch
+    from weft.plugins.robots.batch.batch import batch as batch
+    from weft.plugins.robots.batch.world import Hold as Hold
 
 _HOME = {
     "Adjoint": "weft.adjoint.adjoint",
@@ -106,7 +106,7 @@ _HOME = {
     "AttachToBody": "weft.cloth.attachments.to_body",
     "BackwardEuler": "weft.integrators.backward_euler",
     "BaraffWitkin1998": "weft.integrators.baraff_witkin_1998",
-    "Batch": "weft.worlds.batch",
+    "Batch": "weft.plugins.robots.batch.batch",
     "Bdf2": "weft.integrators.bdf2",
     "BucklingForm": "weft.energies.elastic.buckling_bending",
     "Change": "weft.scene.changes",
@@ -123,7 +123,7 @@ _HOME = {
     "Gusts": "weft.energies.air.gusts",
     "Hand": "weft.energies.springs.hand",
     "Held": "weft.energies.springs.release",
-    "Hold": "weft.worlds.world",
+    "Hold": "weft.plugins.robots.batch.world",
     "Keyframe": "weft.bodies.motion.pins",
     "Keys": "weft.base.keyframes",
     "Mannequin": "weft.plugins.garments.mannequin.figure",
@@ -156,7 +156,7 @@ _HOME = {
     "Wind": "weft.energies.air.wind",
     "WindGrid": "weft.energies.air.wind_grid",
     "as_splines": "weft.cloth.create",
-    "batch": "weft.worlds.batch",
+    "batch": "weft.plugins.robots.batch.batch",
     "check_derivatives": "weft.adjoint.differences",
     "condition_energies": "weft.energies.elastic.condition",
     "join": "weft.cloth.create",
@@ -179,7 +179,7 @@ _MODULES = {
     "integrators": "weft.integrators",
     "jax": "weft.jax",
     "laws": "weft.laws",
-    "robotics": "weft.robotics",
+    "robotics": "weft.plugins.robots.robotics",
     "torch": "weft.torch",
 }
 __all__ = [*_MODULES, *_HOME]

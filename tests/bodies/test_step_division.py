@@ -6,7 +6,7 @@ import pytest
 from tests.refusals import refused
 from weft.base.errors import SimulationError
 from weft.base.keyframes import Keys
-from weft.bodies.arms.arm import Arm, ArmJoint, ArmLink
+from weft.plugins.robots.arms.arm import Arm, ArmJoint, ArmLink
 from weft.bodies.body import Body
 from weft.bodies.motion.pins import Keyframe, Path
 from weft.bodies.motion.point_sequence import BodyFrames

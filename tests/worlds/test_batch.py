@@ -11,8 +11,8 @@ from tests.worlds.scenes import alone, blown, hanging, landing, lifted, on_spher
 from weft import kernel
 from weft.base.errors import SceneError, SimulationError
 from weft.contact import sphere
-from weft.worlds.group import WorldGroup
-from weft.worlds.group_terms import JoinedTerm
+from weft.plugins.robots.batch.group import WorldGroup
+from weft.plugins.robots.batch.group_terms import JoinedTerm
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from weft.adjoint.recorded_run import RecordedRun
 from weft.adjoint.reverse_step import ReverseStep
 from weft.base.arrays import Floats, Positions
 from weft.base.differences import slope_at_zero
-from weft.bodies.arms.arm import Arm
+from weft.plugins.robots.arms.arm import Arm
 from weft.bodies.body import Body
 from weft.energies.state import StateDerivatives
 from weft.run.scene_interface import Simulated

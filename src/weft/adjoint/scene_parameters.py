@@ -21,7 +21,7 @@ from weft.adjoint.rest import RestDerivative
 from weft.base.arrays import Floats
 from weft.base.errors import SceneError
 from weft.base.keyframes import Keys
-from weft.bodies.arms.arm import Arm
+from weft.plugins.robots.arms.arm import Arm
 from weft.bodies.body import Body, arms_of, on_arms
 from weft.bodies.motion.pins import Keyframe, Path
 from weft.cloth.attachments.build import name_of

@@ -12,7 +12,7 @@ from weft.base.arrays import Angles, Bools, Faces, Floats, Point, Positions
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import ROOM, Size, setting
-from weft.bodies.arms.arm import Arm, ArmLink
+from weft.plugins.robots.arms.arm import Arm, ArmLink
 from weft.plugins.garments.bodies.landmarks import Landmarks, Stated, find_landmarks
 from weft.bodies.motion.pins import Path, Pin
 from weft.bodies.motion.point_sequence import BodyFrames

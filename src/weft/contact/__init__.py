@@ -28,7 +28,7 @@ step leaves to the next, and ``contact_forces`` evaluates forces for pictures. B
 ``weft.bodies``; their public names are offered here, too.
 """
 
-from weft.bodies.arms.read_arm import load_arm
+from weft.plugins.robots.arms.read_arm import load_arm
 from weft.bodies.body import Body
 from weft.bodies.joints.settings import Joint
 from weft.bodies.motion.animated_files import load_animated, load_cached

@@ -19,7 +19,7 @@ from weft.base.arrays import Bools, Floats, Ints, Positions
 from weft.base.errors import SceneError, StartError, point_text
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, ROOM, Accepts, documented, setting
-from weft.bodies.arms.arm import Arm
+from weft.plugins.robots.arms.arm import Arm
 from weft.bodies.body import Body, join_faces, join_positions, on_arms
 from weft.bodies.rigid.rigid_bodies import NONE, RigidBodies, all_vertices
 from weft.contact.assembly.embedding import ContactEmbedding, WeightedEmbedding

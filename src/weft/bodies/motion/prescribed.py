@@ -13,7 +13,7 @@ import numpy as np
 
 from weft.base.arrays import Floats, Positions
 from weft.base.keyframes import Keys, as_keys
-from weft.bodies.arms.arm import Arm, ArmLink, place_in
+from weft.plugins.robots.arms.arm import Arm, ArmLink, place_in
 from weft.bodies.body import Body, arms_of
 from weft.bodies.motion.pins import Path
 from weft.bodies.motion.step_division import MOST_TURN, KinematicMotion

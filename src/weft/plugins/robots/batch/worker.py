@@ -1,4 +1,4 @@
-"""``python -m weft.worlds.worker``: a process with some worlds of a batch (``worker_processes``).
+"""``python -m weft.plugins.robots.batch.worker``: a process with some worlds of a batch (``worker_processes``).
 
 Orders are pickles on standard input: first the scenes, then what is to be done with them. Answers
 are pickles on what was standard output: None for every frame that is done; at the end a tuple of
@@ -18,8 +18,8 @@ from weft.base.arrays import ArrayArgument, Floats
 from weft.base.errors import WeftError
 from weft.base.trees import Json
 from weft.run.scene_interface import SceneLike
-from weft.worlds.batch import Batch
-from weft.worlds.world import Hold
+from weft.plugins.robots.batch.batch import Batch
+from weft.plugins.robots.batch.world import Hold
 
 SEEN = ("place", "parts", "shift", "gripped")  # attributes of a world that are sent back
 

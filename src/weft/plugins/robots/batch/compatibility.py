@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from weft.solve.sparse.block_csr import BlockPattern
-from weft.worlds.world import World
+from weft.plugins.robots.batch.world import World
 
 
 def kinds(worlds: Sequence[World]) -> list[list[World]]:

@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 
 from weft.base.arrays import Floats, Ints, Positions
-from weft.worlds.world import Hold
+from weft.plugins.robots.batch.world import Hold
 
 REACH = 0.03  # [m] distance from a gripper within which cloth is gripped
 FASTEST = 0.02  # [m] largest displacement along each axis in a step

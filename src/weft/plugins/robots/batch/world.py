@@ -12,7 +12,7 @@ from weft.base.arrays import Floats, Point, Positions, VertexIds
 from weft.base.errors import SceneError, SimulationError
 from weft.base.keyframes import Keys
 from weft.base.runtime_types import checked
-from weft.bodies.arms.arm import Arm, ArmJoint
+from weft.plugins.robots.arms.arm import Arm, ArmJoint
 from weft.bodies.body import arms_of
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.energies.state import State

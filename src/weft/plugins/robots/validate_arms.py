@@ -13,8 +13,8 @@ from weft.adjoint.joint_derivative import JointDerivative
 from weft.adjoint.losses import Mean
 from weft.base.arrays import Floats
 from weft.base.keyframes import Keys
-from weft.bodies.arms.arm import Arm, ArmJoint
-from weft.bodies.arms.read_arm import link_body
+from weft.plugins.robots.arms.arm import Arm, ArmJoint
+from weft.plugins.robots.arms.read_arm import link_body
 from weft.bodies.body import arms_of
 from weft.bodies.shapes.primitives import box
 from weft.cloth.create import sheet

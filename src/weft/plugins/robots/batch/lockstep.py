@@ -27,8 +27,8 @@ from weft.solve.linear.solver import PreparedSolver
 from weft.solve.newton.minimize import Minimum, Request, RequestGenerator, Search
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr
-from weft.worlds.group import WorldGroup
-from weft.worlds.world import World
+from weft.plugins.robots.batch.group import WorldGroup
+from weft.plugins.robots.batch.world import World
 
 
 class WorldProblem:

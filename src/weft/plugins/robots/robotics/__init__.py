@@ -14,11 +14,11 @@ from weft.base.errors import WeftError
 from weft.base.runtime_types import checked
 from weft.base.trees import YamlMapping
 from weft.io.extra import optional
-from weft.show.picture.camera_sensor import CameraSensor
+from weft.plugins.robots.cameras.camera_sensor import CameraSensor
 
 if TYPE_CHECKING:
-    from weft.robotics.cloth_env import ClothEnv
-    from weft.robotics.cloth_vector_env import ClothVectorEnv
+    from weft.plugins.robots.robotics.cloth_env import ClothEnv
+    from weft.plugins.robots.robotics.cloth_vector_env import ClothVectorEnv
 
 
 @checked(WeftError)
@@ -55,8 +55,8 @@ def env(
         WeftError: no such task, field or value, or Gymnasium is not installed.
     """
     optional("gymnasium", "gym", "environments", WeftError)
-    from weft.robotics.cloth_env import ClothEnv
-    from weft.robotics.rig import EnvSettings
+    from weft.plugins.robots.robotics.cloth_env import ClothEnv
+    from weft.plugins.robots.robotics.rig import EnvSettings
 
     settings = EnvSettings(
         task=task,
@@ -94,8 +94,8 @@ def vector_env(
         WeftError: as ``env``, or fewer than one environment.
     """
     optional("gymnasium", "gym", "environments", WeftError)
-    from weft.robotics.cloth_vector_env import ClothVectorEnv
-    from weft.robotics.rig import EnvSettings
+    from weft.plugins.robots.robotics.cloth_vector_env import ClothVectorEnv
+    from weft.plugins.robots.robotics.rig import EnvSettings
 
     settings = EnvSettings(
         task=task,

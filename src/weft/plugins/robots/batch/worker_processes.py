@@ -21,10 +21,10 @@ from weft.base.arrays import Floats, Positions
 from weft.base.errors import SceneError, SimulationError
 from weft.base.machine import LIBRARY_THREADS
 from weft.base.trees import YamlMapping
-from weft.worlds.world import Hold, World
+from weft.plugins.robots.batch.world import Hold, World
 
 if TYPE_CHECKING:
-    from weft.worlds.worker import Answer
+    from weft.plugins.robots.batch.worker import Answer
 
 WARM_UP = ("warm",)  # sent to process 0 first, so that only one process compiles kernels
 
@@ -213,7 +213,7 @@ def _pickle_batch(worlds: Sequence[World], fps: float, together: int) -> bytes:
 
 def _start_process() -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
-        [sys.executable, "-m", "weft.worlds.worker"],
+        [sys.executable, "-m", "weft.plugins.robots.batch.worker"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env={**os.environ, **dict.fromkeys(LIBRARY_THREADS, "1")},

@@ -16,7 +16,7 @@ from weft.base.keyframes import Keys
 from weft.base.runtime_types import checked
 from weft.base.settings import Size
 from weft.base.units import to_si
-from weft.bodies.arms.arm import Arm, ArmJoint, ArmLink, frame
+from weft.plugins.robots.arms.arm import Arm, ArmJoint, ArmLink, frame
 from weft.bodies.body import Body, join_faces, join_positions
 from weft.bodies.joints.motors import Drive
 from weft.bodies.joints.settings import Joint

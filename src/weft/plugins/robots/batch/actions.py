@@ -7,7 +7,7 @@ import numpy as np
 
 from weft.base.arrays import ArrayArgument, Floats, Positions
 from weft.base.errors import SceneError
-from weft.worlds.world import Hold, World
+from weft.plugins.robots.batch.world import Hold, World
 
 
 def check_world(world: int, count: int) -> int:

@@ -21,12 +21,12 @@ from weft.integrators.base import StepReport
 from weft.run.scene_interface import SceneLike, check_unchanged
 from weft.run.simulation import MOST_FRAMES
 from weft.solve.linear.batched_cholesky import SymbolicCholesky
-from weft.worlds.actions import check_holds, check_moves, check_start, check_targets, check_world
-from weft.worlds.compatibility import kinds
-from weft.worlds.group import WorldGroup
-from weft.worlds.lockstep import WorldAlone, step_all
-from weft.worlds.worker_processes import WorkerProcesses
-from weft.worlds.world import Hold, World
+from weft.plugins.robots.batch.actions import check_holds, check_moves, check_start, check_targets, check_world
+from weft.plugins.robots.batch.compatibility import kinds
+from weft.plugins.robots.batch.group import WorldGroup
+from weft.plugins.robots.batch.lockstep import WorldAlone, step_all
+from weft.plugins.robots.batch.worker_processes import WorkerProcesses
+from weft.plugins.robots.batch.world import Hold, World
 
 TOGETHER = 8  # worlds of a group; the arrays of so many fit into the caches (docs/batch.md)
 
@@ -278,7 +278,7 @@ class Batch:
         if not 0 <= frames <= MOST_FRAMES:
             raise SceneError("frames", got=frames, expected=f"from 0 to {MOST_FRAMES}")
         if out is not None:
-            from weft.worlds.folders import check_at_start, write_worlds
+            from weft.plugins.robots.batch.folders import check_at_start, write_worlds
 
             check_at_start(self.worlds)
             if self.crew is None:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from weft.base.errors import SceneError
 from weft.run.run_folder import RunFolder
 from weft.run.simulation import Loop
-from weft.worlds.world import World
+from weft.plugins.robots.batch.world import World
 
 if TYPE_CHECKING:
-    from weft.worlds.batch import Batch
+    from weft.plugins.robots.batch.batch import Batch
 
 
 def check_at_start(worlds: Sequence[World]) -> None:

@@ -26,10 +26,10 @@ from weft.solve.linear.batched_cholesky import SymbolicCholesky
 from weft.solve.linear.solver import LinearSolver
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern, close
-from weft.worlds.batched_solver import GroupLanes
-from weft.worlds.group_contact import GroupContact
-from weft.worlds.group_terms import GroupTerm, JoinedTerm, SeparateTerms
-from weft.worlds.world import World
+from weft.plugins.robots.batch.batched_solver import GroupLanes
+from weft.plugins.robots.batch.group_contact import GroupContact
+from weft.plugins.robots.batch.group_terms import GroupTerm, JoinedTerm, SeparateTerms
+from weft.plugins.robots.batch.world import World
 
 
 class WorldGroup:
@@ -193,7 +193,7 @@ class WorldGroup:
         return found
 
 
-@wp.kernel(module=wp.get_module("weft.worlds"))
+@wp.kernel(module=wp.get_module("weft.plugins.robots.batch"))
 def clear(o: int, g: Vec3Array):
     """Set g to zero."""
     g[o + wp.tid()] = vec3(wp.float64(0.0))
