@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.io.film_assets import CUBE
-from weft.discretization.catmull_clark import INFINITE, cage
+from weft.plugins.film.catmull_clark import INFINITE, cage
 
 pytestmark = pytest.mark.quick
 

@@ -15,7 +15,7 @@ from tests.cli.test_cli import run  # noqa: F401 (fixtures)
 from tests.refusals import refused
 from weft.base.errors import MeshError, SceneError
 from weft.io import read_mesh
-from weft.io.formats.gltf_scene import gltf_contents, gltf_moving
+from weft.plugins.film.gltf.gltf_scene import gltf_contents, gltf_moving
 from weft.scene.build import load_scene
 
 pytestmark = pytest.mark.quick

@@ -16,7 +16,7 @@ from weft.discretization.correspondence import find_mismatch
 from weft.discretization.mesh import grid
 from weft.energies.state import State
 from weft.io.obj import write_obj
-from weft.scene.asset_cloths import asset_cloths
+from weft.plugins.film.assets.asset_cloths import asset_cloths
 
 pytestmark = pytest.mark.quick
 

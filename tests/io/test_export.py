@@ -134,7 +134,7 @@ def test_gltf(made, tmp_path, suffix):
 
 
 def test_gltf_of_many_frames_is_thinned_and_says_so(tmp_path):
-    from weft.io.formats.gltf import MOST_TARGETS
+    from weft.plugins.film.gltf.gltf import MOST_TARGETS
 
     path = tmp_path / "a.glb"
     (note,) = write_animation(path, waving(100, 4))

@@ -13,7 +13,7 @@ from weft.cloth.create import as_splines, join, with_regions
 from weft.cloth.regions import assign_vertices, fabric_regions
 from weft.discretization.mesh import grid
 from weft.fabric.fabric import fabric
-from weft.io.formats.usd_read import usd_contents
+from weft.plugins.film.usd.usd_read import usd_contents
 from weft.scene.build import load_scene
 from weft.scene.check import check
 from weft.scene.regions import pieces_of

@@ -182,7 +182,7 @@ def _export_onto(
 ) -> None:
     """Write the meshes of an asset as the cloths of a run move them."""
     from weft.io import write_over
-    from weft.scene.asset_cloths import asset_cloths
+    from weft.plugins.film.assets.asset_cloths import asset_cloths
 
     cloths, begin = asset_cloths(run, asset, prims)
     if "#" in out.name:

@@ -10,7 +10,7 @@ from weft.base.arrays import CornerUv, Floats
 from weft.base.errors import MeshError, error_text
 from weft.discretization.mesh import TriangleMesh, mean_at_vertices
 from weft.io.archive import Broken
-from weft.io.formats.usd_tiles import tile_coordinates
+from weft.plugins.film.usd.usd_tiles import tile_coordinates
 from weft.io.images import open_image
 
 

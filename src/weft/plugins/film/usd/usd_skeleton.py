@@ -11,7 +11,7 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.io.animation import Convention, SkinnedMotion, SurfaceTopology
-from weft.io.formats.usd import ROOT, MeshTrack, define_mesh, new_stage, save_stage
+from weft.plugins.film.usd.usd import ROOT, MeshTrack, define_mesh, new_stage, save_stage
 
 
 def write_skinned(path: Path, motion: SkinnedMotion) -> None:

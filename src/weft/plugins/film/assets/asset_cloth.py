@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from weft.base.arrays import Floats, Positions, Velocities
-from weft.discretization.surface_embedding import SurfaceEmbedding
+from weft.plugins.film.surface_embedding import SurfaceEmbedding
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,12 +18,12 @@ from numpy.typing import ArrayLike
 
 from weft.base.arrays import AnyArray, CornerUv, Floats, Ints, Positions
 from weft.base.errors import MeshError
-from weft.discretization.catmull_clark import INFINITE, Subdivision, cage
+from weft.plugins.film.catmull_clark import INFINITE, Subdivision, cage
 from weft.discretization.mesh import mean_at_vertices
 from weft.io.animation import turn_y_up
-from weft.io.formats.usd_materials import MATERIAL_UV
-from weft.io.formats.usd_open import is_below, open_stage
-from weft.io.formats.usd_stage import (
+from weft.plugins.film.usd.usd_materials import MATERIAL_UV
+from weft.plugins.film.usd.usd_open import is_below, open_stage
+from weft.plugins.film.usd.usd_stage import (
     Placed,
     count_left_out,
     everything,

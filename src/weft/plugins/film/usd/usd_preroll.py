@@ -12,7 +12,7 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.errors import MeshError
-from weft.io.formats.usd_stage import everything
+from weft.plugins.film.usd.usd_stage import everything
 
 if TYPE_CHECKING:
     from pxr import Usd, UsdSkel

@@ -23,7 +23,7 @@ from weft.discretization.polygon import triangle_sides
 from weft.discretization.vertex_normals import VertexNormals
 from weft.io.animation import Animation, AnimationFrame, SurfaceTopology
 from weft.io.files import write_file
-from weft.io.formats.gltf_read import BIN, JSON, MAGIC
+from weft.plugins.film.gltf.gltf_read import BIN, JSON, MAGIC
 from weft.io.part_appearance import GRAY, PANELS, PartAppearance, linear_color
 
 MOST_TARGETS = 64

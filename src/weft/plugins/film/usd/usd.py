@@ -19,8 +19,8 @@ from weft.base.errors import RunError
 from weft.io.animation import Animation, AnimationFrame, Convention, SurfaceTopology, distinct
 from weft.io.extra import optional
 from weft.io.files import atomic_path
-from weft.io.formats.usd_materials import MATERIAL_UV, Materials
-from weft.io.formats.usd_tiles import save_tiles
+from weft.plugins.film.usd.usd_materials import MATERIAL_UV, Materials
+from weft.plugins.film.usd.usd_tiles import save_tiles
 
 if TYPE_CHECKING:
     from pxr import Usd, UsdGeom
