@@ -17,13 +17,13 @@ import numpy as np
 
 from benchmarks.measure import BenchMeasure, at_least, info
 from benchmarks.sweep import SCENE, SWEEP, timed
-from weft.plugins.robots import robotics
 from weft.base.machine import cores
-from weft.scene.build import load_scene
-from weft.scene.scene import Scene
 from weft.plugins.lab.sweep.file import read_sweep
 from weft.plugins.lab.sweep.folder import prepare
+from weft.plugins.robots import robotics
 from weft.plugins.robots.batch.batch import Batch
+from weft.scene.build import load_scene
+from weft.scene.scene import Scene
 
 SAMPLES = 16
 ROUNDS = 3

@@ -15,8 +15,8 @@ from tests.refusals import refused
 from weft.adjoint.adjoint import Adjoint
 from weft.base.errors import FabricError, SceneError, WeftError
 from weft.fabric.fabric import fabric
-from weft.plugins.lab.laboratory.loop import bending_loop
 from weft.laws import DataDriven
+from weft.plugins.lab.laboratory.loop import bending_loop
 from weft.scene.build import load_scene
 
 TABLES = {

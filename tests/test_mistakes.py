@@ -15,8 +15,8 @@ import weft
 import weft.contact as contact
 from tests.refusals import refused
 from weft.base.runtime_types import is_checked
-from weft.plugins.garments.patterns import read_pattern
 from weft.plugins.garments.mannequin import mannequin
+from weft.plugins.garments.patterns import read_pattern
 
 CLOTH = weft.sheet(5, 5, 0.2, 0.2)
 SCENE = weft.Scene(CLOTH, pins=[weft.Pin([0, 4])])
@@ -327,8 +327,19 @@ IN_STEPS = [
 
 
 def public_callables():
-    for package in (weft, contact, weft.laws, weft.adjoint, weft.plugins.robots.robotics, weft.plugins.garments.mannequin):
-        for name in package.__all__ if package is not weft.plugins.robots.robotics else ("env", "vector_env"):
+    for package in (
+        weft,
+        contact,
+        weft.laws,
+        weft.adjoint,
+        weft.plugins.robots.robotics,
+        weft.plugins.garments.mannequin,
+    ):
+        for name in (
+            package.__all__
+            if package is not weft.plugins.robots.robotics
+            else ("env", "vector_env")
+        ):
             thing = getattr(package, name)
             if callable(thing) and thing.__module__.startswith("weft"):
                 yield f"{package.__name__}.{name}", thing

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from weft import integrators as integrators
     from weft import jax as jax
     from weft import laws as laws
-    from weft.plugins.robots import robotics as robotics
     from weft import torch as torch
     from weft.adjoint.adjoint import Adjoint as Adjoint
+    from weft.adjoint.differences import check_derivatives as check_derivatives
     from weft.adjoint.parameters import Parameter as Parameter
     from weft.base import errors as errors
     from weft.base.errors import WeftError as WeftError
@@ -83,6 +83,10 @@ if TYPE_CHECKING:
     from weft.integrators.semi_implicit_bdf2 import SemiImplicitSettings as SemiImplicitSettings
     from weft.live.play_view import play as play
     from weft.plugins.garments.mannequin.figure import Mannequin as Mannequin
+    from weft.plugins.robots import robotics as robotics
+    from weft.plugins.robots.batch.batch import Batch as Batch
+    from weft.plugins.robots.batch.batch import batch as batch
+    from weft.plugins.robots.batch.world import Hold as Hold
     from weft.run.run import Run as Run
     from weft.scene.changes import Change as Change
     from weft.scene.recorded_scene import scene_of as scene_of
@@ -93,10 +97,6 @@ if TYPE_CHECKING:
     from weft.solve.linear.solver import Outcome as Outcome
     from weft.solve.linear.solver import Stop as Stop
     from weft.solve.newton.psd import Psd as Psd
-    from weft.adjoint.differences import check_derivatives as check_derivatives
-    from weft.plugins.robots.batch.batch import Batch as Batch
-    from weft.plugins.robots.batch.batch import batch as batch
-    from weft.plugins.robots.batch.world import Hold as Hold
 
 _HOME = {
     "Adjoint": "weft.adjoint.adjoint",

@@ -15,10 +15,10 @@ from weft.cloth.regions import Region
 from weft.energies.seams.sewing import Sewing
 from weft.energies.state import State
 from weft.fabric.fabric import fabric
-from weft.plugins.garments.patterns.cutting import cut as cut_garment
-from weft.plugins.garments.patterns.yaml_pattern import parse_yaml_pattern
 from weft.integrators.potential import Potential
 from weft.kernel import vec3
+from weft.plugins.garments.patterns.cutting import cut as cut_garment
+from weft.plugins.garments.patterns.yaml_pattern import parse_yaml_pattern
 from weft.plugins.garments.scene.outfit import Outfit
 
 

@@ -16,9 +16,9 @@ from weft.contact import box, capsule
 from weft.discretization.polygon import arc_lengths
 from weft.energies.springs.point_springs import PointSprings
 from weft.integrators.quasi_static import QuasiStaticSettings
+from weft.plugins.lab.validate.rigid import rigid_body
 from weft.scene.build import load_scene
 from weft.solve.newton.psd import Psd
-from weft.plugins.lab.validate.rigid import rigid_body
 
 POLE = [(-0.2, 0.03, 0.0), (0.01, 0.03, 0.0), (0.2, 0.03, 0.0)]
 DOWN = np.array([0.0, -9.81, 0.0])

@@ -8,12 +8,12 @@ from typer.testing import CliRunner
 
 from weft.base.errors import PatternError
 from weft.base.yaml_lines import read_yaml
-from weft.plugins.garments.bodies.body_measures import TABLE, levels_of, measures_by_name, read_body
 from weft.cli.commands import app
-from weft.plugins.garments.patterns.formats import read_pattern
+from weft.plugins.garments.bodies.body_measures import TABLE, levels_of, measures_by_name, read_body
 from weft.plugins.garments.mannequin import mannequin
 from weft.plugins.garments.mannequin.joints import Levels
 from weft.plugins.garments.mannequin.measures import LENGTHS, measures_of
+from weft.plugins.garments.patterns.formats import read_pattern
 
 # As of a body file of GarmentCode: centimeters and degrees.
 FILE = """body:

@@ -6,12 +6,12 @@ from scipy.spatial.transform import Rotation
 from typer.testing import CliRunner
 
 from weft.base.errors import MeshError
-from weft.plugins.garments.bodies.landmarks import UP, find_landmarks
-from weft.plugins.garments.bodies.sections import cut_loop, tape_length
-from weft.plugins.garments.bodies.sizes import size_of
 from weft.cli.commands import app
 from weft.contact import load_body
 from weft.io import write_mesh
+from weft.plugins.garments.bodies.landmarks import UP, find_landmarks
+from weft.plugins.garments.bodies.sections import cut_loop, tape_length
+from weft.plugins.garments.bodies.sizes import size_of
 from weft.plugins.garments.mannequin import mannequin
 from weft.plugins.garments.mannequin.joints import NUMBER
 from weft.scene.build import load_scene

@@ -8,14 +8,14 @@ import pytest
 from typer.testing import CliRunner
 
 from weft.base.errors import SweepError
-from weft.plugins.garments.bodies.sizes import sizes_between
 from weft.cli import main as cli
 from weft.cli.commands import app
+from weft.plugins.garments.bodies.sizes import sizes_between
 from weft.plugins.garments.patterns import read_pattern
-from weft.scene.file import read_source, validate
 from weft.plugins.lab.sweep.file import read_sweep
 from weft.plugins.lab.sweep.plan import plan_of
 from weft.plugins.lab.sweep.sizes import write_size_sweep
+from weft.scene.file import read_source, validate
 
 pytest.importorskip("shapely", reason="pip install 'weft[garments]'")
 ROOT = Path(__file__).parents[2]

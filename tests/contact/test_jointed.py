@@ -23,12 +23,12 @@ from weft.energies.springs.joint_springs import Guides
 from weft.energies.springs.point_springs import PointSprings
 from weft.integrators.bdf2 import Bdf2
 from weft.kernel import vec3
+from weft.plugins.lab.validate.jointed import double
+from weft.plugins.lab.validate.rigid import RigidScene, rigid_body
 from weft.run.plausibility import about_joints
 from weft.scene.build import load_scene
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
-from weft.plugins.lab.validate.jointed import double
-from weft.plugins.lab.validate.rigid import RigidScene, rigid_body
 
 FIRM = ("ball", "hinge", "slider", "fixed_rotation", "weld")
 AXIS = np.array([1.0, 2.0, 0.5]) / np.linalg.norm([1.0, 2.0, 0.5])

@@ -14,9 +14,9 @@ from weft.bodies.rigid.affine_body import AffineBody
 from weft.bodies.rigid.mass_properties import mass_properties
 from weft.contact import Body, Joint, Rigid, box, capsule, plane, plate, ring, sphere
 from weft.integrators.bdf2 import Bdf2
+from weft.plugins.lab.validate.rigid import RigidScene, rigid_body, slide, top
 from weft.scene.build import load_scene
 from weft.scene.check import check
-from weft.plugins.lab.validate.rigid import RigidScene, rigid_body, slide, top
 
 CLOTH = weft.sheet(5, 5, 0.3, 0.3)
 AWAY = CLOTH.move((3.0, 0.0, 0.0))

@@ -8,10 +8,10 @@ from tests.refusals import refused
 from weft.base.errors import MeshError, SceneError
 from weft.contact.exact.intersections import intersections
 from weft.discretization.rod import RIGID, SIDES
-from weft.scene.build import load_scene
-from weft.scene.elastic import elastic_energies
 from weft.plugins.lab.validate.elastica import DROPS
 from weft.plugins.lab.validate.rods import TORQUE, buckling_torque, drop, turn_evenly
+from weft.scene.build import load_scene
+from weft.scene.elastic import elastic_energies
 
 NUMBERS = {"diameter": "8 mm", "mass": "40 g/m", "stretch": "2 kN", "bending": 0.05}
 LINE = [[0, 0, 0], [1, 0, 0]]

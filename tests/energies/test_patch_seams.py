@@ -17,11 +17,11 @@ from weft.energies.seams.sewing import Sewing
 from weft.energies.springs.bonds import Bonds
 from weft.energies.state import State
 from weft.fabric.fabric import fabric
+from weft.integrators.model import Model
+from weft.kernel import vec3
 from weft.plugins.garments.patterns.cutting import cut
 from weft.plugins.garments.patterns.spline_panels import FEWEST, fit_patches
 from weft.plugins.garments.patterns.yaml_pattern import parse_yaml_pattern
-from weft.integrators.model import Model
-from weft.kernel import vec3
 from weft.plugins.garments.scene.outfit import Outfit
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern

@@ -19,10 +19,10 @@ from weft.integrators.model import Model
 from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2
 from weft.kernel import vec3
 from weft.laws import BaraffWitkin, Psd
+from weft.plugins.lab.validate.pillow import pillow
 from weft.solve.linear.direct import Splu
 from weft.solve.linear.low_rank import LowRankUpdate, solve_updated
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
-from weft.plugins.lab.validate.pillow import pillow
 
 pytestmark = pytest.mark.quick
 

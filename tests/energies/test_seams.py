@@ -20,9 +20,9 @@ from weft.energies.seams.sewing import SeamPanels, SeamRows, Sewing
 from weft.energies.springs.bonds import Bonds
 from weft.energies.state import State
 from weft.fabric.fabric import fabric
-from weft.plugins.garments.patterns.garment import representatives
 from weft.integrators.base import StepSettings
 from weft.integrators.model import Model
+from weft.plugins.garments.patterns.garment import representatives
 from weft.scene.scene import Scene
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern

@@ -15,6 +15,7 @@ from tests.fitting.make_photograph import ASIDE, HEIGHT, MESH, NAME, PATH, SEED,
 from tests.refusals import refused
 from weft.base.errors import FabricError
 from weft.fabric.fabric import fabric
+from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.plugins.lab.fitting.drape import DrapeSettings, build_drape
 from weft.plugins.lab.fitting.drape_equilibrium import (
     FIELDS,
@@ -30,7 +31,6 @@ from weft.plugins.lab.fitting.outline import RadialOutline
 from weft.plugins.lab.fitting.photograph import measure_outline
 from weft.plugins.lab.fitting.picture import segment_cloth
 from weft.plugins.lab.fitting.report import write_report
-from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.plugins.lab.laboratory.cusick import cusick
 from weft.plugins.lab.laboratory.shadow import ray_angles, shadow
 

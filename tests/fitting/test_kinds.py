@@ -8,6 +8,7 @@ import pytest
 from tests.fitting.differences import difference_jacobian
 from weft.base.curve import Curve
 from weft.fabric.fabric import fabric
+from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.plugins.lab.fitting.cantilever import CantileverTest
 from weft.plugins.lab.fitting.drape import CusickTest
 from weft.plugins.lab.fitting.drape_equilibrium import DrapeContinuation, DrapeTester
@@ -15,7 +16,6 @@ from weft.plugins.lab.fitting.measurement import Measurement, scale_field
 from weft.plugins.lab.fitting.slopes import SlopeData, modulus_ratio, per_stiffness
 from weft.plugins.lab.fitting.tensile import TensileTest, strip_force
 from weft.plugins.lab.fitting.value import Value
-from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.plugins.lab.laboratory.cantilever import cantilever
 from weft.plugins.lab.laboratory.shear import shear
 from weft.plugins.lab.laboratory.tensile import tensile

@@ -20,7 +20,12 @@ from weft.plugins.lab.fitting.outline import (
     RadialOutline,
     radial_outline,
 )
-from weft.plugins.lab.fitting.photograph import check_polygon, detect_disk, measure_outline, read_polygon
+from weft.plugins.lab.fitting.photograph import (
+    check_polygon,
+    detect_disk,
+    measure_outline,
+    read_polygon,
+)
 from weft.plugins.lab.fitting.picture import otsu, segment_cloth
 from weft.plugins.lab.laboratory.cusick import DISK, SPECIMEN
 from weft.plugins.lab.laboratory.shadow import ray_angles

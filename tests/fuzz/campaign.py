@@ -29,9 +29,8 @@ from tests.fuzz.mutations import TEXTS, changed_bytes, changed_tree
 from weft.base import machine
 from weft.base.errors import WeftError
 from weft.cloth import create as sources
-from weft.discretization import mesh
+from weft.discretization import mesh, triangulate
 from weft.discretization.mesh import grid
-from weft.discretization import triangulate
 from weft.io import archive, read_mesh, read_surface, surface
 from weft.io.ply import write_ply
 from weft.run.run_folder import RunFolder

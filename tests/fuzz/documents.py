@@ -7,12 +7,12 @@ from tests.fuzz import scenes
 from tests.fuzz.mutations import changed_bytes, changed_tree
 from tests.garment.dxf_writer import block, drawing, polyline, text
 from weft.base.schema.block import block_of
-from weft.plugins.lab.fitting.file import FitFileSettings, read_fit
 from weft.plugins.garments.patterns.check import examine_pattern
 from weft.plugins.garments.patterns.formats import read_pattern
-from weft.scene.build import load_scene
+from weft.plugins.lab.fitting.file import FitFileSettings, read_fit
 from weft.plugins.lab.sweep.file import SweepSettings, read_sweep
 from weft.plugins.lab.sweep.runner import plan_sweep
+from weft.scene.build import load_scene
 
 ROOT = Path(__file__).parents[2]
 DRAWINGS = ROOT / "tests/garment/files"

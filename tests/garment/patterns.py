@@ -2,7 +2,15 @@
 
 import numpy as np
 
-from weft.plugins.garments.patterns.pattern import BorderCurve, Edge, Panel, Pattern, Placement, Seam, SeamSide
+from weft.plugins.garments.patterns.pattern import (
+    BorderCurve,
+    Edge,
+    Panel,
+    Pattern,
+    Placement,
+    Seam,
+    SeamSide,
+)
 
 
 def rectangle(width, height):

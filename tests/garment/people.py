@@ -4,8 +4,8 @@ import numpy as np
 
 from weft.bodies.body import Body
 from weft.contact import intersections
-from weft.plugins.garments.patterns.cutting import cut
 from weft.plugins.garments.mannequin import mannequin
+from weft.plugins.garments.patterns.cutting import cut
 
 
 def person(figure, **measures):

@@ -9,6 +9,7 @@ from tests.garment.patterns import disc, edges, panel, pillow, rectangle, seam, 
 from tests.refusals import refused
 from weft.base.errors import MeshError, PatternProblems
 from weft.discretization.polygon import signed_area
+from weft.discretization.triangulate import triangulate_piece
 from weft.plugins.garments.patterns.check import check_pattern
 from weft.plugins.garments.patterns.curves import outline_polygon
 from weft.plugins.garments.patterns.cutting import cut
@@ -25,7 +26,6 @@ from weft.plugins.garments.patterns.pattern import (
 )
 from weft.plugins.garments.patterns.symmetry import reverse_panel
 from weft.plugins.garments.patterns.topology import sewn_topology
-from weft.discretization.triangulate import triangulate_piece
 
 SQUARE = rectangle(0.4, 0.4)
 BOW = [[0, 0], [0.4, 0.4], [0.4, 0], [0, 0.4]]

@@ -12,7 +12,15 @@ from weft.plugins.garments.patterns.curves import edge_curve, edge_length, outli
 from weft.plugins.garments.patterns.darts import Dart, Pleat, insert_features
 from weft.plugins.garments.patterns.edge_chains import EdgeChain
 from weft.plugins.garments.patterns.garment import named_edges
-from weft.plugins.garments.patterns.pattern import BorderCurve, Edge, Panel, Pattern, PatternFold, Placement, Wrap
+from weft.plugins.garments.patterns.pattern import (
+    BorderCurve,
+    Edge,
+    Panel,
+    Pattern,
+    PatternFold,
+    Placement,
+    Wrap,
+)
 from weft.plugins.garments.patterns.placement import place_points
 from weft.plugins.garments.patterns.symmetry import mirror_features, mirror_panel, unfold_panel
 

@@ -7,6 +7,8 @@ import pytest
 
 from tests.garment.people import person
 from weft.discretization.mesh import TriangleMesh
+from weft.io import write_mesh
+from weft.plugins.garments.mannequin import mannequin
 from weft.plugins.garments.patterns.check import check_pattern
 from weft.plugins.garments.patterns.cutting import cut
 from weft.plugins.garments.patterns.ease import Ease, ease_warnings, measure_ease
@@ -14,8 +16,6 @@ from weft.plugins.garments.patterns.figure import Figure
 from weft.plugins.garments.patterns.formats import read_pattern
 from weft.plugins.garments.patterns.start_positions import fit_start
 from weft.plugins.garments.patterns.yaml_pattern import parse_yaml_pattern
-from weft.io import write_mesh
-from weft.plugins.garments.mannequin import mannequin
 from weft.scene.check import check
 
 TROUSERS = Path("examples/garments/garmentcode/trousers_specification.json")

@@ -9,11 +9,11 @@ from scipy.spatial.transform import Rotation
 
 import weft
 from tests.garment.people import person
+from weft.plugins.garments.mannequin.figure import Mannequin
 from weft.plugins.garments.patterns.cutting import cut
 from weft.plugins.garments.patterns.figure import Figure
 from weft.plugins.garments.patterns.formats import read_pattern
 from weft.plugins.garments.patterns.start_positions import fit_start
-from weft.plugins.garments.mannequin.figure import Mannequin
 from weft.plugins.garments.quality.garment_lines import MovingLandmarks, find_lines, judge_line
 from weft.plugins.garments.quality.garment_quality import Quality, percentiles
 from weft.scene.build import load_scene

@@ -7,10 +7,10 @@ import pytest
 
 from weft.base.errors import MannequinError, PatternError, PatternProblems
 from weft.plugins.garments.bodies.sizes import size_of, size_table, sizes_between
+from weft.plugins.garments.mannequin import measures_of
 from weft.plugins.garments.patterns import read_pattern
 from weft.plugins.garments.patterns.curves import edge_length
 from weft.plugins.garments.patterns.yaml_pattern import read_yaml_pattern
-from weft.plugins.garments.mannequin import measures_of
 from weft.plugins.garments.scene.mannequin_schema import MannequinBlock
 
 PATTERNS = Path(__file__).parents[2] / "examples" / "garments" / "patterns"

@@ -11,10 +11,10 @@ from weft.base.errors import WeftError
 from weft.bodies.motion.pins import Pin
 from weft.discretization.compound_surface import Surfaces
 from weft.energies.seams.sewing import Sewing
+from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.plugins.garments.patterns.cutting import cut
 from weft.plugins.garments.patterns.spline_panels import FEWEST, fit_patches
 from weft.plugins.garments.patterns.yaml_pattern import parse_yaml_pattern
-from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.plugins.garments.scene.outfit import Outfit
 from weft.scene.scene import Scene
 

@@ -9,8 +9,8 @@ from weft.base.errors import PatternProblems, WeftError
 from weft.plugins.garments.patterns.cutting import cut
 from weft.plugins.garments.patterns.formats import read_pattern
 from weft.plugins.garments.patterns.panel_appearance import panel_appearances
-from weft.scene.build import load_scene
 from weft.plugins.garments.sheets.svg_writer import write_svg
+from weft.scene.build import load_scene
 
 PATTERN = """
 surface: {image: print.png, repeat: 6 cm, back: navy}

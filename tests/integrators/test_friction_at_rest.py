@@ -9,8 +9,13 @@ import weft
 from tests.refusals import refused
 from weft.base.errors import SceneError, SimulationError
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
+from weft.plugins.lab.validate.friction_at_rest import (
+    band,
+    band_rests,
+    friction_needed,
+    slope_rests,
+)
 from weft.solve.linear.solver import Outcome
-from weft.plugins.lab.validate.friction_at_rest import band, band_rests, friction_needed, slope_rests
 
 pytestmark = pytest.mark.quick
 

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_bvp
 
-from weft.plugins.lab.laboratory.elastica import PLANE, elastica_from_tip, elastica_of_chord, elastica_of_length
+from weft.plugins.lab.laboratory.elastica import (
+    PLANE,
+    elastica_from_tip,
+    elastica_of_chord,
+    elastica_of_length,
+)
 from weft.plugins.lab.validate.elastica import DROPS
 
 

@@ -9,12 +9,12 @@ from tests.refusals import refused
 from weft.base.curve import Curve
 from weft.base.errors import FabricError, WeftError
 from weft.fabric.fabric import fabric
+from weft.laws.immediate_buckling import ImmediateBuckling
 from weft.plugins.lab.laboratory.cantilever import CELLS, cantilever, clamped_strip
 from weft.plugins.lab.laboratory.elastica import PLANE
 from weft.plugins.lab.laboratory.loop import AT, SLOPE, bending_loop
 from weft.plugins.lab.laboratory.shear import shear
 from weft.plugins.lab.laboratory.tensile import LENGTH, WIDTH, tensile
-from weft.laws.immediate_buckling import ImmediateBuckling
 from weft.plugins.lab.validate import bias
 from weft.plugins.lab.validate.bias import axial_force, lateral_stretch
 

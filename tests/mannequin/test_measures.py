@@ -96,6 +96,8 @@ def test_what_cannot_be_made_is_named(given, text):
 def test_a_folder_that_is_not_there_is_refused_before_anything_is_computed(tmp_path, monkeypatch):
     from weft.plugins.garments.cli.mannequin import mannequin
 
-    monkeypatch.setattr("weft.plugins.garments.mannequin.mannequin", None)  # would fail where it is called
+    monkeypatch.setattr(
+        "weft.plugins.garments.mannequin.mannequin", None
+    )  # would fail where it is called
     with refused(MannequinError, "file", got="nowhere/x.obj"):
         mannequin(tmp_path / "nowhere" / "x.obj")

@@ -8,9 +8,21 @@ from tests.refusals import refused
 from weft.base.errors import MannequinError
 from weft.contact.exact.intersections import intersections
 from weft.plugins.garments.mannequin import MOTIONS, MotionSettings, mannequin
-from weft.plugins.garments.mannequin.gait import PERRY, STRIDE, foot_pitch, published_angles, walking_cycle
+from weft.plugins.garments.mannequin.gait import (
+    PERRY,
+    STRIDE,
+    foot_pitch,
+    published_angles,
+    walking_cycle,
+)
 from weft.plugins.garments.mannequin.joints import NUMBER
-from weft.plugins.garments.mannequin.motions import DOWN, Motion, smoothstep, smoothstep_integral, walk_in_place
+from weft.plugins.garments.mannequin.motions import (
+    DOWN,
+    Motion,
+    smoothstep,
+    smoothstep_integral,
+    walk_in_place,
+)
 from weft.plugins.garments.mannequin.stance import solve_joints
 
 FLOOR = 0.006  # [m] below which a vertex of the sole is on the floor

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from weft.plugins.garments.bodies.sections import girth, hull_perimeter
 from weft.contact.exact.intersections import intersections
 from weft.discretization.mesh import unique_edges
+from weft.plugins.garments.bodies.sections import girth, hull_perimeter
 from weft.plugins.garments.mannequin import mannequin
 from weft.plugins.garments.mannequin.contour import contour, is_manifold
 from weft.plugins.garments.mannequin.figure import COARSEST, FINEST

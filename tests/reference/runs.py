@@ -17,9 +17,9 @@ import weft
 from weft.bodies.motion.pins import Keyframe
 from weft.bodies.motion.pins import Path as PinPath
 from weft.contact import plate, sphere
+from weft.discretization.triangulate import triangulate_piece
 from weft.energies.loads.pressure import Pressure
 from weft.fabric.fabric import fabric
-from weft.discretization.triangulate import triangulate_piece
 from weft.integrators.halving import advance
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laws import Arap, DotShear, ImmediateBuckling

@@ -16,12 +16,21 @@ from gymnasium.utils.env_checker import check_env
 import weft
 from weft.base.errors import WeftError
 from weft.contact.exact.intersections import intersections
+from weft.plugins.robots.cameras.camera_sensor import CameraSensor
 from weft.plugins.robots.robotics import env, vector_env
 from weft.plugins.robots.robotics.metrics import dressed_share
 from weft.plugins.robots.robotics.registration import register
-from weft.plugins.robots.robotics.tasks import SUCCESS, TASKS, Dress, Flatten, Fold, FoldTee, Grasp, Hang
+from weft.plugins.robots.robotics.tasks import (
+    SUCCESS,
+    TASKS,
+    Dress,
+    Flatten,
+    Fold,
+    FoldTee,
+    Grasp,
+    Hang,
+)
 from weft.show.picture.camera import look_at
-from weft.plugins.robots.cameras.camera_sensor import CameraSensor
 
 LARGE = ("fold_tee", "fold_trousers", "dress")  # their meshes have one size
 TOWELS = [name for name in TASKS if name not in LARGE]

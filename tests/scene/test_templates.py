@@ -14,13 +14,13 @@ from tests.sweep.conftest import PATIENCE, InThisProcess, digests, run_on
 from weft.base.errors import RunError, SceneError, SceneProblems, SweepError
 from weft.discretization.mesh import grid
 from weft.io.obj import write_obj
+from weft.plugins.lab.sweep import worker
+from weft.plugins.lab.sweep.executors.dask import Dask
+from weft.plugins.lab.sweep.executors.slurm import Slurm
 from weft.run.run import Run
 from weft.scene.build import load_scene
 from weft.scene.file import read_source
 from weft.scene.recorded_scene import scene_of
-from weft.plugins.lab.sweep import worker
-from weft.plugins.lab.sweep.executors.dask import Dask
-from weft.plugins.lab.sweep.executors.slurm import Slurm
 
 FABRIC = "cloth: {fabric: silk}\ndamping: 5 ms\n"
 CHARACTER = """\

@@ -9,8 +9,8 @@ from tests.refusals import refused
 from weft.base.errors import WeftError
 from weft.bodies.nearest_points import NearestPoints
 from weft.bodies.shapes.primitives import plate, sphere
-from weft.show.picture.camera import Camera, look_at
 from weft.plugins.robots.cameras.camera_sensor import CameraSensor, CameraView, DepthNoise
+from weft.show.picture.camera import Camera, look_at
 
 EYE = np.array([0.25, 0.6, 0.5])
 CAMERA = look_at(EYE, (0, 0, 0), field_of_view=40).calibrate(

@@ -10,7 +10,13 @@ from tests.garment.patterns import disc, panel, rectangle, seam, tube
 from weft.plugins.garments.patterns.check import examine_pattern
 from weft.plugins.garments.patterns.pattern import Closing, Elastic, Pattern, PatternFold, SeamSide
 from weft.plugins.garments.sheets.layout import arrange, roomiest
-from weft.plugins.garments.sheets.pattern_sheet import FABRIC, WRONG, PatternSheet, save_pattern, seam_color
+from weft.plugins.garments.sheets.pattern_sheet import (
+    FABRIC,
+    WRONG,
+    PatternSheet,
+    save_pattern,
+    seam_color,
+)
 
 pytestmark = pytest.mark.quick
 

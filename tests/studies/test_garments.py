@@ -16,13 +16,13 @@ from studies.garments.trial import BODIES, try_garment
 from tests.garment.people import crossings
 from weft.bodies.body import Body
 from weft.contact.exact.intersections import intersections
+from weft.plugins.garments.mannequin.figure import Mannequin
 from weft.plugins.garments.patterns.check import check_pattern
 from weft.plugins.garments.patterns.cutting import cut
 from weft.plugins.garments.patterns.figure import Figure
 from weft.plugins.garments.patterns.formats import read_pattern
 from weft.plugins.garments.patterns.placement import place_points
 from weft.plugins.garments.patterns.start_positions import caught_seams, fit_start
-from weft.plugins.garments.mannequin.figure import Mannequin
 from weft.plugins.garments.quality.garment_quality import Quality
 from weft.run.run import Run
 

@@ -48,7 +48,9 @@ def test_commands_each_run_one_sample(sweep_file, tmp_path):
 
 
 def test_a_dry_run_writes_nothing(sweep_file, tmp_path, monkeypatch):
-    monkeypatch.setattr("weft.plugins.lab.sweep.estimate.LONGEST", float("inf"))  # a whole sample, not a part
+    monkeypatch.setattr(
+        "weft.plugins.lab.sweep.estimate.LONGEST", float("inf")
+    )  # a whole sample, not a part
     told = json.loads(weft("sweep", sweep_file(), "--dry-run", "--json"))
     assert (told["samples"], told["left"]) == (4, 4) and told["seconds"] > 0
     assert not (tmp_path / "out").exists()

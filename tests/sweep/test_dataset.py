@@ -10,11 +10,11 @@ import pytest
 from tests.refusals import refused
 from tests.sweep.conftest import SCENE, run_samples_of
 from weft.base.errors import RunError, SweepError
-from weft.run.run import Run
 from weft.plugins.lab.sweep.card import compare_checksums
 from weft.plugins.lab.sweep.dataset import DatasetOptions, rounding_error, write_dataset
 from weft.plugins.lab.sweep.file import read_sweep
 from weft.plugins.lab.sweep.folder import prepare
+from weft.run.run import Run
 
 xarray = pytest.importorskip("xarray")
 pytest.importorskip("zarr")

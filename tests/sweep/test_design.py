@@ -152,7 +152,9 @@ def test_function(sweep_file, tmp_path, monkeypatch):
         plan_of(read_sweep(sweep_file(said, vary="")))
     code = "def rows(rng, n):\n    while True:\n        yield {'step': 0.01}\n"
     (tmp_path / "mine.py").write_text(code)
-    monkeypatch.setattr("weft.plugins.lab.sweep.design.MOST_SAMPLES", 1000)  # a million takes ten seconds
+    monkeypatch.setattr(
+        "weft.plugins.lab.sweep.design.MOST_SAMPLES", 1000
+    )  # a million takes ten seconds
     with refused(SweepError, "samples", expected="1,000"):
         plan_of(read_sweep(sweep_file(said, vary="")))
 

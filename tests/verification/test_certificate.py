@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from weft.solve.linear.direct import have_pardiso
 from weft.plugins.lab.validate import elastica, hanging_strip, order
 from weft.plugins.lab.validate.check import Check, RowBasis, attempt, compare
 from weft.plugins.lab.validate.runner import FAST, names, run
+from weft.solve.linear.direct import have_pardiso
 
 SECONDS = ("rigid-motion", "hanging-strip", "catenary", "bias", "tension-field")
 

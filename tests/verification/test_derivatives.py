@@ -8,11 +8,11 @@ import pytest
 import weft
 from tests.energies.test_energies import MESH, crumple
 from tests.refusals import refused
+from weft.adjoint.differences import check_derivatives, compare_derivative
 from weft.base.errors import WeftError
 from weft.energies.elastic.bend_condition import FrozenLengthBending
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.laws import Psd
-from weft.adjoint.differences import check_derivatives, compare_derivative
 from weft.plugins.lab.validate.runner import run
 
 X = crumple(MESH.vertices, 1)

@@ -9,9 +9,9 @@ from weft.adjoint.recorded_run import RecordedRun
 from weft.adjoint.reverse_step import ReverseStep
 from weft.base.arrays import Floats, Positions
 from weft.base.differences import slope_at_zero
-from weft.plugins.robots.arms.arm import Arm
 from weft.bodies.body import Body
 from weft.energies.state import StateDerivatives
+from weft.plugins.robots.arms.arm import Arm
 from weft.run.scene_interface import Simulated
 
 NEAR = 1e-5  # [rad or m] change of a key in differences of the interpolation

@@ -12,14 +12,14 @@ from weft.base.arrays import Angles, Bools, Faces, Floats, Point, Positions
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import ROOM, Size, setting
-from weft.plugins.robots.arms.arm import Arm, ArmLink
-from weft.plugins.garments.bodies.landmarks import Landmarks, Stated, find_landmarks
 from weft.bodies.motion.pins import Path, Pin
 from weft.bodies.motion.point_sequence import BodyFrames
 from weft.bodies.rigid.settings import Rigid
 from weft.discretization.manifold import turn_corners, turned_faces, warn_of_turned
 from weft.discretization.mesh import unique_edges
 from weft.discretization.weld import weld_vertices
+from weft.plugins.garments.bodies.landmarks import Landmarks, Stated, find_landmarks
+from weft.plugins.robots.arms.arm import Arm, ArmLink
 
 
 class Poser(Protocol):

@@ -5,13 +5,24 @@ from typing import Annotated
 
 import typer
 
-from weft.cli import (check, demo, doctor, examples, explain, export, fabrics, play, quality, render, run, settle, view)
-from weft.plugins.lab.cli import dataset
-from weft.plugins.lab.cli import sweep
-from weft.plugins.lab.cli import validate
-from weft.plugins.garments.cli import grade
-from weft.plugins.garments.cli import mannequin
+from weft.cli import (
+    check,
+    demo,
+    doctor,
+    examples,
+    explain,
+    export,
+    fabrics,
+    play,
+    quality,
+    render,
+    run,
+    settle,
+    view,
+)
 from weft.cli.groups import CommandGroup
+from weft.plugins.garments.cli import grade, mannequin
+from weft.plugins.lab.cli import dataset, sweep, validate
 
 app = typer.Typer(
     name="weft",

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weft.base.terminal import new_console
-from weft.plugins.lab.cli import fabrics_fit
-from weft.plugins.lab.cli import fabrics_test
 from weft.cli.groups import DefaultCommandGroup
 from weft.cli.options import AsJson, new_table, print_json
+from weft.plugins.lab.cli import fabrics_fit, fabrics_test
 
 if TYPE_CHECKING:
     from weft.fabric.fabric import Fabric

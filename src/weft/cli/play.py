@@ -77,9 +77,9 @@ def _scene_file(given: Path | None, scale: float | None, folder: Path) -> Iterat
     """Yield the scene file to be played; write that of a pattern or mesh into a folder, if it is
     not there yet.
     """
-    from weft.plugins.garments.cli.check_pattern import is_pattern
     from weft.io import FORMATS
     from weft.live.mesh_scene import write_mesh_scene
+    from weft.plugins.garments.cli.check_pattern import is_pattern
     from weft.plugins.garments.scene.worn_scene import find_worn_scene
 
     if given is None:

@@ -82,8 +82,8 @@ def run(
         scene = find_worn_scene(scene)
     loaded = load_scene(scene, set_ or [])
     if worn:
-        from weft.scene.check import Findings, add_ease
         from weft.plugins.garments.scene.garments import Wearer
+        from weft.scene.check import Findings, add_ease
 
         loaded.scene.bodies[0].find_landmarks()  # one that is no person is refused at once
         found = Findings()

@@ -28,7 +28,6 @@ step leaves to the next, and ``contact_forces`` evaluates forces for pictures. B
 ``weft.bodies``; their public names are offered here, too.
 """
 
-from weft.plugins.robots.arms.read_arm import load_arm
 from weft.bodies.body import Body
 from weft.bodies.joints.settings import Joint
 from weft.bodies.motion.animated_files import load_animated, load_cached
@@ -45,6 +44,7 @@ from weft.bodies.shapes.revolved import cone, cylinder, disk, plane
 from weft.contact.collision_groups import Friction
 from weft.contact.contact import Between
 from weft.contact.exact.intersections import intersections
+from weft.plugins.robots.arms.read_arm import load_arm
 
 __all__ = [
     "Between",

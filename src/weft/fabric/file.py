@@ -22,7 +22,6 @@ from weft.base.schema.document import YamlDocument, parse_document, read_documen
 from weft.base.schema.quantities import QuantityIn
 from weft.base.trees import Json, Yaml, YamlMapping
 from weft.base.yaml_lines import Loc
-from weft.plugins.lab.arcsim.arcsim_file import read_arcsim
 from weft.fabric.fabric import (
     CURVES,
     MAPPED,
@@ -33,6 +32,7 @@ from weft.fabric.fabric import (
     fabric,
     range_doubt,
 )
+from weft.plugins.lab.arcsim.arcsim_file import read_arcsim
 
 _FIELDS = dataclasses.fields(Fabric)
 _REQUIRED = [f.name for f in _FIELDS if f.default is f.default_factory is dataclasses.MISSING]

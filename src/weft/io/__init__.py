@@ -25,7 +25,6 @@ from weft.discretization.mesh import (
 )
 from weft.discretization.weld import Weld
 from weft.io.animation import Animation, Fields, SkinnedMotion
-from weft.plugins.film.assets.asset_cloth import AssetCloth
 from weft.io.formats.alembic import (
     alembic_contents,
     alembic_moving,
@@ -33,14 +32,7 @@ from weft.io.formats.alembic import (
     write_alembic_over,
 )
 from weft.io.formats.arrays import write_arrays, write_hdf5
-from weft.plugins.film.gltf.gltf import write_gltf
-from weft.plugins.film.gltf.gltf_scene import gltf_contents, gltf_moving
 from weft.io.formats.point_cache import read_pc2, write_pc2
-from weft.plugins.film.usd.usd import write_usd
-from weft.plugins.film.usd.usd_layer import write_usd_layer
-from weft.plugins.film.usd.usd_open import read_shot as read_shot
-from weft.plugins.film.usd.usd_read import usd_contents, usd_moving
-from weft.plugins.film.usd.usd_skeleton import write_skinned
 from weft.io.formats.vtkhdf import write_vtkhdf
 from weft.io.left_out import FOREIGN, faces_of_body, warn_of_left_out, without_sides
 from weft.io.obj import obj_contents, write_obj, write_obj_over
@@ -55,6 +47,14 @@ from weft.io.surface import (
     build_mesh,
     connect,
 )
+from weft.plugins.film.assets.asset_cloth import AssetCloth
+from weft.plugins.film.gltf.gltf import write_gltf
+from weft.plugins.film.gltf.gltf_scene import gltf_contents, gltf_moving
+from weft.plugins.film.usd.usd import write_usd
+from weft.plugins.film.usd.usd_layer import write_usd_layer
+from weft.plugins.film.usd.usd_open import read_shot as read_shot
+from weft.plugins.film.usd.usd_read import usd_contents, usd_moving
+from weft.plugins.film.usd.usd_skeleton import write_skinned
 
 
 @dataclass(frozen=True)

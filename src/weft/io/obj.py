@@ -17,9 +17,9 @@ from weft.base.arrays import CornerUv, Faces, Positions
 from weft.base.errors import MeshError, to_one_line
 from weft.base.input_file import OBJ_MEMBERSHIPS, decode_text, strip_byte_order_mark
 from weft.io.animation import Animation
-from weft.plugins.film.assets.asset_cloth import AssetCloth
 from weft.io.files import write_file
 from weft.io.surface import MOST_CORNERS, Contents, read_bytes, triangulate_polygons
+from weft.plugins.film.assets.asset_cloth import AssetCloth
 
 # Statements that change only how the surface looks: normals, smoothing, materials.
 APPEARANCE = ("vn", "s", "mtllib", "maplib", "usemap", "bevel", "c_interp", "d_interp", "lod")

@@ -10,8 +10,8 @@ from weft.base.arrays import CornerUv, Floats
 from weft.base.errors import MeshError, error_text
 from weft.discretization.mesh import TriangleMesh, mean_at_vertices
 from weft.io.archive import Broken
-from weft.plugins.film.usd.usd_tiles import tile_coordinates
 from weft.io.images import open_image
+from weft.plugins.film.usd.usd_tiles import tile_coordinates
 
 
 def paint_mesh(

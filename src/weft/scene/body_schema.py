@@ -19,11 +19,11 @@ from weft.bodies.rigid.settings import Rigid
 from weft.contact import Body, box, capsule, cone, cylinder, disk, plane, plate, ring, sphere
 from weft.io import SUFFIXES
 from weft.io.surface import StageOptions
-from weft.scene.field_schema import DistanceGridBlock, FieldBlock, HeightFieldBlock
 from weft.plugins.garments.scene.mannequin_schema import MannequinBlock
+from weft.plugins.garments.scene.smpl_schema import SmplBlock
+from weft.scene.field_schema import DistanceGridBlock, FieldBlock, HeightFieldBlock
 from weft.scene.selection import MOTION, PLACE
 from weft.scene.shape_block import ShapeBlock, shape_block
-from weft.plugins.garments.scene.smpl_schema import SmplBlock
 
 
 class SolidBlock(ShapeBlock):

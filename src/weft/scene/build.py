@@ -30,11 +30,9 @@ from weft.cloth.regions import ContactThickness, own_thickness
 from weft.cloth.rod import rod
 from weft.contact import Body, load_animated, load_arm, load_body, load_cached, load_frames
 from weft.discretization.mesh import TriangleMesh, grid, isolated_error
+from weft.discretization.triangulate import triangulate_piece
 from weft.energies.state import State
 from weft.fabric.fabric import Fabric, fabric
-from weft.plugins.garments.patterns.garment import Garment
-from weft.plugins.garments.patterns.spline_panels import SplineGarment
-from weft.discretization.triangulate import triangulate_piece
 from weft.integrators.model import Model
 from weft.io import (
     knows_motion,
@@ -46,14 +44,16 @@ from weft.io import (
 from weft.io.painted_weights import paint_mesh
 from weft.io.surface import StageOptions
 from weft.laws.base import Law
+from weft.plugins.garments.patterns.garment import Garment
+from weft.plugins.garments.patterns.spline_panels import SplineGarment
+from weft.plugins.garments.scene.garments import Wearer, build_worn, garment_of
+from weft.plugins.garments.scene.outfit import Outfit
 from weft.scene.attachment_schema import attachment_of, sew_loose_edges
 from weft.scene.body_schema import BodyBlock, BodyMeshBlock
 from weft.scene.field_schema import FieldBlock
 from weft.scene.file import Source, first_frame, read_source, read_source_keyframes, validate
-from weft.plugins.garments.scene.garments import Wearer, build_worn, garment_of
 from weft.scene.law import law_of_fabric
 from weft.scene.needs import check_needs
-from weft.plugins.garments.scene.outfit import Outfit
 from weft.scene.scene import Scene
 from weft.scene.schema import SCENE_TYPES, ClothBlock, PinBlock, SceneFile
 from weft.scene.selection import select_vertices

@@ -19,7 +19,6 @@ from weft.base.errors import (
     point_text,
 )
 from weft.bodies.body import Body, arms_of
-from weft.plugins.garments.bodies.landmarks import Landmarks
 from weft.cloth.attachments.build import name_of
 from weft.cloth.cloth import Cloth
 from weft.contact import intersections
@@ -29,13 +28,14 @@ from weft.discretization.mesh import TriangleMesh, isolated_error, unique_edges
 from weft.discretization.samples import principal_stretches, stretch_text
 from weft.discretization.spline_fit.patch_error import PatchDrawing, PatchError
 from weft.fabric.fabric import SETTINGS
+from weft.plugins.garments.bodies.landmarks import Landmarks
 from weft.plugins.garments.patterns.ease import ease_warnings, measure_ease
 from weft.plugins.garments.patterns.garment import Garment
+from weft.plugins.garments.scene.garments import Wearer
 from weft.run.plausibility import about_rest_shape, scene_warnings, start_problems
 from weft.run.resolution import fold_facts
 from weft.scene.build import Builder
 from weft.scene.file import first_frame, read_source, validate
-from weft.plugins.garments.scene.garments import Wearer
 from weft.scene.needs import check_needs
 from weft.scene.scene import Scene
 

@@ -22,8 +22,8 @@ from weft.base.schema.document import dotted_path
 from weft.base.yaml_lines import Loc
 from weft.discretization.polygon import arc_lengths
 from weft.discretization.rod import SIDES
-from weft.plugins.garments.patterns.formats import read_pattern
 from weft.io.archive import Broken
+from weft.plugins.garments.patterns.formats import read_pattern
 from weft.run.simulation import MOST_FRAMES, MOST_STEPS
 from weft.scene.body_schema import BodyBlock
 from weft.scene.field_schema import FieldBlock

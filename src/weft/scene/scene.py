@@ -42,6 +42,7 @@ from weft.integrators.base import Stepper, StepSettings
 from weft.integrators.feasible_start import FeasibleStart, feasible_start
 from weft.integrators.model import Model
 from weft.laws.base import Law
+from weft.plugins.garments.scene.outfit import close_earlier
 from weft.run.scene_interface import SEWN_EARLIER
 from weft.scene.build_model import build_model
 from weft.scene.changes import Change, check_changes, scene_after
@@ -56,7 +57,6 @@ from weft.scene.keyframed_numbers import (
     check_keyframes,
     scene_at,
 )
-from weft.plugins.garments.scene.outfit import close_earlier
 from weft.scene.regions import laws_of
 from weft.scene.spline_pins import PinnedPoints, pin_points
 from weft.scene.summary import summary

@@ -15,7 +15,6 @@ from weft.base.arrays import Floats, Positions
 from weft.base.errors import MeshError, RunError
 from weft.base.trees import Json
 from weft.io.animation import Animation, Convention, distinct, turn_y_up
-from weft.plugins.film.assets.asset_cloth import AssetCloth
 from weft.io.files import atomic_path
 from weft.io.formats.blender import BlenderJob, in_blender
 from weft.io.formats.point_cache import PC2, PC2_MAGIC
@@ -28,6 +27,7 @@ from weft.io.surface import (
     join_moving,
     triangulate_polygons,
 )
+from weft.plugins.film.assets.asset_cloth import AssetCloth
 
 WHAT = "Alembic file"
 FINEST = 1001  # largest denominator of frame rates, as in 24000/1001

@@ -1,1 +1,1 @@
-"""TODO"""
+"""Film: USD, glTF, and cloth that is layered on assets."""

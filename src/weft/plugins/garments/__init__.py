@@ -1,1 +1,1 @@
-"""TODO"""
+"""Garments: sewing patterns, bodies that wear them, and the quality of the fit."""

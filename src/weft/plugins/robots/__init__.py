@@ -1,1 +1,1 @@
-"""TODO"""
+"""Robots: arms, grippers, cameras, tasks for learning, and batches of worlds."""

@@ -13,8 +13,6 @@ from weft.adjoint.joint_derivative import JointDerivative
 from weft.adjoint.losses import Mean
 from weft.base.arrays import Floats
 from weft.base.keyframes import Keys
-from weft.plugins.robots.arms.arm import Arm, ArmJoint
-from weft.plugins.robots.arms.read_arm import link_body
 from weft.bodies.body import arms_of
 from weft.bodies.shapes.primitives import box
 from weft.cloth.create import sheet
@@ -24,6 +22,8 @@ from weft.plugins.lab.validate.adjoint import Built, Setup, Values
 from weft.plugins.lab.validate.check import RowBasis, Rows, attempt, compare, measure
 from weft.plugins.lab.validate.rigid import RigidScene
 from weft.plugins.lab.validate.stepping import take_steps
+from weft.plugins.robots.arms.arm import Arm, ArmJoint
+from weft.plugins.robots.arms.read_arm import link_body
 
 FORCE, FRICTION, STEP = 2.0, 0.5, 0.01  # [N], [1], [s]
 NEAR = 5.7e-3  # [m] from the middle of a pad to the strip

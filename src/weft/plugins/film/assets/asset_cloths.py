@@ -10,10 +10,10 @@ from weft.base.arrays import Faces, Positions
 from weft.base.errors import MeshError, RunError
 from weft.bodies.nearest_points import NearestPoints
 from weft.discretization.correspondence import turns_of_axes, unit_mismatch
-from weft.plugins.film.surface_embedding import SurfaceEmbedding
 from weft.io import read_surface
-from weft.plugins.film.assets.asset_cloth import AssetCloth
 from weft.io.surface import PLAIN
+from weft.plugins.film.assets.asset_cloth import AssetCloth
+from weft.plugins.film.surface_embedding import SurfaceEmbedding
 from weft.run.run import Run
 from weft.scene.file import first_frame, validate
 from weft.scene.recorded_scene import recorded_source

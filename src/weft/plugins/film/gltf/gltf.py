@@ -23,8 +23,8 @@ from weft.discretization.polygon import triangle_sides
 from weft.discretization.vertex_normals import VertexNormals
 from weft.io.animation import Animation, AnimationFrame, SurfaceTopology
 from weft.io.files import write_file
-from weft.plugins.film.gltf.gltf_read import BIN, JSON, MAGIC
 from weft.io.part_appearance import GRAY, PANELS, PartAppearance, linear_color
+from weft.plugins.film.gltf.gltf_read import BIN, JSON, MAGIC
 
 MOST_TARGETS = 64
 MOVED = 1e-6  # [m] least displacement of a body that is animated

@@ -20,8 +20,8 @@ from scipy.spatial.transform import Rotation, Slerp
 from weft.base.arrays import AnyArray, Faces, Floats, Ints, Positions
 from weft.base.input_file import GLTF_POSITIONS, GLTF_TRANSFORMS
 from weft.base.trees import Json
-from weft.plugins.film.gltf.gltf_read import Broken, Document
 from weft.io.surface import Contents, MovingMesh, check_selection, join_contents, join_moving
+from weft.plugins.film.gltf.gltf_read import Broken, Document
 
 # modes of primitives
 POINTS, LINES, LINE_LOOP, LINE_STRIP, TRIANGLES, STRIP, FAN = range(7)

@@ -17,11 +17,11 @@ import numpy as np
 from weft.base.arrays import AnyArray, Floats, Ints, Positions, Velocities
 from weft.base.errors import MeshError, RunError
 from weft.io.animation import Animation, Convention
+from weft.io.surface import PLAIN
 from weft.plugins.film.assets.asset_cloth import AssetCloth
 from weft.plugins.film.usd.usd import save_stage
 from weft.plugins.film.usd.usd_open import open_stage
 from weft.plugins.film.usd.usd_read import UsdMesh, select_meshes, stage_meters
-from weft.io.surface import PLAIN
 
 if TYPE_CHECKING:
     from pxr import Sdf, Usd

@@ -16,10 +16,10 @@ from weft.base.errors import MeshError
 from weft.base.input_file import MEMORY, SECONDS, USD_MESHES
 from weft.base.machine import LIBRARY_THREADS, gib
 from weft.io.extra import optional
+from weft.io.surface import SPACE, StageOptions, check_file
 from weft.plugins.film.usd import usd_probe
 from weft.plugins.film.usd.usd_preroll import add_preroll
 from weft.plugins.film.usd.usd_stage import everything
-from weft.io.surface import SPACE, StageOptions, check_file
 
 if TYPE_CHECKING:
     from pxr import Usd

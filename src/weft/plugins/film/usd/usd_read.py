@@ -18,18 +18,8 @@ from numpy.typing import ArrayLike
 
 from weft.base.arrays import AnyArray, CornerUv, Floats, Ints, Positions
 from weft.base.errors import MeshError
-from weft.plugins.film.catmull_clark import INFINITE, Subdivision, cage
 from weft.discretization.mesh import mean_at_vertices
 from weft.io.animation import turn_y_up
-from weft.plugins.film.usd.usd_materials import MATERIAL_UV
-from weft.plugins.film.usd.usd_open import is_below, open_stage
-from weft.plugins.film.usd.usd_stage import (
-    Placed,
-    count_left_out,
-    everything,
-    list_drawn_meshes,
-    n_points,
-)
 from weft.io.surface import (
     PLAIN,
     Contents,
@@ -41,6 +31,16 @@ from weft.io.surface import (
     join_contents,
     join_moving,
     triangulate_polygons,
+)
+from weft.plugins.film.catmull_clark import INFINITE, Subdivision, cage
+from weft.plugins.film.usd.usd_materials import MATERIAL_UV
+from weft.plugins.film.usd.usd_open import is_below, open_stage
+from weft.plugins.film.usd.usd_stage import (
+    Placed,
+    count_left_out,
+    everything,
+    list_drawn_meshes,
+    n_points,
 )
 
 if TYPE_CHECKING:

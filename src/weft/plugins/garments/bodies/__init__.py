@@ -1,1 +1,1 @@
-"""TODO"""
+"""Landmarks, sections and sizes of standing bodies."""

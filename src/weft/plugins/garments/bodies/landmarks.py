@@ -15,11 +15,11 @@ import numpy as np
 
 from weft.base.arrays import Bools, Faces, Floats, Positions
 from weft.base.errors import MeshError, check_known
-from weft.plugins.garments.bodies.body_measures import HEIGHTS
-from weft.plugins.garments.bodies.sections import cut_edges, cut_loop, tape_length
 from weft.discretization.connectivity import component_labels
 from weft.discretization.mesh import unique_edges
 from weft.discretization.polygon import arc_lengths
+from weft.plugins.garments.bodies.body_measures import HEIGHTS
+from weft.plugins.garments.bodies.sections import cut_edges, cut_loop, tape_length
 
 Stated = float | Sequence[float] | Floats
 LEVELS = ("neck_back", "bust", "waist", "hip", "crotch")

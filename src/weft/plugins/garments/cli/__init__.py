@@ -1,1 +1,1 @@
-"""TODO"""
+"""Commands for patterns and mannequins."""

@@ -53,8 +53,8 @@ def grade(
     command goes on where it was stopped. Exit status 1 if a size is not worn.
     """
     from weft.base.units import to_si
-    from weft.plugins.garments.bodies.sizes import sizes_between
     from weft.io.files import make_folder
+    from weft.plugins.garments.bodies.sizes import sizes_between
     from weft.plugins.garments.sheets.dxf_writer import write_nest_dxf
     from weft.plugins.garments.sheets.nest import Nest
     from weft.plugins.garments.sheets.pdf_writer import write_nest_pdf
@@ -83,7 +83,6 @@ def grade(
 def _wear(sweep: Path, sizes: Sequence["ClothesSize"], workers: int | None) -> bool:
     """Simulate all sizes, compare them, and return whether all are worn."""
     from weft.plugins.garments.quality.garment_quality import VERDICTS
-    from weft.show.picture.style import Style
     from weft.plugins.lab.sweep.bar import sweep_bar
     from weft.plugins.lab.sweep.contact_sheet import contact_sheet
     from weft.plugins.lab.sweep.executors.processes import Processes
@@ -91,6 +90,7 @@ def _wear(sweep: Path, sizes: Sequence["ClothesSize"], workers: int | None) -> b
     from weft.plugins.lab.sweep.runner import run_sweep
     from weft.plugins.lab.sweep.sizes import measure_sizes, write_table
     from weft.plugins.lab.sweep.status import SampleKind, SampleStatus
+    from weft.show.picture.style import Style
 
     out = sweep.parent
     with sweep_bar() as hooks:

@@ -52,8 +52,8 @@ def mannequin(
     its skin (UsdSkel).
     """
     from weft.base.errors import MannequinError
-    from weft.plugins.garments.bodies.body_measures import measures_by_name, read_body
     from weft.io import FORMATS, suffixes, write_mesh
+    from weft.plugins.garments.bodies.body_measures import measures_by_name, read_body
     from weft.plugins.garments.mannequin import MotionSettings
     from weft.plugins.garments.mannequin import mannequin as make
     from weft.plugins.garments.mannequin.measures import LENGTHS

@@ -14,7 +14,14 @@ from weft.base.arrays import Floats
 from weft.base.errors import MannequinError
 from weft.base.runtime_types import checked
 from weft.base.settings import documented, setting
-from weft.plugins.garments.mannequin.gait import CADENCE, GRID, STRIDE, Cycle, FootPoints, walking_cycle
+from weft.plugins.garments.mannequin.gait import (
+    CADENCE,
+    GRID,
+    STRIDE,
+    Cycle,
+    FootPoints,
+    walking_cycle,
+)
 from weft.plugins.garments.mannequin.joints import NUMBER
 from weft.plugins.garments.mannequin.stance import Stance, a_pose
 

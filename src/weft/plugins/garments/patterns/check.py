@@ -9,9 +9,24 @@ import numpy as np
 from weft.base.errors import PatternError, PatternProblems, WeftError, abbreviate, did_you_mean
 from weft.base.keyframes import Keys
 from weft.plugins.garments.patterns.check_panel import edge_name, panel_problems
-from weft.plugins.garments.patterns.edge_chains import PROBES, EdgeChain, Match, SewnCorners, align_chains, find_gap
+from weft.plugins.garments.patterns.edge_chains import (
+    PROBES,
+    EdgeChain,
+    Match,
+    SewnCorners,
+    align_chains,
+    find_gap,
+)
 from weft.plugins.garments.patterns.inner_seams import place_on_lines
-from weft.plugins.garments.patterns.pattern import Closing, Elastic, Panel, Pattern, Placement, Seam, SeamSide
+from weft.plugins.garments.patterns.pattern import (
+    Closing,
+    Elastic,
+    Panel,
+    Pattern,
+    Placement,
+    Seam,
+    SeamSide,
+)
 from weft.plugins.garments.patterns.placement import place_points
 
 # Ratios of the lengths of a seam's two chains that are warned of and refused; gathers reach 3.

@@ -28,7 +28,13 @@ from weft.plugins.garments.patterns.inner_lines import InnerLine, inner_lines, m
 from weft.plugins.garments.patterns.panel_mesh import PanelMesh, panel_mesh
 from weft.plugins.garments.patterns.pattern import Closing, Panel, Pattern
 from weft.plugins.garments.patterns.placement import place_points
-from weft.plugins.garments.patterns.sampling import EdgeId, Part, band_lengths, minimum_edge_counts, sample_edges
+from weft.plugins.garments.patterns.sampling import (
+    EdgeId,
+    Part,
+    band_lengths,
+    minimum_edge_counts,
+    sample_edges,
+)
 
 MOST_VERTICES = 4_000_000
 UV_GAP = 0.02  # [m] distance between panels in material coordinates

@@ -15,6 +15,7 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError, abbreviate
+from weft.io.left_out import left_out_text
 from weft.plugins.garments.patterns.curves import EdgeCurve
 from weft.plugins.garments.patterns.dxf_chains import (
     GAP,
@@ -38,7 +39,6 @@ from weft.plugins.garments.patterns.pieces import (
     orient_chain,
 )
 from weft.plugins.garments.patterns.sidecar import assemble_pattern, read_sidecar, select_size
-from weft.io.left_out import left_out_text
 
 CURVES = "3"  # points of curves, which lines and arcs have, too
 BOUNDARY, TURNS, MIRROR, GRAIN, INTERNAL, CUTOUTS, SEW = "1", "2", "6", "7", "8", "11", "14"

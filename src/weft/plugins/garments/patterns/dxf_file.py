@@ -16,11 +16,11 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError
 from weft.base.input_file import strip_byte_order_mark
+from weft.io.extra import optional
 from weft.plugins.garments.patterns.curves import EdgeCurve
 from weft.plugins.garments.patterns.dxf_chains import drop_repeated
 from weft.plugins.garments.patterns.pattern import BorderCurve
 from weft.plugins.garments.patterns.pattern_file import read_bytes
-from weft.io.extra import optional
 
 if TYPE_CHECKING:
     from ezdxf.document import Drawing

@@ -12,9 +12,9 @@ from functools import cached_property
 import numpy as np
 
 from weft.base.arrays import Bools, Floats, Ints, Positions
-from weft.plugins.garments.bodies.landmarks import GIRTH_LEVELS, UP, Landmarks
 from weft.discretization.connectivity import component_labels
 from weft.discretization.mesh import TriangleMesh, unique_edges
+from weft.plugins.garments.bodies.landmarks import GIRTH_LEVELS, UP, Landmarks
 
 NEAR = 0.02  # of the height: distance from a level in which girths are taken
 DART = 0.85  # of the largest girth near a level: smaller ones lack what a dart takes in

@@ -13,7 +13,14 @@ from weft.base.errors import check_known
 from weft.discretization.connectivity import component_labels
 from weft.discretization.mesh import TriangleMesh
 from weft.plugins.garments.patterns.edge_chains import Match
-from weft.plugins.garments.patterns.pattern import Closing, Elastic, Panel, Pattern, PatternFold, Seam
+from weft.plugins.garments.patterns.pattern import (
+    Closing,
+    Elastic,
+    Panel,
+    Pattern,
+    PatternFold,
+    Seam,
+)
 from weft.plugins.garments.patterns.sampling import corner_angles
 
 if TYPE_CHECKING:

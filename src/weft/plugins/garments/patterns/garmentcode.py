@@ -24,7 +24,14 @@ from weft.base.trees import Json, Yaml
 from weft.base.yaml_lines import Loc
 from weft.plugins.garments.bodies.body_measures import read_body
 from weft.plugins.garments.patterns.curves import EdgeCurve
-from weft.plugins.garments.patterns.pattern import BorderCurve, Panel, Pattern, Placement, Seam, SeamSide
+from weft.plugins.garments.patterns.pattern import (
+    BorderCurve,
+    Panel,
+    Pattern,
+    Placement,
+    Seam,
+    SeamSide,
+)
 from weft.plugins.garments.patterns.pattern_file import pattern_name, read_bytes
 from weft.plugins.garments.patterns.pattern_schema import PatternDocument, Text, Truth
 from weft.plugins.garments.patterns.pieces import chain_area

@@ -8,7 +8,12 @@ from weft.base.arrays import Floats, Positions
 from weft.plugins.garments.patterns.bent_panel import bend_around
 from weft.plugins.garments.patterns.figure import Figure
 from weft.plugins.garments.patterns.pattern import Panel, Pattern
-from weft.plugins.garments.patterns.placement import LAYER_GAP, move_panel, panel_points, place_points
+from weft.plugins.garments.patterns.placement import (
+    LAYER_GAP,
+    move_panel,
+    panel_points,
+    place_points,
+)
 from weft.plugins.garments.patterns.seam_ways import SeamWays, closed_panels
 
 ASIDE = 0.03  # distance of a sleeve from the plane of symmetry, over the height of the body

@@ -6,9 +6,9 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.fabric.appearance import Appearance
+from weft.io.part_appearance import PartAppearance, Polyline
 from weft.plugins.garments.patterns.cutting import material_coordinates
 from weft.plugins.garments.patterns.garment import Garment, named_edges
-from weft.io.part_appearance import PartAppearance, Polyline
 
 HEM = "hem"  # name of edges that are hems without an entry
 HEM_WIDTH = 0.02  # [m] of these

@@ -17,10 +17,10 @@ from weft.discretization.polygon import (
     orient_loop,
     signed_area,
 )
+from weft.discretization.triangulate import fill_piece
 from weft.plugins.garments.patterns.curves import EdgeCurve, edge_curve
 from weft.plugins.garments.patterns.inner_lines import InnerLine
 from weft.plugins.garments.patterns.pattern import BorderCurve, Panel
-from weft.discretization.triangulate import fill_piece
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,11 +19,19 @@ from weft.base.schema.document import DocumentBlock, YamlDocument
 from weft.base.trees import Json, Yaml
 from weft.base.units.expression import UnitValue
 from weft.base.yaml_lines import Loc
-from weft.plugins.garments.bodies.body_measures import read_body
 from weft.discretization.polygon import unit_vectors
 from weft.fabric.appearance import Appearance
+from weft.plugins.garments.bodies.body_measures import read_body
 from weft.plugins.garments.patterns.darts import ANGLE, Dart, Pleat, PleatKind
-from weft.plugins.garments.patterns.measures import Angle, Expression, FoldStiffness, Keyframed, Length, Number, Time
+from weft.plugins.garments.patterns.measures import (
+    Angle,
+    Expression,
+    FoldStiffness,
+    Keyframed,
+    Length,
+    Number,
+    Time,
+)
 from weft.plugins.garments.patterns.pattern import Closing, PatternFold, Placement, Wrap
 
 MOST_LAYERS = 100

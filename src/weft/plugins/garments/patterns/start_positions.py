@@ -32,7 +32,12 @@ from weft.plugins.garments.patterns.curves import outline_polygon
 from weft.plugins.garments.patterns.figure import MARGIN, Figure
 from weft.plugins.garments.patterns.limbs import fit_limbs, inner_x, is_aside, leg_panels
 from weft.plugins.garments.patterns.pattern import Panel, Pattern
-from weft.plugins.garments.patterns.placement import LAYER_GAP, move_panel, panel_points, place_points
+from weft.plugins.garments.patterns.placement import (
+    LAYER_GAP,
+    move_panel,
+    panel_points,
+    place_points,
+)
 from weft.plugins.garments.patterns.seam_ways import UPWARD, SeamWays, closed_panels, find_tubes
 
 MEAN_HEIGHT = 1.72  # [m] of GarmentCode's mean body, for which its panels are placed

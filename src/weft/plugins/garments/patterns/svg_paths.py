@@ -11,11 +11,11 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError
 from weft.discretization.polygon import unit_vectors
+from weft.io.extra import optional
 from weft.plugins.garments.patterns.curves import EdgeCurve
 from weft.plugins.garments.patterns.pattern import BorderCurve
 from weft.plugins.garments.patterns.pieces import chain_polyline
 from weft.plugins.garments.patterns.svg_tree import Node
-from weft.io.extra import optional
 
 if TYPE_CHECKING:
     from svgelements import Arc, Matrix, PathSegment, Point

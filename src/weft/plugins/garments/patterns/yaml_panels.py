@@ -25,7 +25,12 @@ from weft.plugins.garments.patterns.pattern_schema import (
     PatternDocument,
     Polyline,
 )
-from weft.plugins.garments.patterns.symmetry import mirror_features, mirror_panel, reverse_panel, unfold_panel
+from weft.plugins.garments.patterns.symmetry import (
+    mirror_features,
+    mirror_panel,
+    reverse_panel,
+    unfold_panel,
+)
 
 _CURVES = {
     "quadratic": BorderCurve.QUADRATIC,

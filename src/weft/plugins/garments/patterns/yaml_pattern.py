@@ -18,8 +18,8 @@ from weft.base.errors import PatternError, PatternProblems, WeftError, did_you_m
 from weft.base.schema.document import DocumentBlock, parse_document, read_document
 from weft.base.trees import Json, Yaml, YamlMapping
 from weft.base.yaml_lines import Loc
-from weft.plugins.garments.bodies.sizes import ClothesSize, measures_in_size, size_of
 from weft.fabric.appearance import Appearance
+from weft.plugins.garments.bodies.sizes import ClothesSize, measures_in_size, size_of
 from weft.plugins.garments.patterns.edge_chains import (
     Match,
     SewnCorners,

@@ -14,9 +14,9 @@ import numpy as np
 from weft.base.arrays import Faces, Floats, Ints, Positions
 from weft.base.errors import MeshError, abbreviate
 from weft.base.trees import Json
-from weft.plugins.garments.bodies.landmarks import UP, Landmarks, find_landmarks
 from weft.discretization.connectivity import component_labels
 from weft.discretization.mesh import TriangleMesh, unique_edges
+from weft.plugins.garments.bodies.landmarks import UP, Landmarks, find_landmarks
 from weft.plugins.garments.patterns.seam_ways import CENTER, FACE_TO_FACE, UPWARD
 
 WAIST = 0.10  # [m] distance from the body's waist up to which a seam around it is a waist seam

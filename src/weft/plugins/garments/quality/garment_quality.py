@@ -20,7 +20,12 @@ from weft.contact.broad_phase.joined import JoinedVertices
 from weft.contact.exact.intersections import intersections
 from weft.energies.elastic.hinge_bending import dihedral_angles
 from weft.fabric.folds import RESOLVED
-from weft.plugins.garments.quality.garment_lines import GarmentLine, MovingLandmarks, find_lines, judge_line
+from weft.plugins.garments.quality.garment_lines import (
+    GarmentLine,
+    MovingLandmarks,
+    find_lines,
+    judge_line,
+)
 from weft.run.plausibility import CAUGHT, OPEN
 from weft.run.run import Run
 

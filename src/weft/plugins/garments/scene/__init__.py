@@ -1,1 +1,1 @@
-"""TODO"""
+"""Scenes with garments: blocks for patterns, mannequins and outfits."""

@@ -19,6 +19,7 @@ from weft.discretization.spline_surface import Bending
 from weft.energies.base import Energy
 from weft.energies.seams.sewing import Sewing
 from weft.fabric.fabric import Fabric, fabric
+from weft.io.painted_weights import paint_mesh
 from weft.plugins.garments.patterns.body_depth import BodyDepth
 from weft.plugins.garments.patterns.cutting import cut
 from weft.plugins.garments.patterns.figure import Figure
@@ -29,7 +30,6 @@ from weft.plugins.garments.patterns.pattern import Pattern
 from weft.plugins.garments.patterns.sewing_order import order_seams
 from weft.plugins.garments.patterns.spline_panels import FEWEST, SplineGarment, fit_patches
 from weft.plugins.garments.patterns.start_positions import caught_seams, crosses_body, fit_start
-from weft.io.painted_weights import paint_mesh
 from weft.plugins.garments.scene.outfit import Outfit
 from weft.scene.schema import ClothBlock, SceneFile
 

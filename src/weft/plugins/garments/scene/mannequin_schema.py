@@ -8,8 +8,8 @@ from weft.base.schema.block import fields_of
 from weft.base.schema.quantities import Size
 from weft.base.settings import settings_by_field
 from weft.base.trees import Json
-from weft.plugins.garments.bodies.sizes import LEAST, size_of
 from weft.contact import Body, BodyFrames
+from weft.plugins.garments.bodies.sizes import LEAST, size_of
 from weft.plugins.garments.mannequin import MotionSettings, mannequin, measures_of
 from weft.plugins.garments.mannequin.figure import FACES_PER_SIZE
 from weft.plugins.garments.mannequin.measures import LENGTHS, Measures

@@ -32,11 +32,11 @@ from weft.energies.seams.sewing import SeamPanels, SeamRows, Sewing
 from weft.energies.springs.bonds import Bonds
 from weft.fabric.fabric import Fabric, FabricLike
 from weft.fabric.fabric import fabric as as_fabric
+from weft.io.part_appearance import PartAppearance
 from weft.plugins.garments.patterns.garment import Garment, SeamLine, representatives
 from weft.plugins.garments.patterns.panel_appearance import panel_appearances
 from weft.plugins.garments.patterns.pattern import Closing, Pattern, PatternFold
 from weft.plugins.garments.patterns.spline_panels import SplineGarment
-from weft.io.part_appearance import PartAppearance
 
 PASSING = 1.0  # [s] time in which a zip opens or closes from end to end
 PRESSED = 9.0  # stiffness of a pressed fold, over that with which the fabric stays flat

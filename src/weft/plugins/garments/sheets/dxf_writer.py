@@ -13,11 +13,20 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError
-from weft.plugins.garments.patterns.curves import EdgeCurve, edge_curve
-from weft.plugins.garments.patterns.dxf import BOUNDARY, CUTOUTS, GRAIN, INTERNAL, NOTCHES, ORIGIN, SEW, TURNS
-from weft.plugins.garments.patterns.dxf_file import without_log
 from weft.io.extra import optional
 from weft.io.files import write_file
+from weft.plugins.garments.patterns.curves import EdgeCurve, edge_curve
+from weft.plugins.garments.patterns.dxf import (
+    BOUNDARY,
+    CUTOUTS,
+    GRAIN,
+    INTERNAL,
+    NOTCHES,
+    ORIGIN,
+    SEW,
+    TURNS,
+)
+from weft.plugins.garments.patterns.dxf_file import without_log
 from weft.plugins.garments.sheets.nest import TEXT, Nest, NestPiece
 from weft.plugins.garments.sheets.svg_writer import write_notes
 

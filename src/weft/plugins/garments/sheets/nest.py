@@ -12,10 +12,10 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError
+from weft.io.extra import optional
 from weft.plugins.garments.patterns.curves import outline_polygon
 from weft.plugins.garments.patterns.edge_chains import EdgeChain, Match
 from weft.plugins.garments.patterns.pattern import Panel, Pattern
-from weft.io.extra import optional
 from weft.plugins.garments.sheets.layout import arrange
 from weft.plugins.garments.sheets.pattern_sheet import seam_color
 

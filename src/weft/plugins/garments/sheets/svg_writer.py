@@ -20,6 +20,7 @@ from weft.base.keyframes import Keys
 from weft.base.settings import settings_by_field
 from weft.base.trees import Json, Yaml
 from weft.fabric.appearance import Appearance
+from weft.io.files import write_file
 from weft.plugins.garments.patterns.curves import edge_curve
 from weft.plugins.garments.patterns.pattern import (
     BorderCurve,
@@ -31,7 +32,6 @@ from weft.plugins.garments.patterns.pattern import (
     SeamSide,
     Wrap,
 )
-from weft.io.files import write_file
 from weft.plugins.garments.sheets.nest import Nest, NestPiece
 
 MARGIN = 0.02  # [m] around the sheet

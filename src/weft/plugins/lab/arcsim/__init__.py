@@ -1,1 +1,1 @@
-"""TODO"""
+"""Fabrics and files of ARCSim."""

@@ -220,7 +220,12 @@ def report(
 
     folder = open_sweep(sweep)
     if out is not None and out.suffix.lower() in (".png", ".webp"):
-        from weft.plugins.lab.sweep.contact_sheet import contact_sheet, count_columns, find_ended, spread_evenly
+        from weft.plugins.lab.sweep.contact_sheet import (
+            contact_sheet,
+            count_columns,
+            find_ended,
+            spread_evenly,
+        )
 
         selected = spread_evenly(find_ended(folder), thumbnails)
         contact_sheet(folder, selected, out, count_columns(selected))

@@ -20,6 +20,7 @@ from weft.base.input_file import open_input
 from weft.base.settings import REQUIRED, setting
 from weft.bodies.nearest_points import NearestPoints
 from weft.discretization.polygon import triangle_sides
+from weft.io.archive import Broken, arrays_of
 from weft.plugins.lab.fitting.block import PlacedBlock
 from weft.plugins.lab.fitting.measurement import Measurement
 from weft.plugins.lab.fitting.scene_run import (
@@ -29,7 +30,6 @@ from weft.plugins.lab.fitting.scene_run import (
     SceneRun,
     build_scene_run,
 )
-from weft.io.archive import Broken, arrays_of
 from weft.show.picture.camera import Camera, is_rotation
 
 SHAPES = {  # of arrays; None: any size

@@ -28,11 +28,11 @@ from weft.bodies.motion.pins import Pin
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.state import State
 from weft.fabric.fabric import Fabric
-from weft.plugins.lab.fitting.measurement import directional_derivative, scale_field
-from weft.plugins.lab.fitting.outline import RadialOutline, radial_outline
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
 from weft.integrators.quasi_static import QuasiStaticSettings
+from weft.plugins.lab.fitting.measurement import directional_derivative, scale_field
+from weft.plugins.lab.fitting.outline import RadialOutline, radial_outline
 from weft.plugins.lab.laboratory.cusick import DISK, drape, specimen
 from weft.plugins.lab.laboratory.plate import plate_hinges
 from weft.plugins.lab.laboratory.specimen import find_equilibrium, specimen_model

@@ -24,7 +24,12 @@ from weft.base.settings import REQUIRED, setting
 from weft.base.trees import Json, Yaml
 from weft.base.yaml_lines import Loc
 from weft.fabric.fabric import FAR, HYSTERESIS, UNITS, Fabric, fabric, known_ranges
-from weft.plugins.lab.fitting.block import FitDocument, MeasurementBlock, MeasurementSettings, PlacedBlock
+from weft.plugins.lab.fitting.block import (
+    FitDocument,
+    MeasurementBlock,
+    MeasurementSettings,
+    PlacedBlock,
+)
 from weft.plugins.lab.fitting.measurement import FixedFields, Measurement
 from weft.plugins.lab.fitting.value import Value
 

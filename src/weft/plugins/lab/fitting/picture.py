@@ -23,8 +23,8 @@ import numpy as np
 from weft.base.arrays import Bools, Floats
 from weft.base.errors import PictureError
 from weft.base.input_file import is_file
-from weft.plugins.lab.fitting.edges import scikit_image
 from weft.io.images import open_image
+from weft.plugins.lab.fitting.edges import scikit_image
 
 if TYPE_CHECKING:
     from PIL.Image import Image

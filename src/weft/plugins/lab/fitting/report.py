@@ -13,10 +13,10 @@ from weft.base.curve import Curve
 from weft.base.errors import FabricError
 from weft.base.trees import Json, Yaml
 from weft.fabric.fabric import CURVES, OPTIONAL, UNITS, Fabric, fabric
+from weft.io.files import write_file
 from weft.plugins.lab.fitting.file import FitFile
 from weft.plugins.lab.fitting.fit import UNLIKELY, Fit
 from weft.plugins.lab.fitting.measurement import Measurement
-from weft.io.files import write_file
 
 WIDE = 80
 ALIKE = 0.3  # smallest correlation that is shown

@@ -27,10 +27,10 @@ from weft.base.errors import WeftError
 from weft.bodies.motion.pins import Pin
 from weft.discretization.mesh import TriangleMesh
 from weft.discretization.polygon import unit_vectors
+from weft.discretization.triangulate import triangulate_piece
 from weft.energies.base import Energy
 from weft.fabric.fabric import Fabric
 from weft.fabric.friction import bending_friction
-from weft.discretization.triangulate import triangulate_piece
 from weft.integrators.base import Memory
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.plugins.lab.laboratory.plate import plate_friction, plate_hinges

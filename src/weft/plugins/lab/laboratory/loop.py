@@ -22,9 +22,9 @@ from weft.fabric.fabric import Fabric
 from weft.fabric.friction import bending_friction
 from weft.integrators.base import Memory
 from weft.integrators.quasi_static import QuasiStaticSettings
+from weft.laws.base import Law
 from weft.plugins.lab.laboratory.cantilever import Direction, clamped_strip, turn_strip
 from weft.plugins.lab.laboratory.specimen import find_equilibrium, require, specimen_model
-from weft.laws.base import Law
 
 SETTINGS = QuasiStaticSettings(1e-8, 1e-6, imperfection=0.0)
 DIFFERENCE = 1e-5  # part of a strain by which positions are differentiated

@@ -16,9 +16,9 @@ from weft.base.errors import WeftError
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.fabric.fabric import Fabric
+from weft.laws.base import Law
 from weft.plugins.lab.laboratory.loop import HysteresisLoop, around, lead
 from weft.plugins.lab.laboratory.specimen import require
-from weft.laws.base import Law
 
 SIDE, CELLS = 0.1, 8  # [m]; elements along a side
 ANGLES = (0.5, 1.0, 2.0, 2.5, 4.0, 6.0, 8.0)  # [degrees]

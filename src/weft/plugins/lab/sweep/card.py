@@ -12,10 +12,10 @@ import weft
 from weft.base.errors import WeftError
 from weft.base.trees import Json
 from weft.io.files import write_file
-from weft.run.run_folder import RunFolder
 from weft.plugins.lab.sweep.folder import SweepFolder, machine
 from weft.plugins.lab.sweep.quality import MEANINGS
 from weft.plugins.lab.sweep.status import RUN, SampleStatus
+from weft.run.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from xarray import Dataset

@@ -11,9 +11,9 @@ from PIL import ImageDraw, ImageSequence
 
 from weft.base.arrays import AnyArray
 from weft.base.errors import SweepError, WeftError
-from weft.run.run import Run
 from weft.plugins.lab.sweep.folder import SweepFolder
 from weft.plugins.lab.sweep.status import RUN, SampleKind, SampleStatus
+from weft.run.run import Run
 
 if TYPE_CHECKING:
     from weft.show.picture.style import Style

@@ -23,13 +23,13 @@ from weft.base.errors import RunError, SweepError, check_known
 from weft.io.extra import optional
 from weft.io.files import atomic_path, check_room, make_folder
 from weft.io.formats.hdf5_file import disk_file
-from weft.run.run import Run
-from weft.scene.identity import digest
 from weft.plugins.lab.sweep.card import write_card
 from weft.plugins.lab.sweep.folder import SweepFolder
 from weft.plugins.lab.sweep.measures import MEASURES, measure_values, parameter_values, texts
 from weft.plugins.lab.sweep.quality import MEANINGS as FILTERS
 from weft.plugins.lab.sweep.status import RUN, SampleKind, SampleStatus
+from weft.run.run import Run
+from weft.scene.identity import digest
 
 if TYPE_CHECKING:
     from pyarrow import Table

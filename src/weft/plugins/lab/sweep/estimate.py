@@ -9,7 +9,6 @@ from pathlib import Path
 
 from weft.base.machine import cores, disk, gib
 from weft.base.trees import Json
-from weft.run.simulation import Progress
 from weft.plugins.lab.sweep.faults import StoppedError
 from weft.plugins.lab.sweep.file import SweepFile
 from weft.plugins.lab.sweep.folder import NAME, prepare, threads_for
@@ -17,6 +16,7 @@ from weft.plugins.lab.sweep.plan import plan_of
 from weft.plugins.lab.sweep.runner import check_fields
 from weft.plugins.lab.sweep.sample import run_sample, size_of
 from weft.plugins.lab.sweep.status import SampleKind
+from weft.run.simulation import Progress
 
 LONGEST = 60.0  # [s] limit of the test run
 

@@ -21,11 +21,11 @@ from weft.base.machine import cores
 from weft.base.trees import Json, Yaml, YamlMapping
 from weft.io.folder_lock import FolderLock
 from weft.io.safe_folder import SafeFolder
-from weft.run.step_record import differences
 from weft.plugins.lab.sweep.file import MOST_THREADS, SweepFile, overrides
 from weft.plugins.lab.sweep.plan import ANEW, Sample, damage_error, plan_of, read_plan, write_plan
 from weft.plugins.lab.sweep.quality import Filters
 from weft.plugins.lab.sweep.status import SAMPLES, SampleStatus, look
+from weft.run.step_record import differences
 
 NAME, FORMAT = "sweep.json", 1
 PACKAGES = ("weft", "numpy", "scipy", "warp-lang", "pypardiso")

@@ -10,11 +10,11 @@ from weft.base.arrays import AnyArray, Floats, Positions
 from weft.base.errors import MeshError
 from weft.base.trees import Json
 from weft.contact.exact.intersections import intersections
-from weft.run.run import Run
-from weft.run.run_folder import RunFolder
 from weft.plugins.lab.sweep.plan import Sample
 from weft.plugins.lab.sweep.status import SampleStatus
 from weft.plugins.lab.sweep.varied import quantity_of, yaml_text
+from weft.run.run import Run
+from weft.run.run_folder import RunFolder
 
 # Unit (empty: yes or no) and meaning of every measure.
 MEASURES = {

@@ -9,14 +9,14 @@ from pathlib import Path
 from weft.base.errors import SweepError, WeftError
 from weft.io.folder_lock import FolderLock
 from weft.io.safe_folder import SafeFolder
-from weft.scene.build import load_scene
-from weft.scene.file import read_source, validate
 from weft.plugins.lab.sweep.executors.base import Executor, SampleBatch, run_batch
 from weft.plugins.lab.sweep.faults import translate_full_disk
 from weft.plugins.lab.sweep.file import SweepFile, overrides
 from weft.plugins.lab.sweep.folder import SweepFolder, prepare
 from weft.plugins.lab.sweep.plan import Sample
 from weft.plugins.lab.sweep.status import SampleKind, SampleStatus, Status
+from weft.scene.build import load_scene
+from weft.scene.file import read_source, validate
 
 MOST_CHECKED = 60  # combinations of values that are validated before a simulation starts
 MOST_BUILT = 3  # one of so many first samples must give a scene that can be built

@@ -30,8 +30,6 @@ from weft.base.errors import (
 from weft.base.trees import Json
 from weft.io.folder_lock import FolderLock
 from weft.io.safe_folder import SafeFolder
-from weft.run.run_folder import RunFolder
-from weft.run.simulation import Progress, run_scene
 from weft.plugins.lab.sweep.faults import StoppedError, TimeUpError, is_full, translate_full_disk
 from weft.plugins.lab.sweep.folder import SweepFolder
 from weft.plugins.lab.sweep.measures import measure_run
@@ -45,6 +43,8 @@ from weft.plugins.lab.sweep.status import (
     read_status,
     write_status,
 )
+from weft.run.run_folder import RunFolder
+from weft.run.simulation import Progress, run_scene
 
 one_sample = threading.Lock()  # in a process, only one thread may launch kernels
 Watch = Callable[[Progress], None]

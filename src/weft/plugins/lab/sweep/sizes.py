@@ -13,19 +13,19 @@ import yaml
 
 from weft.base.errors import SweepError, WeftError
 from weft.base.trees import Json
+from weft.io.files import write_file
 from weft.plugins.garments.bodies.body_measures import measures_by_name
 from weft.plugins.garments.bodies.landmarks import GIRTH_LEVELS
 from weft.plugins.garments.bodies.sizes import ClothesSize
 from weft.plugins.garments.patterns import read_pattern
 from weft.plugins.garments.patterns.ease import measure_ease
-from weft.io.files import write_file
 from weft.plugins.garments.quality.garment_quality import Quality
-from weft.run.run import Run
-from weft.scene.file import read_source, validate
-from weft.scene.schema import SceneFile
 from weft.plugins.garments.scene.worn_scene import write_worn_scene
 from weft.plugins.lab.sweep.folder import SweepFolder
 from weft.plugins.lab.sweep.status import RUN, SampleKind, SampleStatus
+from weft.run.run import Run
+from weft.scene.file import read_source, validate
+from weft.scene.schema import SceneFile
 
 GIRTHS = tuple(reversed(GIRTH_LEVELS.values()))
 COLUMNS = (

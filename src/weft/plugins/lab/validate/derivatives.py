@@ -13,6 +13,13 @@ from functools import partial
 import numpy as np
 
 from weft import kernel
+from weft.adjoint.differences import (
+    TOLERANCE,
+    Difference,
+    check_derivatives,
+    compare_derivative,
+    quotients,
+)
 from weft.base.arrays import Floats, Ints, Positions
 from weft.discretization.bspline import rectangle
 from weft.discretization.linear_triangle import linear_triangle
@@ -33,16 +40,9 @@ from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
 from weft.integrators.model import Model
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.laws.immediate_buckling import ImmediateBuckling
-from weft.solve.newton.psd import Psd
 from weft.plugins.lab.validate.check import Check, RowBasis, Rows
-from weft.adjoint.differences import (
-    TOLERANCE,
-    Difference,
-    check_derivatives,
-    compare_derivative,
-    quotients,
-)
 from weft.plugins.lab.validate.stepping import gradient
+from weft.solve.newton.psd import Psd
 
 BETA, STEP = 0.2, 0.02  # [s] damping and time step of the tests
 SECOND = 1e-5  # tolerance of second differences

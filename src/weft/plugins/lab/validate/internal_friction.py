@@ -17,7 +17,14 @@ from weft.energies.elastic.internal_friction import HingeFriction
 from weft.energies.loads.gravity import Gravity
 from weft.plugins.lab.laboratory.loop import PARTS, HysteresisLoop, around
 from weft.plugins.lab.validate.check import Rows, attempt, compare, measure
-from weft.plugins.lab.validate.creases import DENSITY, EASE, EDGE, HingedPair, advance, clamped_model
+from weft.plugins.lab.validate.creases import (
+    DENSITY,
+    EASE,
+    EDGE,
+    HingedPair,
+    advance,
+    clamped_model,
+)
 
 WIDTH, SLIP, RIGIDITY = 1.2e-3, 15.0, 1.2e-5  # [N] 2HB; [1/m] curvature of slip; [N m]
 STRIP = (0.06, 0.02)  # [m]

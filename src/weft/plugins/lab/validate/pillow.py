@@ -15,9 +15,9 @@ import numpy as np
 from weft.base.arrays import CornerUv, Positions
 from weft.discretization.mesh import TriangleMesh
 from weft.discretization.polygon import normalize, unit_vectors
+from weft.discretization.triangulate import triangulate_piece
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.energies.loads.pressure import Pressure
-from weft.discretization.triangulate import triangulate_piece
 from weft.laws.immediate_buckling import ImmediateBuckling
 from weft.plugins.lab.validate.check import Check, Rows, attempt, compare
 from weft.plugins.lab.validate.strip import membrane_model, settle

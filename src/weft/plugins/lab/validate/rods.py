@@ -16,10 +16,10 @@ from weft.discretization.rod import Rod
 from weft.energies.elastic.quadratic_form import QuadraticForm
 from weft.energies.loads.gravity import Gravity
 from weft.integrators.model import Model
-from weft.solve.newton.psd import Psd
 from weft.plugins.lab.validate.check import Rows, measure
 from weft.plugins.lab.validate.elastica import DROPS
 from weft.plugins.lab.validate.strip import GRAVITY, rest
+from weft.solve.newton.psd import Psd
 
 BENDING, MASS = 0.05, 0.04  # [N m^2] EI and GJ, [kg/m]
 TORQUE = 8.987  # [EI/L] of Greenhill, a rod with clamped ends

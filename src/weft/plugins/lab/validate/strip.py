@@ -18,6 +18,7 @@ from weft.discretization.mesh import Pattern, TriangleMesh, grid
 from weft.discretization.polygon import unit_vectors
 from weft.discretization.quadrature import Rule
 from weft.discretization.spline_surface import Bending, SplineSurface
+from weft.discretization.triangulate import triangulate_piece
 from weft.energies.base import Energy
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.energies.elastic.membrane import Membrane
@@ -25,13 +26,12 @@ from weft.energies.elastic.quadratic_form import QuadraticForm
 from weft.energies.loads.gravity import Gravity
 from weft.energies.state import State
 from weft.fabric.fabric import Fabric
-from weft.discretization.triangulate import triangulate_piece
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
 from weft.integrators.quasi_static import Equilibrium, QuasiStaticSettings
-from weft.plugins.lab.laboratory.specimen import find_equilibrium
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.laws.base import Law
+from weft.plugins.lab.laboratory.specimen import find_equilibrium
 from weft.solve.linear.direct import direct_solver
 from weft.solve.newton.descent import Newton
 from weft.solve.newton.minimize import minimize

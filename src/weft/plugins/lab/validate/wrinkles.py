@@ -35,7 +35,13 @@ from weft.integrators.quasi_static import Equilibrium
 from weft.laws import StVK
 from weft.plugins.lab.validate.check import RowBasis, Rows, attempt, compare
 from weft.plugins.lab.validate.modes import critical_load, normal_modes
-from weft.plugins.lab.validate.strip import NO_WEIGHT, Material, settle, spline_sheet, spline_strip_model
+from weft.plugins.lab.validate.strip import (
+    NO_WEIGHT,
+    Material,
+    settle,
+    spline_sheet,
+    spline_strip_model,
+)
 
 # Threshold: a wide sheet whose border is held in place and free to turn.
 WIDE = Material(stretch=2e4, shear=1e4, bending=1e-4, density=0.1)

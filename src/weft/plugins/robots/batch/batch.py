@@ -18,15 +18,21 @@ from weft.base.runtime_types import checked
 from weft.base.settings import Count, Rate, Time
 from weft.energies.state import State
 from weft.integrators.base import StepReport
-from weft.run.scene_interface import SceneLike, check_unchanged
-from weft.run.simulation import MOST_FRAMES
-from weft.solve.linear.batched_cholesky import SymbolicCholesky
-from weft.plugins.robots.batch.actions import check_holds, check_moves, check_start, check_targets, check_world
+from weft.plugins.robots.batch.actions import (
+    check_holds,
+    check_moves,
+    check_start,
+    check_targets,
+    check_world,
+)
 from weft.plugins.robots.batch.compatibility import kinds
 from weft.plugins.robots.batch.group import WorldGroup
 from weft.plugins.robots.batch.lockstep import WorldAlone, step_all
 from weft.plugins.robots.batch.worker_processes import WorkerProcesses
 from weft.plugins.robots.batch.world import Hold, World
+from weft.run.scene_interface import SceneLike, check_unchanged
+from weft.run.simulation import MOST_FRAMES
+from weft.solve.linear.batched_cholesky import SymbolicCholesky
 
 TOGETHER = 8  # worlds of a group; the arrays of so many fit into the caches (docs/batch.md)
 

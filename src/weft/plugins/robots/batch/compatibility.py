@@ -8,8 +8,8 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from weft.solve.sparse.block_csr import BlockPattern
 from weft.plugins.robots.batch.world import World
+from weft.solve.sparse.block_csr import BlockPattern
 
 
 def kinds(worlds: Sequence[World]) -> list[list[World]]:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.base.errors import SceneError
+from weft.plugins.robots.batch.world import World
 from weft.run.run_folder import RunFolder
 from weft.run.simulation import Loop
-from weft.plugins.robots.batch.world import World
 
 if TYPE_CHECKING:
     from weft.plugins.robots.batch.batch import Batch

@@ -22,14 +22,14 @@ from weft.energies.step import Step
 from weft.integrators.assembly import bind_term
 from weft.integrators.potential import Potential, zero_at_fixed
 from weft.kernel import Vec3Array, WarpArray, vec3
-from weft.solve.linear.batched_cholesky import SymbolicCholesky
-from weft.solve.linear.solver import LinearSolver
-from weft.solve.newton.psd import Psd
-from weft.solve.sparse.block_csr import BlockCsr, BlockPattern, close
 from weft.plugins.robots.batch.batched_solver import GroupLanes
 from weft.plugins.robots.batch.group_contact import GroupContact
 from weft.plugins.robots.batch.group_terms import GroupTerm, JoinedTerm, SeparateTerms
 from weft.plugins.robots.batch.world import World
+from weft.solve.linear.batched_cholesky import SymbolicCholesky
+from weft.solve.linear.solver import LinearSolver
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern, close
 
 
 class WorldGroup:

@@ -22,13 +22,13 @@ from weft.integrators.halving import TakenStep
 from weft.integrators.lagged_friction import minimize_lagged_steps
 from weft.integrators.potential import Potential, is_start
 from weft.kernel import WarpArray
+from weft.plugins.robots.batch.group import WorldGroup
+from weft.plugins.robots.batch.world import World
 from weft.solve.linear.low_rank import LowRankUpdate
 from weft.solve.linear.solver import PreparedSolver
 from weft.solve.newton.minimize import Minimum, Request, RequestGenerator, Search
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr
-from weft.plugins.robots.batch.group import WorldGroup
-from weft.plugins.robots.batch.world import World
 
 
 class WorldProblem:

@@ -17,9 +17,9 @@ from weft import kernel
 from weft.base.arrays import ArrayArgument, Floats
 from weft.base.errors import WeftError
 from weft.base.trees import Json
-from weft.run.scene_interface import SceneLike
 from weft.plugins.robots.batch.batch import Batch
 from weft.plugins.robots.batch.world import Hold
+from weft.run.scene_interface import SceneLike
 
 SEEN = ("place", "parts", "shift", "gripped")  # attributes of a world that are sent back
 

@@ -1,1 +1,1 @@
-"""TODO"""
+"""Cameras of robots: color, depth and labels."""

@@ -8,11 +8,11 @@ from pathlib import Path
 from weft.base.arrays import Vector
 from weft.base.settings import documented, setting
 from weft.base.trees import Json
+from weft.plugins.lab.sweep.file import SweepDocument
+from weft.plugins.robots.cameras.camera_sensor import CHANNELS, CameraSensor, DepthNoise
 from weft.scene.file import override_field
 from weft.show.picture.camera import look_at
-from weft.plugins.robots.cameras.camera_sensor import CHANNELS, CameraSensor, DepthNoise
 from weft.show.picture.style import Style
-from weft.plugins.lab.sweep.file import SweepDocument
 
 
 @documented

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 from weft.base.arrays import AnyArray
 from weft.base.errors import WeftError
 from weft.base.trees import Json
+from weft.plugins.robots.cameras.camera_sensor import CameraSensor, CameraView
 from weft.plugins.robots.robotics.rig import RATE, EnvSettings, Observation, Rig
 from weft.show.picture.camera import look_at
-from weft.plugins.robots.cameras.camera_sensor import CameraSensor, CameraView
 from weft.show.picture.renderer import draw_dots
 
 SHOWN = look_at((0.4, 0.75, 1.0), (0.0, 0.1, 0.0), field_of_view=36)  # the camera of ``render``

@@ -15,14 +15,14 @@ from weft.base.machine import cores
 from weft.base.trees import Json, YamlMapping
 from weft.bodies.body import arms_of, on_arms
 from weft.energies.state import State
-from weft.plugins.robots.robotics.camera_settings import read_camera
-from weft.plugins.robots.robotics.grippers import FASTEST, Grippers
-from weft.plugins.robots.robotics.tasks import TASKS
-from weft.plugins.robots.cameras.camera_sensor import CHANNELS, CameraSensor, CameraView
 from weft.plugins.lab.sweep.design import Design
 from weft.plugins.lab.sweep.file import SweepDocument, overrides, read_field_values
 from weft.plugins.robots.batch.batch import Batch
 from weft.plugins.robots.batch.world import Hold
+from weft.plugins.robots.cameras.camera_sensor import CHANNELS, CameraSensor, CameraView
+from weft.plugins.robots.robotics.camera_settings import read_camera
+from weft.plugins.robots.robotics.grippers import FASTEST, Grippers
+from weft.plugins.robots.robotics.tasks import TASKS
 
 RATE = 20.0  # [Hz] of actions
 FARTHEST = 5.0  # [m] largest coordinate of an observation
