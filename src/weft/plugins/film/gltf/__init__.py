@@ -1,1 +1,1 @@
-"""TODO"""
+"""glTF: reader, writer and scenes."""

@@ -1,1 +1,1 @@
-"""TODO"""
+"""USD: reader, writer, layers on assets, skeletons and materials."""
