@@ -5,7 +5,7 @@ import numpy as np
 import weft
 
 SIZE, UP = 9, np.array([0.0, 1.0, 0.0])
-env = weft.plugins.robots.robotics.env("fold", set={"variables.size": SIZE}, steps=120)
+env = weft.robotics.env("fold", set={"variables.size": SIZE}, steps=120)
 seen, _ = env.reset(seed=0)
 cloth = seen[: 3 * SIZE**2].reshape(SIZE, SIZE, 3)
 near, far = cloth[[0, -1], 0], cloth[[0, -1], -1]  # the corners to be taken, and where they go
