@@ -153,6 +153,10 @@ class SweepError(WeftError):
     """A sweep that cannot be planned, run, continued or read."""
 
 
+class PluginError(WeftError):
+    """A plugin that cannot be used, or that is needed and not installed."""
+
+
 class DeviceError(WeftError):
     """A device or thread count that this machine does not have."""
 

@@ -1,28 +1,17 @@
 """All commands of ``weft``, and what ``weft --help`` shows of them."""
 
-from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated
 
 import typer
 
-from weft.cli import (
-    check,
-    demo,
-    doctor,
-    examples,
-    explain,
-    export,
-    fabrics,
-    play,
-    quality,
-    render,
-    run,
-    settle,
-    view,
-)
-from weft.cli.groups import CommandGroup
-from weft.plugins.garments.cli import grade, mannequin
-from weft.plugins.lab.cli import dataset, sweep, validate
+from weft import extensions
+from weft.cli.groups import CommandGroup, add_command
+
+PANELS = {  # of the engine's commands; those of a plugin stand in a panel of its name
+    "Simulate": "demo examples run play settle check explain fabrics",
+    "Look and export": "view render quality export",
+    "Trust": "doctor",
+}
 
 app = typer.Typer(
     name="weft",
@@ -34,34 +23,19 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-_SIMULATE, _LOOK, _TRUST = "Simulate", "Look and export", "Trust"
-_COMMANDS: Mapping[str, Sequence[Callable[..., None]]] = {
-    _SIMULATE: (
-        demo.demo,
-        examples.examples,
-        run.run,
-        play.play,
-        settle.settle,
-        check.check,
-        explain.explain,
-    ),
-    _LOOK: (
-        mannequin.mannequin,
-        grade.grade,
-        view.view,
-        render.render,
-        quality.quality,
-        export.export,
-        dataset.dataset,
-    ),
-    _TRUST: (doctor.doctor,),
-}
-for _panel, _functions in _COMMANDS.items():
-    for _function in _functions:
-        app.command(rich_help_panel=_panel)(_function)
-app.command(rich_help_panel=_TRUST, cls=validate.Command)(validate.validate)
-app.add_typer(sweep.app, name="sweep", rich_help_panel=_SIMULATE)
-app.add_typer(fabrics.app, name="fabrics", rich_help_panel=_SIMULATE)
+
+
+def _add_commands() -> None:
+    """Add the engine's commands panel by panel, then those of plugins."""
+    panels = {name: panel for panel, names in PANELS.items() for name in names.split()}
+    every = [name for name in extensions.names("commands") if " " not in name]
+    for name in sorted(every, key=lambda n: list(panels).index(n) if n in panels else len(panels)):
+        owner = extensions.owner("commands", name)
+        assert owner is not None
+        add_command(app, "", name, panels.get(name, owner.name.capitalize()))
+
+
+_add_commands()
 
 
 def _version(show: bool) -> None:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weft import extensions
 from weft.base.terminal import new_console
-from weft.cli.groups import DefaultCommandGroup
+from weft.cli.groups import DefaultCommandGroup, add_command
 from weft.cli.options import AsJson, new_table, print_json
-from weft.plugins.lab.cli import fabrics_fit, fabrics_test
 
 if TYPE_CHECKING:
     from weft.fabric.fabric import Fabric
@@ -122,5 +122,6 @@ def _marked_number(f: "Fabric", field: str, scale: float = 1.0, form: str = ".3g
     return f"{MARKS.get(f.origin(field), '')}{scale * getattr(f, field):{form}}"
 
 
-app.command("test")(fabrics_test.test)
-app.command("fit")(fabrics_fit.fit)
+for _name in extensions.names("commands"):
+    if _name.startswith("fabrics "):
+        add_command(app, "fabrics", _name.removeprefix("fabrics "))

@@ -2,16 +2,53 @@
 whose help lists the names that they take.
 """
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
+import typer
 from typer.core import TyperCommand, TyperGroup
 
-from weft.base.errors import WeftError
+from weft import extensions
+from weft.base.errors import PluginError, WeftError
+
+
+def add_command(app: typer.Typer, group: str, name: str, panel: str | None = None) -> None:
+    """Add a registered command to an app: a function, or an app of its own.
+
+    A command that cannot be imported is left out with a warning.
+
+    Args:
+        app: the app.
+        group: name of its group, before ``name``; the empty text: none.
+        name: of the command.
+        panel: heading under which help lists it.
+    """
+    try:
+        found = extensions.find("commands", f"{group} {name}".strip())
+    except PluginError as error:
+        warnings.warn(f"{error}; the command is left out", stacklevel=2)
+        return
+    if isinstance(found, typer.Typer):
+        app.add_typer(found, name=name, rich_help_panel=panel)
+    else:
+        kind = getattr(found, "command_class", None)
+        app.command(name, rich_help_panel=panel, cls=kind)(found)
 
 
 class CommandGroup(TyperGroup):
     """Commands whose arguments are checked before any of them is read."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that arguments name.
+
+        Raises:
+            PluginError: a command of a plugin of weft that is not installed.
+        """
+        needed = extensions.missing(args[0]) if args else None
+        if needed is not None:
+            raise needed
+        return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Return the arguments that are left for a command.
@@ -55,9 +92,11 @@ class DefaultCommandGroup(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-def listing(*groups: tuple[str, Callable[[], Sequence[str]]]) -> type[TyperCommand]:
-    """Return a command class that ends its help with names, by group. They are looked up only then,
-    so that other commands do not pay for it.
+def listing(
+    *groups: tuple[str, Callable[[], Sequence[str]]],
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Decorate a command whose help ends with names, by group. They are looked up only then, so
+    that other commands do not pay for it.
 
     Args:
         *groups: a heading, and a function that gives the names below it.
@@ -69,4 +108,8 @@ def listing(*groups: tuple[str, Callable[[], Sequence[str]]]) -> type[TyperComma
             self.epilog = "\n\n".join(paragraphs)
             super().format_help(ctx, formatter)
 
-    return Listing
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        function.command_class = Listing  # type: ignore[attr-defined]
+        return function
+
+    return decorate

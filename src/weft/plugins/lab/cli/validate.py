@@ -31,12 +31,10 @@ def _names(part: str) -> list[str]:
     return [n for n in names() if part_of(n) == part]
 
 
-Command = listing(
+@listing(
     ("Experiments of the fast part", partial(_names, "fast")),
     ("Experiments that --all adds", partial(_names, "all")),
 )
-
-
 def validate(
     names: Annotated[
         list[str] | None,

@@ -1,0 +1,16 @@
+"""The engine's own entries, registered as those of plugins are (``weft.extensions``)."""
+
+from weft.extensions import Plugin
+
+_FORMATS = "weft.io.formats.builtin"
+_COMMANDS = (
+    "demo examples run play settle check explain view render quality export doctor".split()
+)
+
+plugin = Plugin(
+    "weft",
+    weft="0.1",
+    entries={
+        "commands": {name: f"weft.cli.{name}:{name}" for name in _COMMANDS} | {"fabrics": "weft.cli.fabrics:app"},
+    },
+)

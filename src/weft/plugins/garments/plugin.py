@@ -1,0 +1,17 @@
+"""What the plugin for garments registers (``weft.extensions``)."""
+
+from weft.extensions import Plugin
+
+_HERE = "weft.plugins.garments"
+
+plugin = Plugin(
+    "garments",
+    weft="0.1",
+    entries={
+        "names": {"Mannequin": f"{_HERE}.mannequin.figure:Mannequin"},
+        "commands": {
+            "mannequin": f"{_HERE}.cli.mannequin:mannequin",
+            "grade": f"{_HERE}.cli.grade:grade",
+        },
+    },
+)

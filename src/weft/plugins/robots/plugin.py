@@ -1,0 +1,19 @@
+"""What the plugin for robots registers (``weft.extensions``)."""
+
+from weft.extensions import Plugin
+
+_HERE = "weft.plugins.robots"
+
+plugin = Plugin(
+    "robots",
+    weft="0.1",
+    entries={
+        "names": {
+            "robotics": f"{_HERE}.robotics",
+            "Batch": f"{_HERE}.batch.batch:Batch",
+            "Hold": f"{_HERE}.batch.world:Hold",
+            "batch": f"{_HERE}.batch.batch:batch",
+            "load_arm": f"{_HERE}.arms.read_arm:load_arm",
+        },
+    },
+)
