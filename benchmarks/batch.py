@@ -20,7 +20,7 @@ from benchmarks.sweep import SCENE, SWEEP, timed
 from weft.base.machine import cores
 from weft.plugins.lab.sweep.file import read_sweep
 from weft.plugins.lab.sweep.folder import prepare
-from weft.plugins.robots import robotics
+from weft.plugins.robots import learning as robotics
 from weft.plugins.robots.batch.batch import Batch
 from weft.scene.build import load_scene
 from weft.scene.scene import Scene

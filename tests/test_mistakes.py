@@ -332,12 +332,12 @@ def public_callables():
         contact,
         weft.laws,
         weft.adjoint,
-        weft.plugins.robots.robotics,
+        weft.plugins.robots.learning,
         weft.plugins.garments.mannequin,
     ):
         for name in (
             package.__all__
-            if package is not weft.plugins.robots.robotics
+            if package is not weft.plugins.robots.learning
             else ("env", "vector_env")
         ):
             thing = getattr(package, name)

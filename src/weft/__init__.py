@@ -82,11 +82,6 @@ if TYPE_CHECKING:
     from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2 as SemiImplicitBdf2
     from weft.integrators.semi_implicit_bdf2 import SemiImplicitSettings as SemiImplicitSettings
     from weft.live.play_view import play as play
-    from weft.plugins.garments.mannequin.figure import Mannequin as Mannequin
-    from weft.plugins.robots import robotics as robotics
-    from weft.plugins.robots.batch.batch import Batch as Batch
-    from weft.plugins.robots.batch.batch import batch as batch
-    from weft.plugins.robots.batch.world import Hold as Hold
     from weft.run.run import Run as Run
     from weft.scene.changes import Change as Change
     from weft.scene.recorded_scene import scene_of as scene_of
@@ -106,7 +101,6 @@ _HOME = {
     "AttachToBody": "weft.cloth.attachments.to_body",
     "BackwardEuler": "weft.integrators.backward_euler",
     "BaraffWitkin1998": "weft.integrators.baraff_witkin_1998",
-    "Batch": "weft.plugins.robots.batch.batch",
     "Bdf2": "weft.integrators.bdf2",
     "BucklingForm": "weft.energies.elastic.buckling_bending",
     "Change": "weft.scene.changes",
@@ -123,10 +117,8 @@ _HOME = {
     "Gusts": "weft.energies.air.gusts",
     "Hand": "weft.energies.springs.hand",
     "Held": "weft.energies.springs.release",
-    "Hold": "weft.plugins.robots.batch.world",
     "Keyframe": "weft.bodies.motion.pins",
     "Keys": "weft.base.keyframes",
-    "Mannequin": "weft.plugins.garments.mannequin.figure",
     "Model": "weft.integrators.model",
     "Outcome": "weft.solve.linear.solver",
     "Parameter": "weft.adjoint.parameters",
@@ -156,7 +148,6 @@ _HOME = {
     "Wind": "weft.energies.air.wind",
     "WindGrid": "weft.energies.air.wind_grid",
     "as_splines": "weft.cloth.create",
-    "batch": "weft.plugins.robots.batch.batch",
     "check_derivatives": "weft.adjoint.differences",
     "condition_energies": "weft.energies.elastic.condition",
     "join": "weft.cloth.create",
@@ -176,10 +167,10 @@ _MODULES = {
     "adjoint": "weft.adjoint",
     "contact": "weft.contact",
     "errors": "weft.base.errors",
+    "extensions": "weft.extensions",
     "integrators": "weft.integrators",
     "jax": "weft.jax",
     "laws": "weft.laws",
-    "robotics": "weft.plugins.robots.robotics",
     "torch": "weft.torch",
 }
 __all__ = [*_MODULES, *_HOME]
@@ -190,8 +181,26 @@ def __getattr__(name: str) -> "Any":
         return getattr(import_module(_HOME[name]), name)
     if name in _MODULES:
         return import_module(_MODULES[name])
+    if not name.startswith("_"):
+        return _of_plugin(name)
     raise AttributeError(f"module 'weft' has no attribute {name!r}")
 
 
+def _of_plugin(name: str) -> "Any":
+    """Return a public name of a plugin.
+
+    Raises:
+        AttributeError: no plugin has it, or that plugin is not installed.
+    """
+    from weft import extensions
+
+    if name in extensions.names("names"):
+        return extensions.find("names", name)
+    needed = extensions.missing(name)
+    raise AttributeError(str(needed or f"module 'weft' has no attribute {name!r}"))
+
+
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    from weft import extensions
+
+    return sorted([*globals(), *__all__, *extensions.names("names")])

@@ -2,15 +2,28 @@
 
 from weft.extensions import Plugin
 
-_FORMATS = "weft.io.formats.builtin"
-_COMMANDS = (
-    "demo examples run play settle check explain view render quality export doctor".split()
-)
+_COMMANDS = [
+    "demo",
+    "examples",
+    "run",
+    "play",
+    "settle",
+    "check",
+    "explain",
+    "view",
+    "render",
+    "quality",
+    "export",
+    "doctor",
+]
 
 plugin = Plugin(
     "weft",
     weft="0.1",
     entries={
-        "commands": {name: f"weft.cli.{name}:{name}" for name in _COMMANDS} | {"fabrics": "weft.cli.fabrics:app"},
+        "commands": {
+            **{name: f"weft.cli.{name}:{name}" for name in _COMMANDS},
+            "fabrics": "weft.cli.fabrics:app",
+        },
     },
 )

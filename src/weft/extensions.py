@@ -12,7 +12,6 @@ A plugin that cannot be imported, that was made for another version of weft, or 
 again is left out with a warning; the others work.
 """
 
-import os
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
@@ -20,6 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 from weft.base.errors import PluginError, check_known
@@ -28,7 +28,7 @@ Kind = Literal[
     "names",  # public names: weft.NAME
     "commands",  # weft NAME; "GROUP NAME" is a command of a group
     "cloth sources",  # cloth: {NAME: ...} of a scene file: weft.scene.cloth_source.ClothSource
-    "scene sources",  # files that are taken in place of a scene: weft.scene.scene_source.SceneSource
+    "scene sources",  # files in place of a scene: weft.scene.scene_source.SceneSource
     "scene checks",  # of `weft check`: functions (builder, findings)
     "bodies",  # bodies: [{NAME: ...}]: weft.scene.body_source.BodySource
     "formats",  # suffixes of mesh files: weft.io.format.Format
@@ -166,21 +166,19 @@ def installed_entry_points() -> Iterator[tuple[str, str, str]]:
     seen = set()
     for folder in dict.fromkeys(sys.path):
         try:
-            with os.scandir(folder or ".") as entries:
-                found = [e.path for e in entries if e.name.endswith((".dist-info", ".egg-info"))]
+            found = sorted(Path(folder).glob("*.dist-info/entry_points.txt"))
         except OSError:
             continue
         for path in found:
             try:
-                with open(os.path.join(path, "entry_points.txt"), "rb") as file:
-                    text = file.read()
+                text = path.read_bytes()
             except OSError:
                 continue
-            package = os.path.basename(path).partition("-")[0]
+            package = path.parent.name.partition("-")[0]
             if GROUP.encode() in text and package not in seen:
                 seen.add(package)
-                for name, place in _entries(text.decode("utf-8", "replace")):
-                    yield name, place, f"package {package}"
+                lines = _entries(text.decode("utf-8", "replace"))
+                yield from ((entry, place, f"package {package}") for entry, place in lines)
 
 
 def _entries(text: str) -> Iterator[tuple[str, str]]:

@@ -12,8 +12,8 @@ import numpy as np
 
 import weft
 from weft.base.arrays import Floats, Ints, Positions
-from weft.plugins.robots.robotics.cloth_env import ClothEnv
-from weft.plugins.robots.robotics.grippers import CARRIED, FASTEST
+from weft.plugins.robots.learning.cloth_env import ClothEnv
+from weft.plugins.robots.learning.grippers import CARRIED, FASTEST
 
 SIZE, RATE = 7, 20.0  # vertices along a side, steps a second
 HORIZON, DONE, GRADIENTS = 6, 3, 3  # steps that are planned and carried out, gradients of a plan
@@ -99,7 +99,7 @@ def evaluate(env: ClothEnv, goal: Positions, ways: Floats) -> tuple[float, Float
 
 def start(seed: int) -> ClothEnv:
     """Return an environment whose gripper holds the folded edge of a towel."""
-    env = weft.plugins.robots.robotics.env("flatten", set={"variables.size": SIZE}, steps=200)
+    env = weft.plugins.robots.learning.env("flatten", set={"variables.size": SIZE}, steps=200)
     env.reset(seed=seed)
     for _ in range(6):  # until the bend has fallen
         act(env, np.zeros(3), False)

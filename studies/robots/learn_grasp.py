@@ -13,7 +13,7 @@ from stable_baselines3.common.monitor import Monitor
 
 import weft
 from studies.study import INK, Cell, Study, StudyTable
-from weft.plugins.robots.robotics.cloth_env import ClothEnv
+from weft.plugins.robots.learning.cloth_env import ClothEnv
 
 SIZE, NAME = 9, "learn-grasp"  # vertices along a side of the towel
 CHUNK, CHECK = 1_000, 5  # steps between rows of the curve, rows between trials on held-out seeds
@@ -22,7 +22,7 @@ HELD_OUT, NEW = range(10_000, 10_020), range(20_000, 20_100)  # seeds during and
 
 def make() -> ClothEnv:
     """Return an environment of the task."""
-    return weft.plugins.robots.robotics.env("grasp", set={"variables.size": SIZE})
+    return weft.plugins.robots.learning.env("grasp", set={"variables.size": SIZE})
 
 
 def success(model: SAC, env: ClothEnv, seeds: range) -> float:

@@ -7,6 +7,7 @@ from tests.refusals import refused
 from weft.base.errors import SimulationError
 from weft.base.keyframes import Keys
 from weft.bodies.body import Body
+from weft.bodies.joints.arm import Arm, ArmJoint, ArmLink
 from weft.bodies.motion.pins import Keyframe, Path
 from weft.bodies.motion.point_sequence import BodyFrames
 from weft.bodies.motion.prescribed import (
@@ -19,7 +20,6 @@ from weft.bodies.motion.prescribed import (
 from weft.bodies.motion.step_division import MOST_TURN, divide_step
 from weft.bodies.shapes.primitives import box
 from weft.energies.springs.hand import Hand, Hands
-from weft.plugins.robots.arms.arm import Arm, ArmJoint, ArmLink
 
 pytestmark = pytest.mark.quick
 GAP = 2e-3

@@ -1,5 +1,5 @@
 """Quadratic bending: the paper's cotangents, the hinges' linear limit, what collapses, and what is
-refused. The closed forms are rows of the certificate (``weft.plugins.lab.validate.quadratic_bending``).
+refused. The closed forms are rows of the certificate (``quadratic_bending``).
 """
 
 import numpy as np

@@ -11,8 +11,8 @@ pytest.importorskip("mujoco", reason="arms are read by MuJoCo: pip install 'weft
 from gymnasium.utils.env_checker import check_env
 
 from weft.plugins.robots.cameras.camera_sensor import CameraSensor
-from weft.plugins.robots.robotics import env, vector_env
-from weft.plugins.robots.robotics.tasks import TASKS, Task
+from weft.plugins.robots.learning import env, vector_env
+from weft.plugins.robots.learning.tasks import TASKS, Task
 from weft.show.picture.camera import look_at
 
 SCENE = """

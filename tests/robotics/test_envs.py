@@ -17,10 +17,10 @@ import weft
 from weft.base.errors import WeftError
 from weft.contact.exact.intersections import intersections
 from weft.plugins.robots.cameras.camera_sensor import CameraSensor
-from weft.plugins.robots.robotics import env, vector_env
-from weft.plugins.robots.robotics.metrics import dressed_share
-from weft.plugins.robots.robotics.registration import register
-from weft.plugins.robots.robotics.tasks import (
+from weft.plugins.robots.learning import env, vector_env
+from weft.plugins.robots.learning.metrics import dressed_share
+from weft.plugins.robots.learning.registration import register
+from weft.plugins.robots.learning.tasks import (
     SUCCESS,
     TASKS,
     Dress,
@@ -242,7 +242,7 @@ class Shift(Grasp):
 def test_a_task_of_ones_own(monkeypatch):
     import gymnasium
 
-    monkeypatch.setattr("weft.plugins.robots.robotics.tasks.TASKS", dict(TASKS))
+    monkeypatch.setattr("weft.plugins.robots.learning.tasks.TASKS", dict(TASKS))
     register("shift", Shift)
     try:
         e = gymnasium.make("weft/Shift-v0", set={"variables.size": 5}, variant=1)
@@ -262,10 +262,10 @@ def test_they_are_registered():
     import gymnasium
 
     fields = {"variables.size": 5}
-    made = gymnasium.make("weft.plugins.robots.robotics.registration:weft/Flatten-v0", set=fields)
+    made = gymnasium.make("weft.plugins.robots.learning.registration:weft/Flatten-v0", set=fields)
     assert made.reset(seed=0)[0].shape == (3 * 25 + 4,)
     many = gymnasium.make_vec(
-        "weft.plugins.robots.robotics.registration:weft/Fold-v0",
+        "weft.plugins.robots.learning.registration:weft/Fold-v0",
         2,
         vectorization_mode="vector_entry_point",
         set=fields,
@@ -369,7 +369,7 @@ def test_bad_settings(monkeypatch):
 
 
 def test_environments_can_be_made_again_and_again():
-    """``weft.plugins.robots.robotics.env`` stays the function when its parts have been imported."""
+    """``weft.plugins.robots.learning.env`` stays the function when its parts have been imported."""
     for _ in range(2):
-        weft.plugins.robots.robotics.env("fold", set=small("fold")).close()
-        weft.plugins.robots.robotics.vector_env("fold", 1, set=small("fold")).close()
+        weft.plugins.robots.learning.env("fold", set=small("fold")).close()
+        weft.plugins.robots.learning.vector_env("fold", 1, set=small("fold")).close()

@@ -8,9 +8,9 @@ from tests.refusals import refused
 pytest.importorskip("gymnasium")
 
 from weft.base.errors import WeftError
-from weft.plugins.robots.robotics import env, vector_env
-from weft.plugins.robots.robotics.grippers import Grippers
-from weft.plugins.robots.robotics.tasks import SUCCESS, TASKS, Drape, Grasp, Hang
+from weft.plugins.robots.learning import env, vector_env
+from weft.plugins.robots.learning.grippers import Grippers
+from weft.plugins.robots.learning.tasks import SUCCESS, TASKS, Drape, Grasp, Hang
 
 DISCOUNT = 0.9
 CLOSED, OPEN = 1.0, -1.0

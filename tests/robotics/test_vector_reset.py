@@ -10,7 +10,7 @@ pytest.importorskip("gymnasium")
 from gymnasium.vector import SyncVectorEnv
 
 from weft.base.errors import WeftError
-from weft.plugins.robots.robotics import env, vector_env
+from weft.plugins.robots.learning import env, vector_env
 
 FIELDS = {"variables.size": 5, "camera.noise": True, "camera.width": 32, "camera.height": 32}
 

@@ -10,8 +10,8 @@ from weft.adjoint.reverse_step import ReverseStep
 from weft.base.arrays import Floats, Positions
 from weft.base.differences import slope_at_zero
 from weft.bodies.body import Body
+from weft.bodies.joints.arm import Arm
 from weft.energies.state import StateDerivatives
-from weft.plugins.robots.arms.arm import Arm
 from weft.run.scene_interface import Simulated
 
 NEAR = 1e-5  # [rad or m] change of a key in differences of the interpolation

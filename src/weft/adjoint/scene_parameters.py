@@ -22,12 +22,12 @@ from weft.base.arrays import Floats
 from weft.base.errors import SceneError
 from weft.base.keyframes import Keys
 from weft.bodies.body import Body, arms_of, on_arms
+from weft.bodies.joints.arm import Arm
 from weft.bodies.motion.pins import Keyframe, Path
 from weft.cloth.attachments.build import name_of
 from weft.cloth.cloth import Cloth
 from weft.contact.collision_groups import Friction
 from weft.fabric.fabric import HYSTERESIS, UNITS
-from weft.plugins.robots.arms.arm import Arm
 
 NEAR = 1e-7  # [m] step of positions in differences: less than the elastic slip of friction
 KEYS = ".keys"  # after the name of a number

@@ -12,6 +12,7 @@ from weft.base.arrays import Angles, Bools, Faces, Floats, Point, Positions
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import ROOM, Size, setting
+from weft.bodies.joints.arm import Arm, ArmLink
 from weft.bodies.motion.pins import Path, Pin
 from weft.bodies.motion.point_sequence import BodyFrames
 from weft.bodies.rigid.settings import Rigid
@@ -19,7 +20,6 @@ from weft.discretization.manifold import turn_corners, turned_faces, warn_of_tur
 from weft.discretization.mesh import unique_edges
 from weft.discretization.weld import weld_vertices
 from weft.plugins.garments.bodies.landmarks import Landmarks, Stated, find_landmarks
-from weft.plugins.robots.arms.arm import Arm, ArmLink
 
 
 class Poser(Protocol):
@@ -52,7 +52,7 @@ class Body:
             contact.
         frames: positions of the vertices at certain times, instead of ``vertices``; None: the body
             keeps its shape.
-        landmarks: of a person, that are stated instead of found (``weft.plugins.garments.bodies.landmarks``).
+        landmarks: of a person, that are stated instead of found (``weft.find_landmarks``).
         poser: gives the frames of poses that are chosen while the body is simulated; None: none.
         parts: path of each mesh in the body's file, with its number of vertices.
         rigid: settings of a rigid body, which forces and contacts move, instead of ``path`` and

@@ -20,6 +20,7 @@ from weft.base.errors import SceneError, StartError, point_text
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, ROOM, Accepts, documented, setting
 from weft.bodies.body import Body, join_faces, join_positions, on_arms
+from weft.bodies.joints.arm import Arm
 from weft.bodies.rigid.rigid_bodies import NONE, RigidBodies, all_vertices
 from weft.contact.assembly.embedding import ContactEmbedding, WeightedEmbedding
 from weft.contact.broad_phase.candidate_search import find_candidates
@@ -30,7 +31,6 @@ from weft.contact.narrow_phase.adjacent_pairs import farthest_reach
 from weft.contact.ties import needed_ties
 from weft.discretization.embedding import Embedding
 from weft.discretization.mesh import TriangleMesh
-from weft.plugins.robots.arms.arm import Arm
 from weft.solve.sparse.pull_back import Interpolation
 
 LOAD = 10.0  # times the mean weight of a vertex: force of a contact at half the gap

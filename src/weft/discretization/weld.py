@@ -104,3 +104,16 @@ def join_vertices(x: Positions, distance: float) -> Ints:
 def round_off(x: Positions) -> float:
     """Return the distance [m] up to which vertices x (n,3) coincide."""
     return ROUND_OFF * float(np.ptp(x, axis=0).max(initial=0.0))
+
+
+def merge_vertices(sewn: Ints, x: Positions) -> tuple[Positions, Ints]:
+    """Merge vertices, and return (m,3) [m] their positions and (n,) the new id of every old vertex.
+
+    Args:
+        sewn: (n,) vertices with the same number become one, at the mean of their positions.
+        x: (n,3) [m] positions.
+    """
+    old, new = np.unique(sewn, return_inverse=True)
+    total = np.zeros((len(old), 3))
+    np.add.at(total, new, x)
+    return total / np.bincount(new)[:, None], new.astype(np.int32)

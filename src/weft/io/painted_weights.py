@@ -11,7 +11,7 @@ from weft.base.errors import MeshError, error_text
 from weft.discretization.mesh import TriangleMesh, mean_at_vertices
 from weft.io.archive import Broken
 from weft.io.images import open_image
-from weft.plugins.film.usd.usd_tiles import tile_coordinates
+from weft.io.texture_tiles import tile_coordinates
 
 
 def paint_mesh(
@@ -29,8 +29,9 @@ def paint_mesh(
             or an array of one number for each vertex.
         corner_uv: (m,3,2) texture coordinates; None: the mesh has none.
         panels: faces of each panel of a garment, whose coordinates are those of its tile
-            (``usd_tiles``). Where ``<PANEL>`` or ``<UDIM>`` is in the name of a file, panels have
-            files of their own: their name, or 1001 and so on. Weights are 0 where there is none.
+            (``texture_tiles``). Where ``<PANEL>`` or ``<UDIM>`` is in the name of a file, panels
+            have files of their own: their name, or 1001 and so on. Weights are 0 where there is
+            none.
 
     Raises:
         MeshError: a file that cannot be read, of another kind or length, or an image for a mesh

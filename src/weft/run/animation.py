@@ -29,6 +29,7 @@ from weft.cloth.fields import (
 from weft.cloth.regions import material_pieces
 from weft.discretization.mesh import TriangleMesh
 from weft.discretization.samples import principal_stretches
+from weft.discretization.weld import merge_vertices
 from weft.io import format_to_write, write_mesh
 from weft.io.animation import Animation, AnimationFrame, Convention, Fields, SurfaceTopology
 from weft.io.part_appearance import PartAppearance
@@ -401,8 +402,6 @@ def save_frame(
     faces, corner_uv = run.surfaces.net() if net else run.tessellation(density)
     x = run.points(frame) if net else run.positions(frame, density)
     if weld:
-        from weft.plugins.garments.patterns.garment import merge_vertices
-
         if density is not None and run.surfaces.embedding is not None:
             expected = "no density: seams join the vertices of the run's own mesh"
             refuse("weld", f"density {density}", expected)

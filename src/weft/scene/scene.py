@@ -33,6 +33,7 @@ from weft.energies.elastic.buckling_bending import BucklingForm
 from weft.energies.elastic.condition import ConditionForm
 from weft.energies.elastic.pressed_lines import Pressed
 from weft.energies.loads.pressure import Gas
+from weft.energies.seams.sewing import close_earlier
 from weft.energies.springs.hand import Hand
 from weft.energies.state import State
 from weft.fabric.fabric import Fabric
@@ -42,7 +43,6 @@ from weft.integrators.base import Stepper, StepSettings
 from weft.integrators.feasible_start import FeasibleStart, feasible_start
 from weft.integrators.model import Model
 from weft.laws.base import Law
-from weft.plugins.garments.scene.outfit import close_earlier
 from weft.run.scene_interface import SEWN_EARLIER
 from weft.scene.build_model import build_model
 from weft.scene.changes import Change, check_changes, scene_after

@@ -14,10 +14,10 @@ import numpy as np
 from weft.base.arrays import Floats, Positions
 from weft.base.keyframes import Keys, as_keys
 from weft.bodies.body import Body, arms_of
+from weft.bodies.joints.arm import Arm, ArmLink, place_in
 from weft.bodies.motion.pins import Path
 from weft.bodies.motion.step_division import MOST_TURN, KinematicMotion
 from weft.energies.springs.hand import Hands
-from weft.plugins.robots.arms.arm import Arm, ArmLink, place_in
 
 POINTS = 2000  # largest number of vertices of a deforming body that are measured
 ANGLE = float(np.radians(15.0))  # between samples of a rotation

@@ -17,7 +17,9 @@ from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import documented, setting
 from weft.discretization.mesh import TriangleMesh
+from weft.energies.base import Energy
 from weft.energies.elastic.hinge_weights import HingeGeometry
+from weft.energies.embedded import EmbeddedEnergy
 from weft.energies.seams.seam_hinges import SeamHinges
 from weft.energies.springs.bonds import Bonds
 
@@ -273,3 +275,22 @@ class SeamPanels:
             a, b, tip = (faces[:, (c + k) % 3].tolist() for k in range(3))
             table.update(zip(zip(a, b), zip(range(len(faces)), tip)))
         return table
+
+
+def close_earlier(energies: Sequence[Energy], pairs: Sequence[Ints]) -> list[Energy] | None:
+    """Return energies of which the bonds between pairs of vertices (k,2) begin to close with the
+    first ones; None if they do already.
+    """
+    if not pairs:
+        return None
+    found, rows = list(energies), np.concatenate(pairs)
+    for k, energy in enumerate(energies):
+        bonds = energy.source if isinstance(energy, EmbeddedEnergy) else energy
+        earlier = bonds.close_earlier(rows) if isinstance(bonds, Bonds) else None
+        if earlier is not None:
+            if isinstance(energy, EmbeddedEnergy):
+                found[k] = EmbeddedEnergy(earlier, energy.weights)
+            else:
+                found[k] = earlier
+            return found
+    return None

@@ -9,7 +9,7 @@ plugin = Plugin(
     weft="0.1",
     entries={
         "names": {
-            "robotics": f"{_HERE}.robotics",
+            "robotics": f"{_HERE}.learning",
             "Batch": f"{_HERE}.batch.batch:Batch",
             "Hold": f"{_HERE}.batch.world:Hold",
             "batch": f"{_HERE}.batch.batch:batch",

@@ -14,6 +14,7 @@ from weft.adjoint.losses import Mean
 from weft.base.arrays import Floats
 from weft.base.keyframes import Keys
 from weft.bodies.body import arms_of
+from weft.bodies.joints.arm import Arm, ArmJoint
 from weft.bodies.shapes.primitives import box
 from weft.cloth.create import sheet
 from weft.integrators.backward_euler import BackwardEuler
@@ -22,7 +23,6 @@ from weft.plugins.lab.validate.adjoint import Built, Setup, Values
 from weft.plugins.lab.validate.check import RowBasis, Rows, attempt, compare, measure
 from weft.plugins.lab.validate.rigid import RigidScene
 from weft.plugins.lab.validate.stepping import take_steps
-from weft.plugins.robots.arms.arm import Arm, ArmJoint
 from weft.plugins.robots.arms.read_arm import link_body
 
 FORCE, FRICTION, STEP = 2.0, 0.5, 0.01  # [N], [1], [s]

@@ -5,7 +5,7 @@ stop (module ``descent``), and the line search chooses the step length (module `
 both are frozen settings. All vectors stay on the device; only numbers are copied to the host.
 
 The loop ``run_search`` is a generator that requests its function evaluations. The caller answers
-the requests of one search (``answer_requests``) or of many searches together (``weft.plugins.robots.batch``),
+the requests of one search (``answer_requests``) or of many searches together (``batch``),
 with the same results.
 """
 

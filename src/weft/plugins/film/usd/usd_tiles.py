@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from weft.base.arrays import CornerUv, Floats
+from weft.base.arrays import Floats
 from weft.io.animation import SurfaceTopology
 from weft.io.part_appearance import CLOTH, STITCH, PartAppearance
+from weft.io.texture_tiles import UPRIGHT, tile_coordinates
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 TILES = "cloth.<UDIM>.png"
 SIDE = 1024  # pixels of a tile
 FINER = 2  # pixels that are averaged to one, along each side
-MARGIN = 0.02  # of a tile, around the panel
-UPRIGHT = np.array([[0.0, 1.0], [-1.0, 0.0]])  # turns (u, v): the warp points up
 ACROSS = 10  # tiles in a row, by the convention
 
 
@@ -41,19 +40,6 @@ def save_tiles(folder: Path, cloth: SurfaceTopology) -> SurfaceTopology:
         _draw(look, low, size).save(folder / TILES.replace("<UDIM>", str(1001 + k)))
     drawn = [replace(look, image=folder / TILES) for look in looks]
     return replace(cloth, appearances=drawn, image_uv=image_uv)
-
-
-def tile_coordinates(uv: CornerUv) -> tuple[CornerUv, Floats, float]:
-    """Return coordinates in the tile of a panel (m,3,2), 0 to 1, with the warp up; and the tile's
-    lower left corner (2,) [m] and side [m].
-
-    Args:
-        uv: (m,3,2) [m] material coordinates.
-    """
-    upright = uv @ UPRIGHT
-    size = float(np.ptp(upright, axis=(0, 1)).max()) / (1 - 2 * MARGIN)
-    low = upright.min(axis=(0, 1)) - MARGIN * size
-    return (upright - low) / size, low, size
 
 
 def _draw(look: PartAppearance, low: Floats, size: float) -> "Image":

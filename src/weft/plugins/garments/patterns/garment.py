@@ -12,6 +12,7 @@ from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import check_known
 from weft.discretization.connectivity import component_labels
 from weft.discretization.mesh import TriangleMesh
+from weft.discretization.weld import merge_vertices
 from weft.plugins.garments.patterns.edge_chains import Match
 from weft.plugins.garments.patterns.pattern import (
     Closing,
@@ -244,19 +245,6 @@ def named_edges(panel: Panel, name: str) -> list[int]:
     gaps = [(b - a) % k or k for a, b in zip([found[-1], *found], found)]
     first = gaps.index(max(gaps))
     return found[first:] + found[:first]
-
-
-def merge_vertices(sewn: Ints, x: Positions) -> tuple[Positions, Ints]:
-    """Merge vertices, and return (m,3) [m] their positions and (n,) the new id of every old vertex.
-
-    Args:
-        sewn: (n,) vertices with the same number become one, at the mean of their positions.
-        x: (n,3) [m] positions.
-    """
-    old, new = np.unique(sewn, return_inverse=True)
-    total = np.zeros((len(old), 3))
-    np.add.at(total, new, x)
-    return total / np.bincount(new)[:, None], new.astype(np.int32)
 
 
 def representatives(n: int, pairs: Sequence[Ints]) -> Ints:

@@ -1,7 +1,7 @@
 """Lines of a garment that have a place on a standing body: seams at shoulders, armholes and waist,
 upper edges and hems.
 
-Their classes follow from where the panels start, as those of ``weft.plugins.garments.patterns.seam_ways`` do, so that
+Their classes follow from where the panels start, as those of ``patterns.seam_ways`` do, so that
 a seam that is worn in the wrong place is still known.
 """
 

@@ -328,25 +328,6 @@ def panel_cloth(thing: Garment | SplineGarment, name: str, fabric: FabricLike) -
     return Cloth(mesh, as_fabric(fabric), (), made_of)
 
 
-def close_earlier(energies: Sequence[Energy], pairs: Sequence[Ints]) -> list[Energy] | None:
-    """Return energies of which the bonds between pairs of vertices (k,2) begin to close with the
-    first ones; None if they do already.
-    """
-    if not pairs:
-        return None
-    found, rows = list(energies), np.concatenate(pairs)
-    for k, energy in enumerate(energies):
-        bonds = energy.source if isinstance(energy, EmbeddedEnergy) else energy
-        earlier = bonds.close_earlier(rows) if isinstance(bonds, Bonds) else None
-        if earlier is not None:
-            if isinstance(energy, EmbeddedEnergy):
-                found[k] = EmbeddedEnergy(earlier, energy.weights)
-            else:
-                found[k] = earlier
-            return found
-    return None
-
-
 def joint_of(line: SeamLine, start: int, begin: float) -> SeamRows:
     """Return the rows of a seam that is sewn for good.
 

@@ -135,7 +135,7 @@ def _refuse_girths(scene: Path, path: str, names: Iterable[str]) -> None:
 def measure_sizes(sweep: SweepFolder, sizes: Sequence[ClothesSize]) -> list[Json]:
     """Return a row of ``COLUMNS`` for each size: girths of its body, ease and strain.
 
-    Ease is that on paper (``weft.plugins.garments.patterns.ease``); it is missing where the garment is. Strains are
+    Ease is that on paper (``patterns.ease``); it is missing where the garment is. Strains are
     the largest 99th percentile of a panel in the last frame.
     """
     return [

@@ -17,13 +17,13 @@ from weft.base.runtime_types import checked
 from weft.base.settings import Size
 from weft.base.units import to_si
 from weft.bodies.body import Body, join_faces, join_positions
+from weft.bodies.joints.arm import Arm, ArmJoint, ArmLink, frame
 from weft.bodies.joints.motors import Drive
 from weft.bodies.joints.settings import Joint
 from weft.bodies.rigid.settings import Rigid
 from weft.bodies.shapes.primitives import box, capsule, plate, sphere
 from weft.bodies.shapes.revolved import cylinder
 from weft.io.extra import optional
-from weft.plugins.robots.arms.arm import Arm, ArmJoint, ArmLink, frame
 
 UPRIGHT = np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]])  # z is up in files, y in weft
 FAR = 20.0  # [m] sides of a plane without end

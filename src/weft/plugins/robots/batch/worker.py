@@ -1,4 +1,5 @@
-"""``python -m weft.plugins.robots.batch.worker``: a process with some worlds of a batch (``worker_processes``).
+"""A process with some worlds of a batch (``worker_processes``).
+
 
 Orders are pickles on standard input: first the scenes, then what is to be done with them. Answers
 are pickles on what was standard output: None for every frame that is done; at the end a tuple of

@@ -13,6 +13,7 @@ from weft.base.errors import SceneError, SimulationError
 from weft.base.keyframes import Keys
 from weft.base.runtime_types import checked
 from weft.bodies.body import arms_of
+from weft.bodies.joints.arm import Arm, ArmJoint
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.energies.state import State
 from weft.energies.step import Step
@@ -21,7 +22,6 @@ from weft.integrators.base import Stepper, StepReport
 from weft.integrators.halving import StepFailed, TakenStep, advance
 from weft.integrators.model import Model
 from weft.integrators.step_solver import Solver
-from weft.plugins.robots.arms.arm import Arm, ArmJoint
 from weft.run.scene_interface import SceneLike
 from weft.run.step_record import RunState
 from weft.solve.linear.solver import LinearSolver, PreparedSolver

@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike
 
 from weft.base.arrays import Floats, Ints, Positions
 from weft.base.trees import YamlMapping
-from weft.plugins.robots.robotics.grippers import REACH, WIDE, Grippers
-from weft.plugins.robots.robotics.metrics import (
+from weft.plugins.robots.learning.grippers import REACH, WIDE, Grippers
+from weft.plugins.robots.learning.metrics import (
     TopView,
     coverage,
     dressed_share,

@@ -20,9 +20,9 @@ from weft.plugins.lab.sweep.file import SweepDocument, overrides, read_field_val
 from weft.plugins.robots.batch.batch import Batch
 from weft.plugins.robots.batch.world import Hold
 from weft.plugins.robots.cameras.camera_sensor import CHANNELS, CameraSensor, CameraView
-from weft.plugins.robots.robotics.camera_settings import read_camera
-from weft.plugins.robots.robotics.grippers import FASTEST, Grippers
-from weft.plugins.robots.robotics.tasks import TASKS
+from weft.plugins.robots.learning.camera_settings import read_camera
+from weft.plugins.robots.learning.grippers import FASTEST, Grippers
+from weft.plugins.robots.learning.tasks import TASKS
 
 RATE = 20.0  # [Hz] of actions
 FARTHEST = 5.0  # [m] largest coordinate of an observation
@@ -35,7 +35,7 @@ Observation = AnyArray | dict[str, AnyArray]
 
 @dataclass(frozen=True, kw_only=True)
 class EnvSettings:
-    """Settings of environments; ``weft.plugins.robots.robotics.env`` describes them."""
+    """Settings of environments; ``weft.plugins.robots.learning.env`` describes them."""
 
     task: str
     set: YamlMapping = field(default_factory=dict)

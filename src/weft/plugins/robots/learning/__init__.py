@@ -17,8 +17,8 @@ from weft.io.extra import optional
 from weft.plugins.robots.cameras.camera_sensor import CameraSensor
 
 if TYPE_CHECKING:
-    from weft.plugins.robots.robotics.cloth_env import ClothEnv
-    from weft.plugins.robots.robotics.cloth_vector_env import ClothVectorEnv
+    from weft.plugins.robots.learning.cloth_env import ClothEnv
+    from weft.plugins.robots.learning.cloth_vector_env import ClothVectorEnv
 
 
 @checked(WeftError)
@@ -55,8 +55,8 @@ def env(
         WeftError: no such task, field or value, or Gymnasium is not installed.
     """
     optional("gymnasium", "gym", "environments", WeftError)
-    from weft.plugins.robots.robotics.cloth_env import ClothEnv
-    from weft.plugins.robots.robotics.rig import EnvSettings
+    from weft.plugins.robots.learning.cloth_env import ClothEnv
+    from weft.plugins.robots.learning.rig import EnvSettings
 
     settings = EnvSettings(
         task=task,
@@ -94,8 +94,8 @@ def vector_env(
         WeftError: as ``env``, or fewer than one environment.
     """
     optional("gymnasium", "gym", "environments", WeftError)
-    from weft.plugins.robots.robotics.cloth_vector_env import ClothVectorEnv
-    from weft.plugins.robots.robotics.rig import EnvSettings
+    from weft.plugins.robots.learning.cloth_vector_env import ClothVectorEnv
+    from weft.plugins.robots.learning.rig import EnvSettings
 
     settings = EnvSettings(
         task=task,

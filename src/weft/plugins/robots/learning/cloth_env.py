@@ -10,7 +10,7 @@ from weft.base.arrays import AnyArray
 from weft.base.errors import WeftError
 from weft.base.trees import Json
 from weft.plugins.robots.cameras.camera_sensor import CameraSensor, CameraView
-from weft.plugins.robots.robotics.rig import RATE, EnvSettings, Observation, Rig
+from weft.plugins.robots.learning.rig import RATE, EnvSettings, Observation, Rig
 from weft.show.picture.camera import look_at
 from weft.show.picture.renderer import draw_dots
 
@@ -18,7 +18,7 @@ SHOWN = look_at((0.4, 0.75, 1.0), (0.0, 0.1, 0.0), field_of_view=36)  # the came
 
 
 class ClothEnv(gymnasium.Env[Any, Any]):
-    """An environment of one task; ``weft.plugins.robots.robotics.env`` makes it.
+    """An environment of one task; ``weft.plugins.robots.learning.env`` makes it.
 
     ``docs/robots.md`` describes observations, actions and rewards.
 

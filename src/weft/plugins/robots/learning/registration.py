@@ -1,15 +1,16 @@
 """Registration of tasks with Gymnasium, when this module is imported.
 
-Gymnasium imports the module itself: ``gymnasium.make("weft.plugins.robots.robotics.registration:weft/Fold-v0")``.
+Gymnasium imports the module itself:
+``gymnasium.make("weft.plugins.robots.learning.registration:weft/Fold-v0")``.
 """
 
 import gymnasium
 
-from weft.plugins.robots.robotics.tasks import TASKS, Task
+from weft.plugins.robots.learning.tasks import TASKS, Task
 
 
 def register(name: str, task: type[Task]) -> None:
-    """Register a task, for ``weft.plugins.robots.robotics.env(name)`` and ``gymnasium.make("weft/Name-v0")``.
+    """Register a task, for ``weft.robotics.env(name)`` and ``gymnasium.make("weft/Name-v0")``.
 
     Args:
         name: such as ``fold_tee``, which Gymnasium knows as ``weft/FoldTee-v0``.
@@ -18,8 +19,8 @@ def register(name: str, task: type[Task]) -> None:
     TASKS[name] = task
     gymnasium.register(
         f"weft/{name.title().replace('_', '')}-v0",
-        entry_point="weft.plugins.robots.robotics:env",
-        vector_entry_point="weft.plugins.robots.robotics:vector_env",
+        entry_point="weft.plugins.robots.learning:env",
+        vector_entry_point="weft.plugins.robots.learning:vector_env",
         kwargs={"task": name},
     )
 

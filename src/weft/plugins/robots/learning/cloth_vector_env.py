@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike
 from weft.base.arrays import AnyArray, Bools
 from weft.base.errors import WeftError
 from weft.base.trees import Json
-from weft.plugins.robots.robotics.rig import RATE, EnvSettings, Observation, Rig
+from weft.plugins.robots.learning.rig import RATE, EnvSettings, Observation, Rig
 
 Seeds = int | Sequence[int | None] | None
 
 
 class ClothVectorEnv(VectorEnv[Any, Any, Any]):
-    """Many ``ClothEnv`` side by side; ``weft.plugins.robots.robotics.vector_env`` makes it.
+    """Many ``ClothEnv`` side by side; ``weft.plugins.robots.learning.vector_env`` makes it.
 
     An environment whose episode is over restarts in its next step, and ignores the action of that
     step.
