@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weft import extensions
 from weft.base.errors import RunError
 from weft.base.trees import Json
 from weft.cli.options import Density, Frames, count, say, split_names
@@ -118,7 +119,9 @@ def export(
         if (up, units) != ("y", "m") or net or weld or udim or names or density:
             expected = "none of --up, --units, --density, --net, --weld, --udim, --fields"
             raise RunError("--onto", got="with one of them", expected=expected)
-        _export_onto(opened, out, onto, split_names(prim), first, chosen, fps=fps, shutter=moments)
+        export_onto = extensions.find("exports", "onto")
+        prims = split_names(prim)
+        export_onto(opened, out, onto, prims, first, chosen, fps=fps, shutter=moments)
         return
     if weld and (form.write is None or (up, units, fps) != ("y", "m", None)):
         raise RunError("--weld", got=out.name, expected=".obj or .ply, in meters, y up")
@@ -152,11 +155,11 @@ def export(
             expected = "meters, y up: the control points as they are"
             raise RunError("--net", got="with --up, --units or --fps", expected=expected)
         how: Json = {"up": up, "units": units, "density": density}
-        for path, one in _number_frames(opened, out, chosen, first, fps, **how):
+        for path, one in number_frames(opened, out, chosen, first, fps, **how):
             (moment,), cloth = one, one.cloth
             write_mesh(path, moment.positions[0], cloth.faces, cloth.corner_uv)
     else:
-        for place, number in enumerate(_numbers(opened, chosen)):
+        for place, number in enumerate(numbers(opened, chosen)):
             path = number_path(out, number if first is None else first + place)
             opened.save(path, number, density=density, net=net, weld=weld, **carried)
     say(f"wrote    {out}")
@@ -171,46 +174,21 @@ def _shutter(run: "Run", times: tuple[float, float], samples: int) -> "Shutter":
     return Shutter(*times, samples, load_described(run.manifest, run.path).scene if finer else None)
 
 
-def _export_onto(
-    run: "Run",
-    out: Path,
-    asset: Path,
-    prims: Sequence[str],
-    first: int | None,
-    frames: str | None,
-    **how: object,
-) -> None:
-    """Write the meshes of an asset as the cloths of a run move them."""
-    from weft.io import write_over
-    from weft.plugins.film.assets.asset_cloths import asset_cloths
-
-    cloths, begin = asset_cloths(run, asset, prims)
-    if "#" in out.name:
-        for path, one in _number_frames(run, out, frames, first, **how):  # type: ignore[arg-type]
-            write_over(path, asset, one, cloths)
-    else:
-        if first is None and begin is not None:
-            first = begin + _numbers(run, frames)[0]
-        animation = run.animation(frames, first=first or 0, **how)  # type: ignore[arg-type]
-        for note in write_over(out, asset, animation, cloths, first):
-            say(f"note     {note}")
-    say(f"wrote    {out} onto {asset}")
-
-
-def _numbers(run: "Run", frames: str | None) -> Sequence[int]:
+def numbers(run: "Run", frames: str | None) -> Sequence[int]:
+    """Return the numbers of the frames that a text such as ``0:10:2`` selects; None: all."""
     from weft.run.frame_selection import FrameSelection
 
     return FrameSelection.of(frames).numbers(len(run), str(run.path))
 
 
-def _number_frames(
+def number_frames(
     run: "Run", out: Path, frames: str | None, first: int | None, fps: float | None, **how: object
 ) -> "Iterator[tuple[Path, Animation]]":
     """Yield the path of a file for every frame of a run, and this frame alone.
 
     A file has the number of the frame in the run, unless its first number or a rate are given.
     """
-    own = _numbers(run, frames) if first is None and fps is None else None
+    own = numbers(run, frames) if first is None and fps is None else None
     first = first if own is None else own[0]
     animation = run.animation(frames, first=first, fps=fps, **how)  # type: ignore[arg-type]
     for k, number in enumerate(own or animation.numbers):

@@ -44,7 +44,6 @@ from weft.bodies.shapes.revolved import cone, cylinder, disk, plane
 from weft.contact.collision_groups import Friction
 from weft.contact.contact import Between
 from weft.contact.exact.intersections import intersections
-from weft.plugins.robots.arms.read_arm import load_arm
 
 __all__ = [
     "Between",
@@ -62,7 +61,6 @@ __all__ = [
     "height_field",
     "intersections",
     "load_animated",
-    "load_arm",
     "load_body",
     "load_cached",
     "load_frames",

@@ -5,16 +5,17 @@ Read in this order: ``surface`` (the contents of a mesh file, and their conversi
 ``formats`` (one module per format); ``safe_folder`` (atomic writing, and opening without links,
 below one folder), ``files`` (the same for a single path) and ``folder_lock`` (one writer).
 
-This module maps suffixes to formats: a format is one line of ``FORMATS``. Packages that a format
-needs are imported when it is used.
+``FORMATS`` maps suffixes to formats (``format``), which are registered by the engine
+(``formats.builtin``) and by plugins. Packages that a format needs are imported when it is used.
 """
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, cast
 
+from weft import extensions
 from weft.base.arrays import CornerUv, Faces, Floats, Positions, Vector
 from weft.base.errors import MeshError, RunError
 from weft.discretization.correspondence import find_mismatch
@@ -24,21 +25,10 @@ from weft.discretization.mesh import (
     have_same_sides,
 )
 from weft.discretization.weld import Weld
-from weft.io.animation import Animation, Fields, SkinnedMotion
-from weft.io.formats.alembic import (
-    alembic_contents,
-    alembic_moving,
-    write_alembic,
-    write_alembic_over,
-)
-from weft.io.formats.arrays import write_arrays, write_hdf5
-from weft.io.formats.point_cache import read_pc2, write_pc2
-from weft.io.formats.vtkhdf import write_vtkhdf
+from weft.io.animation import Animation, Fields
+from weft.io.format import Format
 from weft.io.left_out import FOREIGN, faces_of_body, warn_of_left_out, without_sides
-from weft.io.obj import obj_contents, write_obj, write_obj_over
-from weft.io.ply import ply_contents, write_ply
 from weft.io.rest_shape import RestSource
-from weft.io.stl import stl_contents
 from weft.io.surface import (
     PLAIN,
     Contents,
@@ -47,82 +37,26 @@ from weft.io.surface import (
     build_mesh,
     connect,
 )
-from weft.plugins.film.assets.asset_cloth import AssetCloth
-from weft.plugins.film.gltf.gltf import write_gltf
-from weft.plugins.film.gltf.gltf_scene import gltf_contents, gltf_moving
-from weft.plugins.film.usd.usd import write_usd
-from weft.plugins.film.usd.usd_layer import write_usd_layer
-from weft.plugins.film.usd.usd_open import read_shot as read_shot
-from weft.plugins.film.usd.usd_read import usd_contents, usd_moving
-from weft.plugins.film.usd.usd_skeleton import write_skinned
 
 
-@dataclass(frozen=True)
-class Format:
-    """The functions that read and write files of one suffix; None: not supported."""
+class _Formats(Mapping[str, Format]):
+    """The registered formats by suffix; one is imported when it is used first."""
 
-    # (path, prim, one=) -> contents: ``prim`` chooses a mesh, ``one`` refuses several meshes
-    read: Callable[..., Contents] | None = None
-    stage: bool = False  # ``read`` and ``moving`` take StageOptions, too
-    moving: Callable[..., MovingMesh] | None = None  # (path, fps, prim)
-    cache: Callable[[Path, float | None], tuple[Floats, Floats]] | None = None  # positions only
-    # one frame; the fields only if the format carries fields
-    write: Callable[..., None] | None = None  # (path, x, faces, corner_uv[, fields])
-    animate: Callable[[Path, Animation], Sequence[str]] | None = None  # all frames; returns notes
-    skinned: Callable[[Path, SkinnedMotion], None] | None = None  # a skeleton and its skin
-    carries_fields: bool = False  # numbers at vertices and faces
-    # (path, asset, animation, cloths, first) -> notes: an asset of this format, moved by cloth
-    over: (
-        Callable[[Path, Path, Animation, Sequence[AssetCloth], float | None], Sequence[str]] | None
-    ) = None
-    even: bool = False  # frames at equal distances of time alone, so that no shutter is possible
+    def __getitem__(self, suffix: str) -> Format:
+        found: Format = extensions.find("formats", suffix)
+        return found
+
+    def __contains__(self, suffix: object) -> bool:
+        return suffix in extensions.names("formats")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(extensions.names("formats"))
+
+    def __len__(self) -> int:
+        return len(extensions.names("formats"))
 
 
-def _alone(read: Callable[[Path], Contents]) -> Callable[..., Contents]:
-    """Return a reader with the arguments of ``Format.read`` for files that hold one mesh."""
-
-    def read_one(path: Path, prim: str | None, *, one: bool) -> Contents:
-        if prim is not None:
-            raise MeshError(
-                "prim", got=repr(prim), where=path, expected="none: the file holds one mesh"
-            )
-        return read(path)
-
-    return read_one
-
-
-_USD = Format(
-    read=usd_contents,
-    stage=True,
-    moving=usd_moving,
-    animate=write_usd,
-    skinned=write_skinned,
-    carries_fields=True,
-    over=write_usd_layer,
-)
-_GLTF = Format(read=gltf_contents, moving=gltf_moving, animate=write_gltf, carries_fields=True)
-FORMATS: dict[str, Format] = {
-    ".obj": Format(read=_alone(obj_contents), write=write_obj, over=write_obj_over),
-    ".ply": Format(read=_alone(ply_contents), write=write_ply, carries_fields=True),
-    ".stl": Format(read=_alone(stl_contents)),
-    ".usdc": _USD,
-    ".usda": _USD,
-    ".usd": _USD,
-    ".usdz": _USD,
-    ".glb": _GLTF,
-    ".gltf": _GLTF,
-    ".abc": Format(
-        read=alembic_contents,
-        moving=alembic_moving,
-        animate=write_alembic,
-        over=write_alembic_over,
-        even=True,
-    ),
-    ".vtkhdf": Format(animate=write_vtkhdf, carries_fields=True),
-    ".pc2": Format(cache=read_pc2, animate=write_pc2, even=True),
-    ".npz": Format(animate=write_arrays, carries_fields=True),
-    ".h5": Format(animate=write_hdf5, carries_fields=True),
-}
+FORMATS: Mapping[str, Format] = _Formats()
 
 
 def suffixes(*what: str) -> str:
@@ -135,7 +69,16 @@ def suffixes(*what: str) -> str:
     return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
-SUFFIXES = suffixes("read")  # of mesh files that can be read, for messages
+def read_shot(path: Path) -> tuple[float, float, float]:
+    """Return frames per second, first and last time code of the stage of a shot.
+
+    Raises:
+        MeshError: a file that says none of them, or cannot be read.
+    """
+    shot = _format(path).shot
+    if shot is None:
+        raise MeshError("shot", got=str(path), expected=suffixes("shot"))
+    return shot(path)
 
 
 def read_mesh(
@@ -398,48 +341,17 @@ def write_animation(path: Path, animation: Animation) -> Sequence[str]:
     chosen = format_to_write(path)
     if chosen.animate is None:
         raise RunError("animation file", got=path.suffix, expected=suffixes("animate"))
-    _check_times(path, animation)
+    check_times(path, animation)
     notes = list(chosen.animate(path, animation))
     if animation.fields and not chosen.carries_fields:
         notes.append(f"{path.suffix} files carry no fields: {', '.join(animation.fields)} left out")
     return notes
 
 
-def _check_times(path: Path, animation: Animation) -> None:
+def check_times(path: Path, animation: Animation) -> None:
     """Raise a RunError if a file cannot have frames between whole numbers."""
     if animation.shutter_numbers and format_to_write(path).even:
         raise RunError("shutter", got=path.suffix, expected="a file with times: USD, .npz, ...")
-
-
-def write_over(
-    path: Path,
-    asset: Path,
-    animation: Animation,
-    cloths: Sequence[AssetCloth],
-    first: float | None = None,
-) -> Sequence[str]:
-    """Write the meshes of an asset as the cloth of a run moves them, with all else as it is there.
-
-    Args:
-        path: the new file; of USD, a layer that goes over the asset.
-        asset: the file of the asset, of the same format.
-        animation: the run, in meters, y up; of OBJ, one frame.
-        cloths: the meshes that move.
-        first: number of the first frame in the file; None: as the asset has it.
-
-    Returns:
-        Notes for the user.
-
-    Raises:
-        RunError: formats for which this is not possible, or a file that cannot be written.
-        MeshError: an asset that cannot be moved.
-    """
-    over = format_to_write(path).over
-    if over is None or over is not _format(asset).over:
-        expected = f"both of one format: {suffixes('over')}"
-        raise RunError("onto", got=f"{path.name} onto {asset.name}", expected=expected)
-    _check_times(path, animation)
-    return over(path, asset, animation, cloths, first)
 
 
 def format_to_write(path: Path) -> Format:
@@ -447,9 +359,10 @@ def format_to_write(path: Path) -> Format:
 
     Raises:
         RunError: no format does.
+        PluginError: a format of a plugin of weft that is not installed.
     """
-    found = FORMATS.get(path.suffix.lower())
-    if found is None or (found.write is None and found.animate is None):
+    found = _format(path)
+    if found.write is None and found.animate is None:
         raise RunError(
             "export format", got=path.suffix or "no suffix", expected=suffixes("write", "animate")
         )
@@ -467,7 +380,7 @@ def _contents(
     read = _format(path).read
     if read is None:
         hint = FOREIGN.get(path.suffix.lower())
-        raise MeshError("mesh file", got=str(path), expected=SUFFIXES, hint=hint)
+        raise MeshError("mesh file", got=str(path), expected=suffixes("read"), hint=hint)
     found: Contents = read(path, prim, one=one, **stage_keywords(path, options))
     return replace(found, loose_edges=without_sides(found.loose_edges, found.faces))
 
@@ -488,5 +401,13 @@ def stage_keywords(path: Path, options: StageOptions) -> Mapping[str, StageOptio
 
 
 def _format(path: Path) -> Format:
-    """Return the format of a suffix; an unknown suffix gets a format that supports nothing."""
-    return FORMATS.get(path.suffix.lower(), Format())
+    """Return the format of a suffix; an unknown suffix gets a format that supports nothing.
+
+    Raises:
+        PluginError: a format of a plugin of weft that is not installed.
+    """
+    suffix = path.suffix.lower()
+    needed = extensions.missing(suffix)
+    if needed is not None:
+        raise needed
+    return FORMATS[suffix] if suffix in FORMATS else Format()

@@ -15,11 +15,9 @@ import numpy as np
 
 from weft.base.arrays import CornerUv, Faces, Positions
 from weft.base.errors import MeshError, to_one_line
-from weft.base.input_file import OBJ_MEMBERSHIPS, decode_text, strip_byte_order_mark
-from weft.io.animation import Animation
+from weft.base.input_file import OBJ_MEMBERSHIPS, decode_text
 from weft.io.files import write_file
 from weft.io.surface import MOST_CORNERS, Contents, read_bytes, triangulate_polygons
-from weft.plugins.film.assets.asset_cloth import AssetCloth
 
 # Statements that change only how the surface looks: normals, smoothing, materials.
 APPEARANCE = ("vn", "s", "mtllib", "maplib", "usemap", "bevel", "c_interp", "d_interp", "lod")
@@ -146,7 +144,7 @@ def obj_contents(path: Path) -> Contents:
         MeshError: with file and line.
     """
     found = _Statements(path)
-    for line, (kind, *words), _ in _split(decode_text(read_bytes(path))):
+    for line, (kind, *words), _ in split_statements(decode_text(read_bytes(path))):
         found.read(line, kind, words)
     with_uv = [len(vt) > 0 for vt in found.texture]
     if any(with_uv) and not all(with_uv):
@@ -180,7 +178,7 @@ def obj_contents(path: Path) -> Contents:
     )
 
 
-def _split(text: str) -> Iterator[tuple[int, list[str], str]]:
+def split_statements(text: str) -> Iterator[tuple[int, list[str], str]]:
     """Yield line number, words and text of each statement, which may go on in further lines.
 
     Words are those without comments; a line that has none is a statement of one empty word.
@@ -226,51 +224,3 @@ def write_obj(
             for a, i, b, j, c, k in np.stack([f, t], -1).reshape(-1, 6).tolist()
         ]
     write_file(path, "\n".join(lines) + "\n")
-
-
-def write_obj_over(
-    path: Path, asset: Path, animation: Animation, cloths: Sequence[AssetCloth], first: object
-) -> Sequence[str]:
-    """Write the OBJ file of an asset with the positions and normals of one frame.
-
-    All other lines stay: faces, groups, materials, texture coordinates, comments. A normal that
-    several corners have turns with the mean of their vertices.
-
-    Args:
-        path: the new file.
-        asset: the file of the asset.
-        animation: one frame, in meters, y up.
-        cloths: the mesh of the file.
-        first: not used: the file holds no time.
-
-    Raises:
-        RunError: the file cannot be written.
-        MeshError: an asset that has other vertices than its cloth.
-    """
-    (cloth,), (moment,) = cloths, animation
-    data = strip_byte_order_mark(read_bytes(asset))
-    statements = list(_split(data.decode("utf-8", errors="surrogateescape")))
-    x, count, normals = moment.positions[0], 0, list[list[float]]()
-    users: list[tuple[int, int]] = []  # normal and vertex of corners
-    for _, (kind, *words), _ in statements:
-        count += kind == "v"
-        if kind == "vn":
-            normals.append([float(w) for w in words[:3]])
-        for corner in words if kind == "f" else ():
-            v, _, n = (int(k or 0) for k in f"{corner}//".split("/")[:3])
-            if n:
-                users.append((n - 1 if n > 0 else len(normals) + n, v - 1 if v > 0 else count + v))
-    new = {"v": iter(cloth.positions(x).tolist())}
-    if users:
-        normal, vertex = np.array(users, dtype=np.int32).T
-        own = np.array(normals) @ np.linalg.inv(cloth.to_file)
-        turned = cloth.surface.turn(x, own, (normal, vertex)) @ cloth.to_file
-        new["vn"] = iter(turned.tolist())
-    lines = []
-    for _, (kind, *_), text in statements:
-        if kind in new:
-            more = text.replace("\\", " ").split()[4:]
-            text = " ".join([kind, *map(repr, next(new[kind])), *more]) + "\n"
-        lines.append(text)
-    write_file(path, "".join(lines).encode("utf-8", errors="surrogateescape"))
-    return ()

@@ -1,4 +1,4 @@
-"""``size: auto`` of sheets, panels and garments: edges that resolve the folds of their weight."""
+"""``size: auto`` of sheets, panels and patterns: edges that resolve the folds of their weight."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -11,9 +11,8 @@ from weft.base.trees import Json
 from weft.contact.contact import GRAVITY
 from weft.fabric.fabric import FabricLike, fabric
 from weft.fabric.folds import RESOLVED, millimeters, weight_fold
-from weft.plugins.garments.patterns.formats import read_pattern
-from weft.plugins.garments.patterns.gathers import panel_fabrics
-from weft.scene.schema import ClothBlock, SheetBlock
+from weft.scene.cloth_sources import SheetBlock
+from weft.scene.schema import SOURCES, ClothBlock
 
 MOST_VERTICES = 20_000
 
@@ -32,7 +31,7 @@ def choose_sizes(tree: Json, folder: Path) -> Iterator[str]:
     """
     cloths = tree.get("cloths")
     for block in [tree.get("cloth"), *(cloths if isinstance(cloths, list) else [])]:
-        for kind in ("sheet", "panel", "garment"):
+        for kind in SOURCES:
             own = block.get(kind) if isinstance(block, dict) else None
             if isinstance(own, dict) and own.get("size") == "auto":
                 del own["size"]
@@ -48,11 +47,10 @@ def _write_size(block: Json, own: Json, folder: Path) -> str:
     given: FabricLike = cloth.fabric
     if isinstance(given, str) and given.endswith((".yaml", ".yml")):
         given = folder / given
-    if cloth.garment is not None:
-        pattern = read_pattern(folder / cloth.garment.pattern, dict(cloth.garment.measures))
-        pieces = np.array([np.ptp(p.corners, axis=0) for p in pattern.panels])
+    if cloth.source.sizes is not None:
+        own_fabric = given if "fabric" in cloth.model_fields_set else None
+        pieces, worn = cloth.source.sizes(cloth, folder, own_fabric)
         size = np.full(2, pieces.max())  # panels hang on one another, along any direction
-        worn = panel_fabrics(pattern, given if "fabric" in cloth.model_fields_set else None)
     else:
         s, p = cloth.sheet or SheetBlock(), cloth.panel
         size = np.ptp(p.outline, axis=0) if p else np.array([s.width, s.height])

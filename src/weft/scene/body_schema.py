@@ -1,170 +1,19 @@
-"""Schema of the bodies of a scene file.
+"""Schema of the bodies of a scene file: one field for each registered source of a body."""
 
-A shape is a function of its sizes, whose arguments are the fields of its block, an estimate of its
-vertices, and a line of ``SHAPES``.
-"""
-
-import math
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, Strict, create_model, model_validator
+from pydantic import BeforeValidator, Field, create_model, model_validator
 
-from weft.base.schema.block import Block, FromBlock, block_of
-from weft.base.schema.quantities import Degrees, Point, QuantityIn, Size, Thickness, Time
+from weft import extensions
+from weft.base.schema.block import Block, FromBlock
+from weft.base.schema.quantities import Degrees, Point, QuantityIn, Size, Thickness
 from weft.base.settings import ROOM, Setting
 from weft.base.trees import Yaml
 from weft.bodies.motion.pins import Path
 from weft.bodies.rigid.settings import Rigid
-from weft.contact import Body, box, capsule, cone, cylinder, disk, plane, plate, ring, sphere
-from weft.io import SUFFIXES
-from weft.io.surface import StageOptions
-from weft.plugins.garments.scene.mannequin_schema import MannequinBlock
-from weft.plugins.garments.scene.smpl_schema import SmplBlock
-from weft.scene.field_schema import DistanceGridBlock, FieldBlock, HeightFieldBlock
+from weft.scene.body_source import BodySource
 from weft.scene.selection import MOTION, PLACE
-from weft.scene.shape_block import ShapeBlock, shape_block
-
-
-class SolidBlock(ShapeBlock):
-    """A box with sides along the axes."""
-
-    width: Size = Field(description="[m] along x")
-    height: Size = Field(description="[m] along y")
-    depth: Size = Field(description="[m] along z")
-    size: Size = Field(0.1, description="[m] of its edges, at most")
-
-    most_vertices: ClassVar[float] = 6 * 201 * 201
-    most_faces: ClassVar[float] = 480_000
-
-    def make(self, name: str) -> Body:
-        """Build the box."""
-        return box((self.width, self.height, self.depth), self.size, name)
-
-    def estimate(self) -> float:
-        """Estimate the vertices of six grids."""
-        x, y, z = (1 + side / self.size for side in (self.width, self.height, self.depth))
-        return 2 * (x * y + y * z + z * x)
-
-
-class BodyMeshBlock(block_of(StageOptions)):  # type: ignore[misc]
-    """A mesh from a file, or one that deforms, from numbered files."""
-
-    file: str = Field(
-        description=f"{SUFFIXES}, relative to the scene file; USD and glTF move as they say; "
-        "numbered ones such as walk_*.obj, with fps; or an .npz with positions (frames, vertices, "
-        "3), faces, and times [s] or fps"
-    )
-    motion: str | None = Field(None, description="a .pc2 file that moves its vertices")
-    prim: str | None = Field(
-        None, description="of a USD or glTF file: which mesh, by path or name; none: all"
-    )
-    scale: Size | None = Field(
-        None,
-        description="[m] length of one unit of positions: 1 cm, 1 in; none: what the "
-        "file says (USD), else 1 m",
-    )
-    weld: Annotated[bool, Strict()] | Size | None = Field(
-        None,
-        description="true: vertices that coincide at all times become one; a length [m]: also "
-        "vertices that are so near",
-    )
-    fps: float | None = Field(
-        None, gt=0, description="[1/s] frames a second; none: what the file says, or one shape"
-    )
-    start: Time = Field(0.0, description="[s] time of the first frame")
-    hold: bool = Field(False, description="stay at the last frame; else one at the end is needed")
-
-
-def _grid(block: Any) -> float:
-    """Return the vertices of a plate."""
-    return float((block.width / block.size + 1) * (block.depth / block.size + 1))
-
-
-def _around(block: Any, radius: float, least: float, rings: float) -> float:
-    """Return the vertices of rings of a radius, with at least so many in each."""
-    return float(max(least, 2 * math.pi * radius / block.size) * rings)
-
-
-def _cone(block: Any) -> float:
-    """Return the vertices of a cone's side and both ends."""
-    side = math.hypot(block.height, block.radius - block.top)
-    rings = (block.radius + block.top + side) / block.size + 3
-    return _around(block, max(block.radius, block.top), 8.0, rings)
-
-
-# Shapes of bodies: their block, what they are, and why they do not change in time.
-_ARM = "links stay as they are; `joints` have keyframes"
-_SHAPE = "a shape stays; it moves along bodies.path, or deforms as a mesh of frames"
-SHAPES: Mapping[str, tuple[type[Block] | type[str], str, str]] = {
-    "sphere": (
-        shape_block(
-            sphere,
-            lambda b: 10.0 * max(1.0, 1.05 * b.radius / b.size) ** 2,
-            10 * 4**7,
-            330_000,
-        ),
-        "a sphere",
-        _SHAPE,
-    ),
-    "plate": (
-        shape_block(plate, _grid, 501 * 501, 500_000),
-        "a level rectangle: a floor, a table",
-        _SHAPE,
-    ),
-    "plane": (
-        shape_block(plane, lambda b: 25.0, 25, 50),
-        "a level plane, of few faces",
-        _SHAPE,
-    ),
-    "capsule": (
-        shape_block(
-            capsule,
-            lambda b: _around(b, b.radius, 6.0, (math.pi * b.radius + b.length) / b.size + 3),
-        ),
-        "a capsule: a limb",
-        _SHAPE,
-    ),
-    "cylinder": (
-        shape_block(
-            cylinder, lambda b: _around(b, b.radius, 8.0, (2 * b.radius + b.length) / b.size + 3)
-        ),
-        "a cylinder with flat ends",
-        _SHAPE,
-    ),
-    "cone": (shape_block(cone, _cone), "a cone, or a part of one", _SHAPE),
-    "disk": (
-        shape_block(disk, lambda b: _around(b, b.radius, 8.0, b.radius / b.size + 1)),
-        "a level disk without thickness",
-        _SHAPE,
-    ),
-    "box": (SolidBlock, "a box", _SHAPE),
-    "ring": (
-        shape_block(
-            ring,
-            lambda b: _around(
-                b, b.radius + b.thickness, 8.0, max(6.0, 2 * math.pi * b.thickness / b.size)
-            ),
-        ),
-        "a torus",
-        _SHAPE,
-    ),
-    "height_field": (HeightFieldBlock, "heights from a file", _SHAPE),
-    "distance_grid": (DistanceGridBlock, "signed distances on a grid, from a file", _SHAPE),
-    "mannequin": (
-        MannequinBlock,
-        "a person, who may move",
-        "a figure stays who it is; it moves as its motion says",
-    ),
-    "smpl": (
-        SmplBlock,
-        "a person of a model in SMPL's layout, from files",
-        "a person stays who they are; they move as the motion says",
-    ),
-    "urdf": (str, "a robot arm: a URDF file, relative to the scene file; its z is up", _ARM),
-    "mjcf": (str, "a robot arm: an MJCF file, likewise", _ARM),
-    "mesh": (BodyMeshBlock, "a mesh file, or frames of one", "a shape and the times of its frames"),
-}
 
 
 def _height_or_point(value: Yaml) -> Yaml:
@@ -177,10 +26,17 @@ class _Body(Block):
     name: str = Field("", description="for messages and contact pairs")
 
 
-_FIELDS: Any = {
-    name: (Annotated[block | None, Setting(constant=stays)], Field(None, description=meaning))
-    for name, (block, meaning, stays) in SHAPES.items()
+SOURCES: Mapping[str, BodySource] = {
+    name: extensions.find("bodies", name) for name in extensions.names("bodies")
 }
+_FIELDS: Any = {
+    name: (
+        Annotated[source.block | None, Setting(constant=source.constant)],
+        Field(None, description=source.meaning),
+    )
+    for name, source in SOURCES.items()
+}
+_ARM = "links stay as they are; `joints` have keyframes"
 
 
 class BodyBlock(create_model("_Shapes", __base__=_Body, **_FIELDS)):  # type: ignore[misc]
@@ -222,8 +78,8 @@ class BodyBlock(create_model("_Shapes", __base__=_Body, **_FIELDS)):  # type: ig
 
     @model_validator(mode="after")
     def _one_shape(self) -> "BodyBlock":
-        if sum(getattr(self, name) is not None for name in SHAPES) != 1:
-            *first, last = SHAPES
+        if sum(getattr(self, name) is not None for name in SOURCES) != 1:
+            *first, last = SOURCES
             raise ValueError(f"give one of {', '.join(first)} and {last}")
         others = ("path", "rigid", "landmarks") if self.is_arm else ("joints", "size")
         if given := self.model_fields_set.intersection(others):
@@ -234,9 +90,9 @@ class BodyBlock(create_model("_Shapes", __base__=_Body, **_FIELDS)):  # type: ig
     @property
     def is_arm(self) -> bool:
         """Whether the body is an arm, of which every link is a body of the scene."""
-        return isinstance(self.shape[1], str)
+        return SOURCES[self.shape[0]].links is not None
 
     @property
-    def shape(self) -> tuple[str, "ShapeBlock | FieldBlock | BodyMeshBlock | str"]:
-        """The name of the shape, and its block."""
-        return next((n, getattr(self, n)) for n in SHAPES if getattr(self, n) is not None)
+    def shape(self) -> tuple[str, Any]:
+        """The name of the source, and its block."""
+        return next((n, getattr(self, n)) for n in SOURCES if getattr(self, n) is not None)

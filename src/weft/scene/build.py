@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path as FilePath
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from weft.cloth.cloth import Cloth
 from weft.cloth.create import as_splines, spline_sheet, with_regions
 from weft.cloth.regions import ContactThickness, own_thickness
 from weft.cloth.rod import rod
-from weft.contact import Body, load_animated, load_arm, load_body, load_cached, load_frames
+from weft.contact import Body, load_animated, load_body, load_cached, load_frames
 from weft.discretization.mesh import TriangleMesh, grid, isolated_error
 from weft.discretization.triangulate import triangulate_piece
 from weft.energies.state import State
@@ -44,12 +44,9 @@ from weft.io import (
 from weft.io.painted_weights import paint_mesh
 from weft.io.surface import StageOptions
 from weft.laws.base import Law
-from weft.plugins.garments.patterns.garment import Garment
-from weft.plugins.garments.patterns.spline_panels import SplineGarment
-from weft.plugins.garments.scene.garments import Wearer, build_worn, garment_of
-from weft.plugins.garments.scene.outfit import Outfit
 from weft.scene.attachment_schema import attachment_of, sew_loose_edges
-from weft.scene.body_schema import BodyBlock, BodyMeshBlock
+from weft.scene.body_schema import SOURCES, BodyBlock
+from weft.scene.cloth_source import JoinedCloths
 from weft.scene.field_schema import FieldBlock
 from weft.scene.file import Source, first_frame, read_source, read_source_keyframes, validate
 from weft.scene.law import law_of_fabric
@@ -57,20 +54,19 @@ from weft.scene.needs import check_needs
 from weft.scene.scene import Scene
 from weft.scene.schema import SCENE_TYPES, ClothBlock, PinBlock, SceneFile
 from weft.scene.selection import select_vertices
+from weft.scene.shapes import BodyMeshBlock
 
-Thing: TypeAlias = Cloth | Garment | SplineGarment
 T = TypeVar("T")
 B = TypeVar("B")
 
 
 @dataclass(frozen=True)
 class LoadedScene:
-    """A scene with the length and frame rate that its file gives, and the garments in it."""
+    """A scene with the length and frame rate that its file gives."""
 
     scene: Scene
     seconds: float  # [s]
     fps: float  # [1/s]
-    garments: Sequence[Garment] = ()
     notes: Sequence[str] = ()  # about sizes that were chosen
 
     @property
@@ -108,15 +104,16 @@ class Builder:
         source: the scene file.
         file: its contents.
 
-    ``wearer`` has the bodies and ``garments`` the garments that could be built, also if the scene
-    could not.
+    ``bodies`` are those that could be built, and ``made`` what the cloths' sources have built, also
+    if the scene could not. ``shared`` is for sources, which may keep there what several cloths need.
     """
 
     def __init__(self, source: Source, file: SceneFile) -> None:
         self.source, self.file = source, file
         self.problems: list[WeftError] = []
-        self.garments: list[Garment] = []
-        self.wearer = Wearer()
+        self.bodies: list[Body] = []
+        self.made: list[Any] = []
+        self.shared: dict[str, Any] = {}
 
     def build(self) -> LoadedScene:
         """Build the scene.
@@ -131,26 +128,24 @@ class Builder:
         loaded = self._each("bodies", f.bodies, self._bodies)
         # Bodies have the numbers of their blocks, with which keyframes name them.
         bodies = [links[0] for links in loaded] + [b for links in loaded for b in links[1:]]
-        self.wearer = Wearer(bodies)
+        self.bodies = bodies
         made = [self._source_of(loc, block) for loc, block in blocks]
-        things = [thing for thing in made if thing is not None]
-        cut = (thing.garment if isinstance(thing, SplineGarment) else thing for thing in things)
-        self.garments = [thing for thing in cut if isinstance(thing, Garment)]
-        outfit = None
-        if len(things) == len(made):
-            outfit = self._try(("cloths",), lambda: self._join(things))
-        if outfit is None:
+        self.made = [thing for thing in made if thing is not None]
+        joined = None
+        if len(self.made) == len(made):
+            joined = self._try(("cloths",), self._join)
+        if joined is None:
             raise SceneProblems(self.problems)
-        cloth = outfit.cloth
+        cloth = joined.cloth
         pins = self._each("pins", f.pins, partial(self._pin, cloth))
         held = self._each("attachments", f.attachments, partial(self._attachment, cloth))
         held += sew_loose_edges(cloth, f.sewing)
         if self.problems:
             raise SceneProblems(self.problems)
         law = self._try(("law",), self._law)
-        at = [(*loc, "garment") for loc, block in blocks if block.garment is not None]
-        worn = self._try(at[0] if len(at) == 1 else ("cloths",), lambda: build_worn(outfit, f))
-        if worn is None:
+        at = [(*loc, b.source_name) for loc, b in blocks if b.source.join is not None]
+        parts = self._try(at[0] if len(at) == 1 else ("cloths",), lambda: joined.parts(f))
+        if parts is None:
             raise SceneProblems(self.problems)
         given = partial(self._rest, [b for _, b in blocks], cloth.mesh)
         rest = self._try((*blocks[0][0], "rest_shape"), given)
@@ -170,9 +165,9 @@ class Builder:
                 settings=f.integrator.settings,
                 law=law,
                 wind=wind,
-                contact=worn.contact,
-                energies=worn.energies,
-                gravity_from=f.gravity_from or worn.gravity_from,
+                contact=parts.contact,
+                energies=parts.energies,
+                gravity_from=f.gravity_from or parts.gravity_from,
                 bodies=bodies,
                 velocity=f.velocity,
                 start_state=start,
@@ -193,7 +188,7 @@ class Builder:
             self._try(("start_state",), scene.state)
         if self.problems:
             raise SceneProblems(self.problems, scene)
-        return LoadedScene(scene, f.seconds, f.fps, self.garments, self.source.notes)
+        return LoadedScene(scene, f.seconds, f.fps, self.source.notes)
 
     def _as_written(self) -> Json:
         """Return the fields of the scene whose values are those of the file."""
@@ -217,16 +212,16 @@ class Builder:
 
     def _bodies(self, number: int, block: BodyBlock) -> Sequence[Body]:
         """Return the body of a block, or the links of an arm."""
-        name, (_, shape) = block.name or f"bodies.{number}", block.shape
-        if not isinstance(shape, str):
+        name, (kind, shape) = block.name or f"bodies.{number}", block.shape
+        read_links = SOURCES[kind].links
+        if read_links is None:
             return [self._make_body(name, block)]
-        path, place = self.source.path.parent / shape, (block.translation, block.rotation)
-        links = load_arm(path, block.joints, *place, size=block.size, name=name)
+        links = read_links(self.source.path.parent / shape, block, name)
         return [dataclasses.replace(link, thickness=block.thickness) for link in links]
 
     def _make_body(self, name: str, block: BodyBlock) -> Body:
         _, shape = block.shape
-        if isinstance(shape, str):
+        if block.is_arm:
             raise SceneError(name, got="an arm", expected="one surface")
         if isinstance(shape, BodyMeshBlock):
             body = self._body_mesh(shape, name).weld(shape.weld)
@@ -303,21 +298,19 @@ class Builder:
             law(made)
         return law
 
-    def _source_of(self, loc: Loc, block: ClothBlock) -> Thing | None:
-        """Build a cloth or a garment where it starts; None with its problems noted."""
-        if block.garment is None:
+    def _source_of(self, loc: Loc, block: ClothBlock) -> Any:
+        """Build a cloth, or what its source makes, where it starts; None with its problems noted."""
+        build = block.source.build
+        if build is None:
             made = self._cloth(loc, block)
             if made is None:
                 return None
             return self._try((*loc, "surface"), lambda: self._paint(block, made))
-        folder = self.source.path.parent
-        return self._try(
-            (*loc, "garment"),
-            lambda: garment_of(folder, block, self._worn(loc, block), self.wearer),
-        )
+        name = block.source_name
+        return self._try((*loc, name), lambda: build(self, block, self._given_fabric(loc, block)))
 
-    def _worn(self, loc: Loc, block: ClothBlock) -> Fabric | None:
-        """Return the fabric that a block gives a garment; None: as its pattern says."""
+    def _given_fabric(self, loc: Loc, block: ClothBlock) -> Fabric | None:
+        """Return the fabric that a block names; None: it names none."""
         if "fabric" not in block.model_fields_set:
             return None
         return self._fabric(block.fabric, (*loc, "fabric"))
@@ -390,9 +383,13 @@ class Builder:
         mesh = self._painted(block, plain.mesh)
         return dataclasses.replace(plain, mesh=mesh, fabric=made or fabric("cotton"))
 
-    def _join(self, things: list[Thing]) -> Outfit:
-        """Join all cloths and garments into one cloth."""
-        f = self.file
+    def _join(self) -> JoinedCloths:
+        """Join all cloths into one.
+
+        Raises:
+            SceneError: sources of two kinds that both join the cloths in their own way.
+        """
+        f, things = self.file, self.made
         blocks = [f.cloth] if f.cloth else f.cloths
         thickness = [_thickness(k, b, thing) for k, (b, thing) in enumerate(zip(blocks, things))]
         names = [b.name or f"cloth {k + 1}" for k, b in enumerate(blocks)]
@@ -403,9 +400,14 @@ class Builder:
             (part,) = cloth.parts
             part = dataclasses.replace(part, name=f.cloth.name or part.name, thickness=thickness[0])
             seen = dict(zip([part.name], cloth.appearances.values()))
-            return Outfit(dataclasses.replace(cloth, given=(part,), appearances=seen), ())
-        made = [self._worn(("cloths", k), b) for k, b in enumerate(blocks)]
-        return Outfit.of(list(zip(names, things, thickness)), made)
+            return JoinedCloths(dataclasses.replace(cloth, given=(part,), appearances=seen))
+        ways = {b.source.join: b.source_name for b in blocks if b.source.join is not None}
+        if len(ways) > 1:
+            both = " and ".join(ways.values())
+            raise SceneError("cloths", got=both, expected="one of them in a scene")
+        made = [self._given_fabric(("cloths", k), b) for k, b in enumerate(blocks)]
+        join = next(iter(ways), None) or JoinedCloths.of
+        return join(list(zip(names, things, thickness)), made)
 
     def _regions(
         self, loc: Loc, block: ClothBlock, mesh: TriangleMesh, rest: Fabric | None
@@ -455,15 +457,13 @@ class Builder:
         return attachment_of(cloth, block, name, self.file.seconds, guide)
 
 
-def _thickness(
-    number: int, block: ClothBlock, thing: Cloth | Garment | SplineGarment
-) -> ContactThickness:
+def _thickness(number: int, block: ClothBlock, thing: Any) -> ContactThickness:
     """Return the thickness [m] of a cloth in contact.
 
-    None stands for that of the scene, or of a garment's panels.
+    None stands for that of the scene, or of a pattern's panels.
 
     Raises:
-        SceneError: ``fabric`` as the thickness of a garment.
+        SceneError: ``fabric`` as the thickness of panels.
     """
     if block.thickness != "fabric":
         return block.thickness
@@ -472,7 +472,7 @@ def _thickness(
     raise SceneError(
         f"cloths.{number}.thickness",
         got="fabric",
-        expected="a length, with a garment",
+        expected=f"a length, with a {block.source_name}",
         hint="its panels have thicknesses of their own, in the pattern",
     )
 

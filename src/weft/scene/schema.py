@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_origin
 
-from pydantic import BaseModel, Field, Strict, create_model, model_validator
+from pydantic import BaseModel, Field, create_model, model_validator
 from pydantic.fields import FieldInfo
 
+from weft import extensions
 from weft.base.schema.block import (
     Block,
     BuiltField,
@@ -25,11 +26,8 @@ from weft.base.schema.block import (
 from weft.base.schema.quantities import (
     Degrees,
     Duration,
-    Force,
     Length,
-    MassPerLength,
     Point,
-    RodStiffness,
     Size,
     Time,
     Velocity,
@@ -43,115 +41,16 @@ from weft.energies.loads.pressure import Gas
 from weft.energies.seams.sewing import Sewing
 from weft.fabric.appearance import Appearance
 from weft.integrators.base import StepSettings
-from weft.io import SUFFIXES
-from weft.io.surface import StageOptions
 from weft.scene.attachment_schema import AttachmentBlock
 from weft.scene.body_schema import BodyBlock
+from weft.scene.cloth_source import STAYS, ClothSource
 from weft.scene.integrators import INTEGRATORS, Settings
 from weft.scene.law import LawName
 from weft.scene.scene import Scene
 from weft.scene.selection import MOTION, PLACE, NamedBlock, SelectionBlock
 
-_MESH = Setting(constant="the mesh stays: what is simulated are its points")
-_CUT = Setting(constant="what is cut stays; elastics of its pattern have keyframes there")
+_MESH = Setting(constant=STAYS)
 _RELEASE = Setting(constant="a time itself; how pins move until then is their path")
-
-
-class SheetBlock(Block):
-    """A rectangle that lies on y = 0, warp along x, "top" at the back."""
-
-    nx: int = Field(32, ge=2, le=5000, description="vertices along the width (warp)")
-    ny: int = Field(32, ge=2, le=5000, description="vertices along the height (weft)")
-    width: Size = Field(1.0, description="[m]")
-    height: Size = Field(1.0, description="[m]")
-    pattern: Literal["regular", "alternating", "random"] = Field(
-        "regular", description="direction of the diagonals; random also moves inner vertices"
-    )
-    seed: int = Field(0, ge=0, description="of the random pattern")
-    size: Literal["auto"] | None = Field(
-        None, description="auto: those of nx and ny that are left out fit the folds of its weight"
-    )
-
-
-class MeshBlock(block_of(StageOptions)):  # type: ignore[misc]
-    """A mesh from a file."""
-
-    file: str = Field(description=f"{SUFFIXES}, relative to the scene file")
-    scale: Size | None = Field(
-        None,
-        description="[m] length of one unit of positions: 1 cm, 1 in; none: what the "
-        "file says (USD), else 1 m",
-    )
-    uv_scale: Size | None = Field(
-        None, description="[m] length of one unit of texture coordinates; none: as scale"
-    )
-    warp: tuple[float, float, float] | None = Field(
-        None,
-        description="direction of the warp yarns in space, on the mesh of the rest shape; none: "
-        "that of the first texture coordinate",
-    )
-    rest: str | float | None = Field(
-        None,
-        description="the rest shape: mesh, as it is in space; uv, its texture coordinates; another "
-        "mesh file of the same faces, relative to the scene file; or a time code of a USD file; "
-        "none: mesh with a warp, or if texture coordinates are far from isometric; else uv",
-    )
-    prim: str | None = Field(
-        None, description="of a USD or glTF file with several meshes: which, by path or name"
-    )
-    weld: Annotated[bool, Strict()] | Size | None = Field(
-        None,
-        description="true: vertices that coincide become one, and ids are those of what remains; a "
-        "length [m]: also vertices that are so near; false: none do; none: those that texture "
-        "coordinates by vertex have split (PLY, glTF)",
-    )
-    sewing: Literal["edges"] | None = Field(
-        None,
-        description="edges: the edges of the file without faces (OBJ `l`, PLY `edge`) close within "
-        "sewing.closing, as Blender sews; none: they are not read",
-    )
-
-
-class PanelBlock(Block):
-    """A piece of any shape, of irregular, nearly equilateral triangles, on y = 0."""
-
-    outline: list[tuple[Length, Length]] = Field(
-        min_length=3, description="[m] corners of the piece, warp along the first coordinate"
-    )
-    holes: list[list[tuple[Length, Length]]] = Field([], description="[m] polygons inside it")
-    size: Size = Field(0.02, description="[m] edge length; auto: for the folds of its weight")
-    seed: int = Field(0, ge=0, description="of the points inside")
-
-
-class RodBlock(Block):
-    """A rope, cord or wire that stretches, bends and twists; straight at rest."""
-
-    along: list[Point] = Field(min_length=2, description="[m] line along which it starts")
-    size: Size = Field(0.02, description="[m] length of a segment, at most")
-    diameter: Size = Field(description="[m]")
-    mass: MassPerLength = Field(description="[kg/m]")
-    stretch: Force = Field(description="[N] EA, force over strain")
-    bending: RodStiffness = Field(description="[N*m^2] EI, moment over curvature")
-    twist: RodStiffness | None = Field(
-        None, description="[N*m^2] GJ, torque over angle and length, at most 2 EI; none: EI"
-    )
-
-
-class GarmentBlock(Block):
-    """A garment cut from a flat pattern, sewn at the start of the run (`sewing`)."""
-
-    pattern: str = Field(description="a pattern file (docs/garments.md), relative to the scene's")
-    size: Size = Field(0.02, description="[m] edge length; auto: for the folds of its weight")
-    measures: dict[str, str | float] = Field(
-        {}, description="in place of those that the pattern file drafts its panels from: 96 cm"
-    )
-    seed: int = Field(0, ge=0, description="of the points inside panels")
-    start: Literal["auto", "body", "pattern"] = Field(
-        "auto",
-        description="where panels start, and in which order seams close: fitted to the body, as "
-        "the pattern says, or (auto) fitted if the pattern is GarmentCode's, or if its panels "
-        "would start in the body or be sewn through it",
-    )
 
 
 class SplineBlock(Block):
@@ -191,29 +90,32 @@ class SplineBlock(Block):
 
 # fields of ClothBlock that rods do not have
 OF_CLOTH_ALONE = {"discretization", "fabric", "fabrics", "paint", "rest_angles", "rest_shape"}
-OF_GARMENTS = {"span_size", "rule", "bending"}  # fields of SplineBlock that garments have, too
-NOT_OF_GARMENTS = (
-    "give span_size: corners are the pattern's, seams fold as it says, and what touches are the "
-    "triangles of garment.size"
-)
+SOURCES: Mapping[str, ClothSource] = {
+    name: extensions.find("cloth sources", name) for name in extensions.names("cloth sources")
+}
 
 
-class ClothBlock(Block):
-    """A cloth and where it starts. Give one of ``sheet``, ``panel``, ``mesh``, ``rod`` and
-    ``garment``.
-    """
-
+class _Named(Block):
     name: str = Field("", description="for messages, pins and contact pairs; none: cloth 1, ...")
     thickness: Annotated[Length | Literal["fabric"] | None, Setting(constant=ROOM)] = Field(
         None, description="[m] kept in contact, or `fabric`: the fabric's; none: contact.thickness"
     )
-    sheet: Annotated[SheetBlock | None, _MESH] = Field(None, description="a rectangle")
-    panel: Annotated[PanelBlock | None, _MESH] = Field(None, description="a piece of any shape")
-    mesh: Annotated[MeshBlock | None, _MESH] = Field(None, description="a mesh file")
-    rod: Annotated[RodBlock | None, _MESH] = Field(None, description="a rope, cord or wire")
-    garment: Annotated[GarmentBlock | None, _CUT] = Field(
-        None, description="panels of a pattern, sewn together"
+
+
+_FIELDS: Any = {
+    name: (
+        Annotated[source.block | None, Setting(constant=source.constant)],
+        Field(None, description=source.meaning),
     )
+    for name, source in SOURCES.items()
+}
+
+
+class ClothBlock(create_model("_Sources", __base__=_Named, **_FIELDS)):  # type: ignore[misc]
+    """A cloth and where it starts. Give one source: ``sheet``, ``panel``, ``mesh``, ``rod``, or one
+    of a plugin.
+    """
+
     discretization: Literal["triangles", "bspline"] = Field(
         "triangles", description="what it is made of (`docs/splines.md`)"
     )
@@ -260,9 +162,9 @@ class ClothBlock(Block):
 
     @model_validator(mode="after")
     def _one_source(self) -> "ClothBlock":
-        sources = (self.sheet, self.panel, self.mesh, self.rod, self.garment)
-        if sum(b is not None for b in sources) != 1:
-            raise ValueError("give one of sheet, panel, mesh, rod and garment")
+        if sum(getattr(self, name) is not None for name in SOURCES) != 1:
+            *first, last = SOURCES
+            raise ValueError(f"give one of {', '.join(first)} and {last}")
         if self.rod and self.model_fields_set & OF_CLOTH_ALONE:
             raise ValueError(
                 f"a rod has its own numbers, and no {', '.join(sorted(OF_CLOTH_ALONE))}"
@@ -288,13 +190,20 @@ class ClothBlock(Block):
             raise ValueError("mesh.sewing is for triangles: splines have other points")
         if self.discretization == "triangles" and self.spline.model_fields_set:
             raise ValueError("spline needs `discretization: bspline`")
-        if fitted and self.garment is not None:
-            more = self.spline.model_fields_set - OF_GARMENTS
-            if more:
-                raise ValueError(
-                    f"spline.{', spline.'.join(sorted(more))}: of garments, {NOT_OF_GARMENTS}"
-                )
+        check = self.source.check
+        if check is not None:
+            check(self)
         return self
+
+    @property
+    def source_name(self) -> str:
+        """The name of the source."""
+        return next(n for n in SOURCES if getattr(self, n) is not None)
+
+    @property
+    def source(self) -> ClothSource:
+        """What the cloth is made from."""
+        return SOURCES[self.source_name]
 
 
 class PinBlock(SelectionBlock, NamedBlock):

@@ -8,6 +8,11 @@ plugin = Plugin(
     "garments",
     weft="0.1",
     entries={
+        "bodies": {
+            "mannequin": f"{_HERE}.scene.body_sources:MANNEQUIN",
+            "smpl": f"{_HERE}.scene.body_sources:SMPL",
+        },
+        "cloth sources": {"garment": f"{_HERE}.scene.garments:GARMENT"},
         "names": {"Mannequin": f"{_HERE}.mannequin.figure:Mannequin"},
         "commands": {
             "mannequin": f"{_HERE}.cli.mannequin:mannequin",

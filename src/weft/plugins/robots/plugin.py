@@ -8,6 +8,10 @@ plugin = Plugin(
     "robots",
     weft="0.1",
     entries={
+        "bodies": {
+            "urdf": f"{_HERE}.arms.sources:URDF",
+            "mjcf": f"{_HERE}.arms.sources:MJCF",
+        },
         "names": {
             "robotics": f"{_HERE}.learning",
             "Batch": f"{_HERE}.batch.batch:Batch",

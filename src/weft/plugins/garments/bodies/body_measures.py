@@ -1,8 +1,8 @@
 """Measures of a person: one table of names, and the heights of landmarks that follow from them.
 
 A measure has the name that the mannequin's ``Measurements`` and ``landmarks`` use, the term of ISO
-8559-1:2017, and the names in GarmentCode's body files and in patterns (``body_measures.yaml``). A file with GarmentCode's names has bare numbers, in centimeters and
-degrees.
+8559-1:2017, and the names in GarmentCode's body files and in patterns (``body_measures.yaml``). A
+file with GarmentCode's names has bare numbers, in centimeters and degrees.
 
 Ratios are those of ANSUR II (Gordon et al., 2012 Anthropometric Survey of U.S. Army Personnel,
 NATICK/TR-15/007, 2014; public domain): means of all over 1714.41 mm.

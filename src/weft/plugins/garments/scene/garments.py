@@ -2,51 +2,37 @@
 
 import dataclasses
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
+from pydantic import Field
 
 from weft.base.arrays import Floats
 from weft.base.errors import MeshError
+from weft.base.schema.block import Block
+from weft.base.schema.quantities import Size
 from weft.bodies.body import Body
 from weft.cloth.cloth import Cloth
-from weft.contact.contact import SelfContact
 from weft.discretization.quadrature import Rule
 from weft.discretization.spline_surface import Bending
-from weft.energies.base import Energy
-from weft.energies.seams.sewing import Sewing
-from weft.fabric.fabric import Fabric, fabric
+from weft.fabric.fabric import Fabric, FabricLike, fabric
 from weft.io.painted_weights import paint_mesh
 from weft.plugins.garments.patterns.body_depth import BodyDepth
 from weft.plugins.garments.patterns.cutting import cut
 from weft.plugins.garments.patterns.figure import Figure
 from weft.plugins.garments.patterns.formats import read_pattern
 from weft.plugins.garments.patterns.garment import Garment
+from weft.plugins.garments.patterns.gathers import panel_fabrics
 from weft.plugins.garments.patterns.missing_seams import find_missing_seams
 from weft.plugins.garments.patterns.pattern import Pattern
 from weft.plugins.garments.patterns.sewing_order import order_seams
 from weft.plugins.garments.patterns.spline_panels import FEWEST, SplineGarment, fit_patches
 from weft.plugins.garments.patterns.start_positions import caught_seams, crosses_body, fit_start
 from weft.plugins.garments.scene.outfit import Outfit
-from weft.scene.schema import ClothBlock, SceneFile
-
-
-@dataclass(frozen=True)
-class Worn:
-    """Parts of a scene that its garments decide, besides the cloth.
-
-    Args:
-        energies: sewing, folds, elastics and drag.
-        contact: contact settings, with the time at which friction begins; None: none.
-        gravity_from: [s] two times between which gravity grows, or (n,2) of every vertex.
-    """
-
-    energies: Sequence[Energy] = ()
-    contact: SelfContact | None = None
-    gravity_from: tuple[float, float] | Floats = (0.0, 0.0)
+from weft.scene.cloth_source import ClothSource
 
 
 class Wearer:
@@ -79,9 +65,8 @@ class Wearer:
             return []
         return [BodyDepth.of(x, body.faces, height) for x, body in zip(places, self.bodies)]
 
-    def fits(self, block: ClothBlock, pattern: Pattern) -> bool:
+    def fits(self, block: Any, pattern: Pattern) -> bool:
         """Return whether panels start where the body, and not where the pattern, says."""
-        assert block.garment is not None
         if block.garment.start != "auto":
             return block.garment.start == "body"
         if any(block.translation) or any(block.rotation):
@@ -89,23 +74,20 @@ class Wearer:
         return pattern.flat_start or any(crosses_body(pattern, body) for body in self.depths)
 
 
-def garment_of(
-    folder: Path, block: ClothBlock, worn: Fabric | None, wearer: Wearer
-) -> Garment | SplineGarment:
+def build_garment(builder: Any, block: Any, worn: Fabric | None) -> Garment | SplineGarment:
     """Cut the garment of a block and place it where it starts, as triangles or as splines.
 
     Args:
-        folder: of the scene file, which the pattern's path is relative to.
+        builder: of the scene, with its bodies; the pattern's path is relative to its file.
         block: a cloth block with ``garment``.
         worn: fabric of all panels; None: as the pattern says.
-        wearer: the body that wears it.
 
     Raises:
         PatternError: a pattern that cannot be read or cut, or has not the four corners of patches.
         PatchError: a panel that no patch fits.
     """
+    folder, wearer = builder.source.path.parent, wearer_of(builder)
     g = block.garment
-    assert g is not None
     measures = dict(g.measures) or None
     fewest = 1 if block.discretization == "triangles" else FEWEST
     pattern = read_pattern(folder / g.pattern, measures)
@@ -139,17 +121,58 @@ def garment_of(
     return fit_patches(garment, size, *kinds)
 
 
-def build_worn(outfit: Outfit, file: SceneFile) -> Worn:
-    """Return sewing energies, contact and onset of gravity of a scene with these garments."""
-    if not outfit.worn:
-        return Worn(contact=file.contact)
-    sewing, contact = file.sewing or Sewing(), file.contact or SelfContact()
-    if contact.friction_from == 0:
-        contact = dataclasses.replace(contact, friction_from=outfit.rubs_from(sewing))
-    own = max(fabric.damping for fabric in outfit.cloth.fabrics)
-    damping = own if file.damping is None else file.damping
-    apart = contact.gap + contact.thickness
-    energies = outfit.energies(sewing, apart=apart, damping=damping)
-    weighs = outfit.weighs_from(sewing)
-    alike = len(weighs) == 0 or bool((weighs == weighs[0]).all())
-    return Worn(energies, contact, (weighs[0, 0], weighs[0, 1]) if alike else weighs)
+def wearer_of(builder: Any) -> Wearer:
+    """Return the wearer of the garments that a builder of scenes builds."""
+    found: Wearer = builder.shared.setdefault("wearer", Wearer(builder.bodies))
+    return found
+
+
+def sizes_of_panels(
+    block: Any, folder: Path, given: FabricLike | None
+) -> tuple[Floats, Mapping[str, Fabric]]:
+    """Return the sizes (k,2) [m] of the panels of a block's pattern, and their fabrics by name."""
+    pattern = read_pattern(folder / block.garment.pattern, dict(block.garment.measures))
+    pieces = np.array([np.ptp(p.corners, axis=0) for p in pattern.panels])
+    return pieces, panel_fabrics(pattern, given)
+
+
+class GarmentBlock(Block):
+    """A garment cut from a flat pattern, sewn at the start of the run (`sewing`)."""
+
+    pattern: str = Field(description="a pattern file (docs/garments.md), relative to the scene's")
+    size: Size = Field(0.02, description="[m] edge length; auto: for the folds of its weight")
+    measures: dict[str, str | float] = Field(
+        {}, description="in place of those that the pattern file drafts its panels from: 96 cm"
+    )
+    seed: int = Field(0, ge=0, description="of the points inside panels")
+    start: Literal["auto", "body", "pattern"] = Field(
+        "auto",
+        description="where panels start, and in which order seams close: fitted to the body, as "
+        "the pattern says, or (auto) fitted if the pattern is GarmentCode's, or if its panels "
+        "would start in the body or be sewn through it",
+    )
+
+
+OF_GARMENTS = {"span_size", "rule", "bending"}  # fields of SplineBlock that garments have, too
+NOT_OF_GARMENTS = (
+    "give span_size: corners are the pattern's, seams fold as it says, and what touches are the "
+    "triangles of garment.size"
+)
+
+
+def check_splines(block: Any) -> None:
+    """Raise a ValueError for settings of splines that garments do not have."""
+    more = block.spline.model_fields_set - OF_GARMENTS
+    if block.discretization == "bspline" and more:
+        raise ValueError(f"spline.{', spline.'.join(sorted(more))}: of garments, {NOT_OF_GARMENTS}")
+
+
+GARMENT = ClothSource(
+    GarmentBlock,
+    "panels of a pattern, sewn together",
+    "what is cut stays; elastics of its pattern have keyframes there",
+    build=build_garment,
+    check=check_splines,
+    sizes=sizes_of_panels,
+    join=Outfit.of,
+)

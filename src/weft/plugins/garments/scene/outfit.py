@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from weft.base.keyframes import Keys, as_keys, first_of
 from weft.cloth.cloth import Cloth
 from weft.cloth.create import join
 from weft.cloth.regions import ContactThickness
+from weft.contact.contact import SelfContact
 from weft.discretization.compound_surface import Surfaces
 from weft.discretization.spline_surface import SplineSurface
 from weft.energies.base import Energy
@@ -37,13 +39,14 @@ from weft.plugins.garments.patterns.garment import Garment, SeamLine, representa
 from weft.plugins.garments.patterns.panel_appearance import panel_appearances
 from weft.plugins.garments.patterns.pattern import Closing, Pattern, PatternFold
 from weft.plugins.garments.patterns.spline_panels import SplineGarment
+from weft.scene.cloth_source import JoinedCloths, SceneParts
 
 PASSING = 1.0  # [s] time in which a zip opens or closes from end to end
 PRESSED = 9.0  # stiffness of a pressed fold, over that with which the fabric stays flat
 
 
 @dataclass(frozen=True, eq=False)
-class Outfit:
+class Outfit(JoinedCloths):
     """Garments among the cloths of a scene.
 
     Args:
@@ -51,7 +54,6 @@ class Outfit:
         worn: each garment with the number of its first vertex.
     """
 
-    cloth: Cloth
     worn: Sequence[tuple[int, Garment]]
 
     @staticmethod
@@ -102,6 +104,24 @@ class Outfit:
         sewn = representatives(cloth.n_vertices, held) if held else None
         cloth = dataclasses.replace(cloth, sewn=sewn, seams=named_seams, appearances=seen)
         return Outfit(cloth, tuple(worn))
+
+    def parts(self, file: Any) -> SceneParts:
+        """Return the energies of sewing, contact and the onset of gravity of a scene.
+
+        Args:
+            file: the contents of the scene file.
+        """
+        if not self.worn:
+            return SceneParts(contact=file.contact)
+        sewing, contact = file.sewing or Sewing(), file.contact or SelfContact()
+        if contact.friction_from == 0:
+            contact = dataclasses.replace(contact, friction_from=self.rubs_from(sewing))
+        own = max(fabric.damping for fabric in self.cloth.fabrics)
+        damping = own if file.damping is None else file.damping
+        energies = self.energies(sewing, apart=contact.gap + contact.thickness, damping=damping)
+        weighs = self.weighs_from(sewing)
+        alike = len(weighs) == 0 or bool((weighs == weighs[0]).all())
+        return SceneParts(energies, contact, (weighs[0, 0], weighs[0, 1]) if alike else weighs)
 
     @cached_property
     def turns(self) -> Sequence[int]:
