@@ -21,7 +21,8 @@ from weft import kernel
 from weft.base.arrays import AnyArray
 from weft.base.errors import WeftError
 from weft.plugins.garments.mannequin.figure import Mannequin
-from weft.plugins.garments.quality.garment_quality import VERDICTS, Quality
+from weft.plugins.garments.quality.wear import VERDICTS
+from weft.run.quality import Quality
 from weft.run.run import Run
 from weft.show.picture.style import Style
 

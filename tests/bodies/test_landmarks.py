@@ -9,7 +9,7 @@ from weft.base.errors import MeshError
 from weft.cli.commands import app
 from weft.contact import load_body
 from weft.io import write_mesh
-from weft.plugins.garments.bodies.landmarks import UP, find_landmarks
+from weft.plugins.garments.bodies.landmarks import UP, find_landmarks, landmarks_of
 from weft.plugins.garments.bodies.sections import cut_loop, tape_length
 from weft.plugins.garments.bodies.sizes import size_of
 from weft.plugins.garments.mannequin import mannequin
@@ -174,7 +174,7 @@ def test_a_scan_in_centimeters_with_z_up_noise_and_a_hole_is_a_body(woman, tmp_p
     done = CliRunner().invoke(app, [*asked, "--scale", "1 cm", "--rotation=-90,0,0"])
     assert done.exit_code == 0, done.output
     body = load_body(file, 0.01, "scan").move((0, 0, 0), rotation=(-90, 0, 0))
-    found, known = body.find_landmarks(), woman.measurements
+    found, known = landmarks_of(body), woman.measurements
     for name in ("chest", "waist", "hips"):
         assert found.girths[name] == pytest.approx(getattr(known, name), abs=0.02), name
     for name in ("bust", "waist", "hip", "crotch", "knee_left"):
@@ -195,5 +195,5 @@ contact: {}
 seconds: 0.1
 """)
     (body,) = load_scene(scene).scene.bodies
-    assert body.find_landmarks().points["top"].tolist() == [0.0, 1.7, 0.0]
-    assert body.find_landmarks().points["waist"][1] == pytest.approx(1.0)
+    assert landmarks_of(body).points["top"].tolist() == [0.0, 1.7, 0.0]
+    assert landmarks_of(body).points["waist"][1] == pytest.approx(1.0)

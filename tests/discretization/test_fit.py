@@ -185,7 +185,7 @@ def ring(n=40):
 
 
 def test_pieces_that_no_patch_fits_are_named(tmp_path):
-    from weft.plugins.garments.sheets.panel_sketch import save_piece
+    from weft.show.picture.panel_sketch import save_piece
 
     with refused(PatchError, "corners of the piece", got="0 usable") as round_one:
         fit_piece(piece(ring()), 8, 8)

@@ -15,7 +15,7 @@ from weft.plugins.garments.patterns.figure import Figure
 from weft.plugins.garments.patterns.formats import read_pattern
 from weft.plugins.garments.patterns.start_positions import fit_start
 from weft.plugins.garments.quality.garment_lines import MovingLandmarks, find_lines, judge_line
-from weft.plugins.garments.quality.garment_quality import Quality, percentiles
+from weft.run.quality import Quality, percentiles
 from weft.scene.build import load_scene
 
 EXAMPLES = Path(__file__).parents[2] / "examples/garments"

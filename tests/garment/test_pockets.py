@@ -17,8 +17,8 @@ from weft.plugins.garments.patterns.formats import read_pattern
 from weft.plugins.garments.patterns.pattern import Pattern, PatternFold, Placement, SeamSide, Wrap
 from weft.plugins.garments.patterns.topology import sewn_topology
 from weft.plugins.garments.patterns.yaml_pattern import parse_yaml_pattern
-from weft.plugins.garments.quality.garment_quality import Quality
 from weft.plugins.garments.sheets.svg_writer import write_svg
+from weft.run.quality import Quality
 from weft.scene.build import load_scene
 
 PATTERN = """

@@ -17,7 +17,7 @@ from tests.scene.test_garments import (
     loaded,
 )
 from weft.base.errors import WeftError
-from weft.plugins.garments.quality.garment_quality import Quality
+from weft.run.quality import Quality
 
 SPLINES = SCENE.replace(
     "size: 4 cm}}", "size: 3 cm}, discretization: bspline, spline: {span_size: 5 cm}}"

@@ -13,9 +13,9 @@ from tests.refusals import refused
 from weft.base.errors import WeftError
 from weft.bodies.motion.point_sequence import BodyFrames
 from weft.cli.commands import app
-from weft.plugins.garments.quality.garment_quality import Quality
 from weft.plugins.garments.scene.garments import Wearer
 from weft.run.plausibility import about_haste, about_jumps, sewn_at
+from weft.run.quality import Quality
 from weft.scene.build import load_scene
 from weft.scene.check import check
 

@@ -11,7 +11,7 @@ from weft.cloth.create import with_regions
 from weft.contact.contact import SelfContact
 from weft.fabric.fabric import Fabric, fabric
 from weft.fabric.folds import RESOLVED
-from weft.plugins.garments.quality.garment_quality import Quality
+from weft.run.quality import Quality
 from weft.run.resolution import fold_facts, scene_folds
 from weft.scene.auto_size import MOST_VERTICES
 from weft.scene.build import load_scene

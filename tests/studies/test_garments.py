@@ -23,7 +23,7 @@ from weft.plugins.garments.patterns.figure import Figure
 from weft.plugins.garments.patterns.formats import read_pattern
 from weft.plugins.garments.patterns.placement import place_points
 from weft.plugins.garments.patterns.start_positions import caught_seams, fit_start
-from weft.plugins.garments.quality.garment_quality import Quality
+from weft.run.quality import Quality
 from weft.run.run import Run
 
 FOLDER = Path("examples/garments/garmentcode")

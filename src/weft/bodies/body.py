@@ -3,7 +3,6 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,7 +18,8 @@ from weft.bodies.rigid.settings import Rigid
 from weft.discretization.manifold import turn_corners, turned_faces, warn_of_turned
 from weft.discretization.mesh import unique_edges
 from weft.discretization.weld import weld_vertices
-from weft.plugins.garments.bodies.landmarks import Landmarks, Stated, find_landmarks
+
+Stated = float | Sequence[float] | Floats  # a height [m], or a point (3,) [m]
 
 
 class Poser(Protocol):
@@ -192,18 +192,6 @@ class Body:
         Small holes do not matter.
         """
         return np.abs(winding_numbers(points, self.at(t)[self.faces])) > 0.5
-
-    def find_landmarks(self) -> Landmarks:
-        """Return the landmarks of the person that the body is, at the start; they are found once.
-
-        Raises:
-            MeshError: it is no standing person.
-        """
-        return self._found_landmarks
-
-    @cached_property
-    def _found_landmarks(self) -> Landmarks:
-        return find_landmarks(self.at(0.0), self.faces, self.landmarks)
 
     def check_until(self, end: float) -> None:
         """Check that the motion is known until the end of a run [s].

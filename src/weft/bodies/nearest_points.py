@@ -12,7 +12,7 @@ from weft.kernel import FloatArray, IntArray, Vec3fArray
 FARTHEST = 10.0  # [m] radius of the search around a point
 
 
-@wp.kernel(module=wp.get_module("weft.plugins.garments.quality.garment_quality"))
+@wp.kernel(module=wp.get_module("weft.run.quality"))
 def nearest(
     o: int,
     body: wp.uint64,

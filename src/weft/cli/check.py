@@ -11,7 +11,6 @@ from weft.cli.options import (
     Set,
     end_check,
     meters,
-    new_table,
     picture_beside_results,
     say,
     say_problems,
@@ -68,17 +67,6 @@ def check(
             metavar="LENGTH",
         ),
     ] = None,
-    body: Annotated[
-        bool,
-        typer.Option("--body", help="The mesh is a person: find landmarks and girths, draw them."),
-    ] = False,
-    rotation: Annotated[
-        str | None,
-        typer.Option(
-            help="Angles in degrees by which a person is turned: -90,0,0 if z is up.",
-            metavar="X,Y,Z",
-        ),
-    ] = None,
     picture: Annotated[
         Path | None,
         typer.Option(help="Where to draw a pattern, or faces that have a problem.", metavar="PNG"),
@@ -90,20 +78,17 @@ def check(
     Faces without material area, or that intersect, are drawn in red into a picture beside the file;
     a garment's pattern is drawn flat, with its seams, and every map of a scene as colors.
     """
-    from weft.plugins.garments.cli.check_pattern import check_pattern, is_pattern
-
-    if is_pattern(path):
-        check_pattern(path, set_ or [], picture)
-        return
-    if body:
-        target = picture or path.with_suffix(".check.png")
-        _check_body(path, scale, prim, _three(rotation, "--rotation"), target)
-        return
     from weft.scene.check import check as look_at
+    from weft.scene.scene_source import scene_source
+
+    source = scene_source(path)
+    if source is not None:
+        source.check(path, set_ or [], picture)
+        return
 
     unit = None if scale is None else meters(scale, "--scale")
     uv_unit = None if uv_scale is None else meters(uv_scale, "--uv-scale")
-    direction = _three(warp, "--warp")
+    direction = three_numbers(warp, "--warp")
     try:
         shape: str | float | None = None if rest is None else float(rest)
     except ValueError:
@@ -135,40 +120,10 @@ def _draw_findings(found: "Findings", target: Path) -> None:
         _draw_map(mesh, title, of, values, shown)
         say(f"picture  {shown} (map of {title})")
     if found.piece is not None:
-        from weft.plugins.garments.sheets.panel_sketch import save_piece
+        from weft.show.picture.panel_sketch import save_piece
 
         save_piece(target, found.piece)
         say(f"picture  {target} (the piece in the material plane, what is wrong in red)")
-
-
-def _check_body(
-    path: Path, scale: str | None, prim: str | None, rotation: "Angles | None", target: Path
-) -> None:
-    """Print landmarks and girths of the person that a mesh is, and draw them."""
-    from weft.base.errors import WeftError
-    from weft.base.terminal import new_console
-    from weft.contact import load_body
-    from weft.plugins.garments.sheets.landmark_picture import save_landmarks
-
-    try:
-        unit = None if scale is None else meters(scale, "--scale")
-        person = load_body(path, unit, path.stem, prim)
-        person = person.move((0.0, 0.0, 0.0), rotation=rotation or (0.0, 0.0, 0.0))
-        marks = person.find_landmarks()
-    except WeftError as error:
-        say_problems((), [error])
-        raise typer.Exit(1) from None
-    table = new_table("landmark or girth", "cm", right=["cm"])
-    table.add_row("height", f"{100 * marks.height:.1f}")
-    for name, point in marks.points.items():
-        table.add_row(name.replace("_", " "), ", ".join(f"{100 * v:.1f}" for v in point))
-    for name, girth in marks.girths.items():
-        table.add_row(f"{name} girth".replace("_", " "), f"{100 * girth:.1f}")
-    new_console().print(table)
-    with picture_beside_results():
-        save_landmarks(target, person.vertices, person.faces, marks)
-        say(f"picture  {target}")
-    end_check(0, ())
 
 
 def _draw(
@@ -208,7 +163,8 @@ def _show_crossing(crossing: "tuple[TriangleMesh, Ints]", target: Path) -> None:
     say(f"picture  {target} (intersecting faces in red), {file} (these faces)")
 
 
-def _three(text: str | None, option: str) -> "Angles | None":
+def three_numbers(text: str | None, option: str) -> "Angles | None":
+    """Return the three numbers of an option's text; None: no text."""
     if text is None:
         return None
     try:

@@ -94,8 +94,14 @@ def export(
     `weft export RUN cloth.####.obj` writes a file for every frame. `weft export skirt.yaml
     skirt.svg` draws a pattern to scale, to print and cut.
     """
+    from weft.scene.scene_source import scene_source
+
     if run.is_file():
-        _export_pattern(run, out)
+        source = scene_source(run)
+        if source is None:
+            expected = "the folder of a run, or a pattern file"
+            raise RunError("export", got=str(run), expected=expected)
+        source.export(run, out)
         return
     from weft.io import format_to_write, write_animation, write_mesh
     from weft.run.run import Run
@@ -206,25 +212,3 @@ def number_path(out: Path, number: int) -> Path:
     if "#" * digits not in out.name:
         raise RunError("export name", got=out.name, expected="one group of #, as in cloth.####.obj")
     return out.with_name(re.sub("#+", f"{number:0{digits}d}", out.name))
-
-
-def _export_pattern(path: Path, out: Path) -> None:
-    """Write a pattern as SVG, with its side-car file."""
-    import warnings
-
-    from weft.plugins.garments.cli.check_pattern import is_pattern
-    from weft.plugins.garments.patterns import read_pattern
-    from weft.plugins.garments.patterns.check import check_pattern
-    from weft.plugins.garments.sheets.svg_writer import write_svg
-
-    if not is_pattern(path):
-        raise RunError("export", got=str(path), expected="the folder of a run, or a pattern file")
-    if out.suffix.lower() != ".svg":
-        raise RunError("export name", got=out.name, expected=".svg of a pattern")
-    with warnings.catch_warnings(record=True, action="always") as caught:
-        pattern = read_pattern(path)
-        check_pattern(pattern)
-        written = write_svg(out, pattern)
-    for warning in caught:
-        say(f"warning  {warning.message}")
-    say(f"wrote    {written[0]} (to scale: print it at 100 %) and {written[1].name}")

@@ -79,14 +79,13 @@ def _scene_file(given: Path | None, scale: float | None, folder: Path) -> Iterat
     """
     from weft.io import FORMATS
     from weft.live.mesh_scene import write_mesh_scene
-    from weft.plugins.garments.cli.check_pattern import is_pattern
-    from weft.plugins.garments.scene.worn_scene import find_worn_scene
+    from weft.scene.scene_source import scene_source
 
     if given is None:
         with resources.as_file(resources.files("weft") / "scenes" / "play.yaml") as path:
             yield path
-    elif is_pattern(given):
-        yield find_worn_scene(given, folder)
+    elif (source := scene_source(given)) is not None:
+        yield source.scene_file(given, folder)
     elif given.suffix.lower() in FORMATS:
         scene = folder / f"{given.stem}.scene.yaml"
         if not scene.exists():

@@ -41,7 +41,7 @@ def quality(
 
     Exit status 1 where faces intersect, or a garment has slipped off or is not worn.
     """
-    from weft.plugins.garments.quality.garment_quality import Quality
+    from weft.run.quality import Quality
     from weft.run.run import Run
 
     opened = Run(run)
@@ -74,7 +74,7 @@ def _write(out: Path, run: Any, report: Any) -> None:
 
 def _tell(report: Any, folds: Sequence[str]) -> None:
     """Print the last frame part by part, the folds that were expected, and the worst of all."""
-    from weft.plugins.garments.quality.garment_quality import COARSE, SHEAR_WARNING
+    from weft.run.quality import COARSE, SHEAR_WARNING
 
     last, worst = report["frames"][-1], report["worst"]
     body = last.get("body", {})

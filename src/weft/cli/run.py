@@ -69,26 +69,18 @@ def run(
     and run; one that is there already is kept.
     """
     configure(device, threads)
-    from weft.plugins.garments.cli.check_pattern import is_pattern
     from weft.run.plausibility import start_problems
     from weft.scene.build import load_scene
+    from weft.scene.scene_source import scene_source
 
     name = scene.stem
     folder = out or Path("runs") / name
-    worn = is_pattern(scene)
-    if worn:
-        from weft.plugins.garments.scene.worn_scene import find_worn_scene
-
-        scene = find_worn_scene(scene)
+    source = scene_source(scene)
+    if source is not None:
+        scene = source.scene_file(scene, None)
     loaded = load_scene(scene, set_ or [])
-    if worn:
-        from weft.plugins.garments.scene.garments import Wearer
-        from weft.scene.check import Findings, add_ease
-
-        loaded.scene.bodies[0].find_landmarks()  # one that is no person is refused at once
-        found = Findings()
-        add_ease(loaded.garments, Wearer(loaded.scene.bodies), found)
-        say_problems(found.warnings, ())
+    if source is not None:
+        say_problems(source.doubts(loaded.builder), ())
     last = frames if frames is not None else loaded.frames
     for note in () if quiet or json else loaded.notes:
         say(f"size     {note}")
@@ -112,7 +104,7 @@ def run(
         return
     say(f"run      {folder}  ({last} frames)")
     _tell_contact(folder)
-    if worn:
+    if source is not None:
         say(f"scene    {scene}")
         say(f"next     weft quality {folder}  (is it worn?)")
     say(f"next     weft render {folder} {name}.png  (or .webp)")

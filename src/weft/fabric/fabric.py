@@ -20,7 +20,7 @@ from weft.base.errors import FabricError, check_known
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, Accepts, documented, setting, settings_by_field
 from weft.base.trees import YamlMapping
-from weft.plugins.lab.arcsim.arcsim import ArcsimTables
+from weft.fabric.arcsim import ArcsimTables
 
 MOST_PRESETS = 20  # length of a chain of presets that refer to presets
 ORIGINS = ("measured", "published", "estimated")

@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, create_model
 
+from weft import extensions
 from weft.base.curve import Curve
 from weft.base.errors import FabricError, UnitError, WeftError
 from weft.base.runtime_types.validators import wrong_value
@@ -32,7 +33,6 @@ from weft.fabric.fabric import (
     fabric,
     range_doubt,
 )
-from weft.plugins.lab.arcsim.arcsim_file import read_arcsim
 
 _FIELDS = dataclasses.fields(Fabric)
 _REQUIRED = [f.name for f in _FIELDS if f.default is f.default_factory is dataclasses.MISSING]
@@ -161,7 +161,7 @@ def _build(document: FabricDocument, loc: Loc, where: str, name: str, depth: int
         base = {f.name: getattr(preset, f.name) for f in dataclasses.fields(preset)}
     if given.get("arcsim") is not None:
         file = document.path.parent / given.pop("arcsim")
-        tables = read_arcsim(file)
+        tables = extensions.find("fabric files", "arcsim")(file)
         base |= tables
         base["sources"] = base["sources"] | dict.fromkeys(tables, f"measured: ARCSim, {file.name}")
     base["name"] = name

@@ -7,7 +7,7 @@ and checkpoints are arrays with a checksum (``sealed_file``), metrics an append-
 (``metrics_log``). ``recovery`` finds damage and opens a folder in order to continue the run.
 ``run`` is the ``Run`` object that users handle, ``scene_interface`` what a simulation asks of a
 scene. ``animation`` turns frames into the form that file writers take, ``frame_selection`` names
-frames, ``strands`` draws ropes as tubes. ``garment_quality`` measures how a garment sits,
+frames, ``strands`` draws ropes as tubes. ``quality`` measures how cloth sits,
 and ``garment_lines`` how far its seams and edges are from their places on the body,
 ``plausibility`` warns about scenes that are allowed but absurd,
 ``progress`` and ``notebook_progress`` show how far a simulation is.

@@ -67,6 +67,7 @@ class LoadedScene:
     scene: Scene
     seconds: float  # [s]
     fps: float  # [1/s]
+    builder: "Builder"  # with the bodies, and with what the sources of cloths have built
     notes: Sequence[str] = ()  # about sizes that were chosen
 
     @property
@@ -105,7 +106,7 @@ class Builder:
         file: its contents.
 
     ``bodies`` are those that could be built, and ``made`` what the cloths' sources have built, also
-    if the scene could not. ``shared`` is for sources, which may keep there what several cloths need.
+    if the scene could not. Sources may keep in ``shared`` what several cloths need.
     """
 
     def __init__(self, source: Source, file: SceneFile) -> None:
@@ -188,7 +189,7 @@ class Builder:
             self._try(("start_state",), scene.state)
         if self.problems:
             raise SceneProblems(self.problems, scene)
-        return LoadedScene(scene, f.seconds, f.fps, self.source.notes)
+        return LoadedScene(scene, f.seconds, f.fps, self, self.source.notes)
 
     def _as_written(self) -> Json:
         """Return the fields of the scene whose values are those of the file."""
@@ -299,7 +300,10 @@ class Builder:
         return law
 
     def _source_of(self, loc: Loc, block: ClothBlock) -> Any:
-        """Build a cloth, or what its source makes, where it starts; None with its problems noted."""
+        """Build a cloth, or what its source makes, where it starts.
+
+        None: it has problems, which are noted.
+        """
         build = block.source.build
         if build is None:
             made = self._cloth(loc, block)

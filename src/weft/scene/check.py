@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
+from weft import extensions
 from weft.base.arrays import Faces, Floats, Ints, Positions, Vector
 from weft.base.errors import (
     DegenerateFacesError,
-    MeshError,
     Outlook,
     SceneProblems,
     WeftError,
@@ -28,10 +28,6 @@ from weft.discretization.mesh import TriangleMesh, isolated_error, unique_edges
 from weft.discretization.samples import principal_stretches, stretch_text
 from weft.discretization.spline_fit.patch_error import PatchDrawing, PatchError
 from weft.fabric.fabric import SETTINGS
-from weft.plugins.garments.bodies.landmarks import Landmarks
-from weft.plugins.garments.patterns.ease import ease_warnings, measure_ease
-from weft.plugins.garments.patterns.garment import Garment
-from weft.plugins.garments.scene.garments import Wearer
 from weft.run.plausibility import about_rest_shape, scene_warnings, start_problems
 from weft.run.resolution import fold_facts
 from weft.scene.build import Builder
@@ -117,8 +113,9 @@ def _check_scene(path: Path, overrides: Sequence[str], found: Findings) -> Trian
         try:
             loaded = builder.build()
         finally:
-            # a garment and a body suffice; the scene need not be one that can be built
-            add_ease(builder.garments, builder.wearer, found)
+            # what was built suffices; the scene need not be one that can be built
+            for name in extensions.names("scene checks"):
+                extensions.find("scene checks", name)(builder, found)
             found.warnings += sorted({str(w.message) for w in caught})
     scene, cloth = loaded.scene, loaded.scene.cloth
     problems = [(p.outlook is Outlook.RESOLVES, str(p)) for p in start_problems(scene)]
@@ -182,28 +179,6 @@ def add_maps(scene: Scene, found: Findings) -> None:
     for title, unit, values in shown:
         found.maps.append((cloth.mesh, title, unit, values))
         found.facts.append(f"map of {title}: {values.min():.4g} to {values.max():.4g} {unit}")
-
-
-def add_ease(garments: Sequence[Garment], wearer: Wearer, found: Findings) -> None:
-    """Add a table of the ease of garments on the person who wears them, and warnings about it."""
-    marks: Landmarks | None = None
-    for body in wearer.bodies if garments else ():
-        try:
-            marks = marks or body.find_landmarks()
-        except MeshError as error:
-            told = error.hint is None or wearer.reasons
-            if error.what == "body: height" and not told:
-                found.warnings.append(f"{body.name}: {error}")  # a unit, or it lies
-    if marks is None:
-        return
-    for garment in garments:
-        name, faces = garment.pattern.name, garment.faces.values()
-        parts = [slice(own.start, own.stop) for own in faces]
-        eases = measure_ease(garment.mesh, parts, [s.pairs for s in garment.seams], marks)
-        if eases:
-            found.facts += [f"{name + ', cm':<15}  garment     body     ease"]
-            found.facts += [f"  {ease}" for ease in eases]
-        found.warnings += ease_warnings(name, eases)
 
 
 def _region_facts(cloth: Cloth) -> list[str]:

@@ -12,10 +12,17 @@ plugin = Plugin(
             "mannequin": f"{_HERE}.scene.body_sources:MANNEQUIN",
             "smpl": f"{_HERE}.scene.body_sources:SMPL",
         },
+        "scene sources": {"pattern": f"{_HERE}.scene.pattern_source:PATTERN"},
+        "scene checks": {"ease": f"{_HERE}.scene.ease_check:add_ease"},
+        "measures": {"wear": f"{_HERE}.quality.wear:measure_wear"},
         "cloth sources": {"garment": f"{_HERE}.scene.garments:GARMENT"},
-        "names": {"Mannequin": f"{_HERE}.mannequin.figure:Mannequin"},
+        "names": {
+            "Mannequin": f"{_HERE}.mannequin.figure:Mannequin",
+            "find_landmarks": f"{_HERE}.bodies.landmarks:landmarks_of",
+        },
         "commands": {
             "mannequin": f"{_HERE}.cli.mannequin:mannequin",
+            "landmarks": f"{_HERE}.cli.landmarks:landmarks",
             "grade": f"{_HERE}.cli.grade:grade",
         },
     },

@@ -8,6 +8,7 @@ plugin = Plugin(
     "lab",
     weft="0.1",
     entries={
+        "fabric files": {"arcsim": f"{_HERE}.arcsim_file:read_arcsim"},
         "commands": {
             "fabrics test": f"{_HERE}.cli.fabrics_test:test",
             "fabrics fit": f"{_HERE}.cli.fabrics_fit:fit",

@@ -8,20 +8,21 @@ around their mean share of that length in ANSUR II (Gordon et al., 2012 Anthropo
 U.S. Army Personnel, NATICK/TR-15/007, 2014; public domain).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from weft.base.arrays import Bools, Faces, Floats, Positions
 from weft.base.errors import MeshError, check_known
+from weft.bodies.body import Body, Stated
 from weft.discretization.connectivity import component_labels
 from weft.discretization.mesh import unique_edges
 from weft.discretization.polygon import arc_lengths
 from weft.plugins.garments.bodies.body_measures import HEIGHTS
 from weft.plugins.garments.bodies.sections import cut_edges, cut_loop, tape_length
 
-Stated = float | Sequence[float] | Floats
 LEVELS = ("neck_back", "bust", "waist", "hip", "crotch")
 SIDES = ("neck_side", "shoulder", "armpit", "elbow", "wrist", "knee", "ankle")
 NAMES = (*LEVELS, "neck_front", "top", *(f"{n}_{s}" for n in SIDES for s in ("left", "right")))
@@ -44,6 +45,9 @@ GROWTH = 1.25  # ratio of girths by which the section around an arm has reached 
 # there outwards to the shoulder point.
 JOINT, ACROMION = 0.034, 0.021
 TRUNK_BREADTH = 0.88  # breadth of the trunk at the armpits over that of the shoulders
+
+
+_FOUND: WeakKeyDictionary[Body, "Landmarks"] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +122,17 @@ def find_landmarks(
     points, girths = _measure_body(skin, levels)
     back = {name: p @ axes + origin + [0.0, floor, 0.0] for name, p in points.items()}
     return Landmarks(back | places, girths, height, axes[2], _measure_crotch(skin, points["waist"]))
+
+
+def landmarks_of(body: Body) -> Landmarks:
+    """Return the landmarks of the person that a body is, at the start; they are found once.
+
+    Raises:
+        MeshError: it is no standing person.
+    """
+    if body not in _FOUND:
+        _FOUND[body] = find_landmarks(body.at(0.0), body.faces, body.landmarks)
+    return _FOUND[body]
 
 
 def _split_stated(

@@ -82,7 +82,7 @@ def grade(
 
 def _wear(sweep: Path, sizes: Sequence["ClothesSize"], workers: int | None) -> bool:
     """Simulate all sizes, compare them, and return whether all are worn."""
-    from weft.plugins.garments.quality.garment_quality import VERDICTS
+    from weft.plugins.garments.quality.wear import VERDICTS
     from weft.plugins.lab.sweep.bar import sweep_bar
     from weft.plugins.lab.sweep.contact_sheet import contact_sheet
     from weft.plugins.lab.sweep.executors.processes import Processes

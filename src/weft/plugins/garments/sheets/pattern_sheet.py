@@ -19,7 +19,7 @@ from weft.plugins.garments.patterns.curves import edge_curve, outline_polygon
 from weft.plugins.garments.patterns.edge_chains import EdgeChain, Match
 from weft.plugins.garments.patterns.pattern import Closing, Elastic, Panel, SeamSide
 from weft.plugins.garments.sheets.layout import arrange, roomiest
-from weft.plugins.garments.sheets.pen import Color, Pen
+from weft.show.picture.pen import Color, Pen
 from weft.show.picture.renderer import Image, save_png
 
 PAPER, FABRIC, INK, QUIET = (255, 255, 255), (246, 243, 236), (45, 48, 56), (125, 128, 136)

@@ -19,10 +19,11 @@ from weft.plugins.garments.bodies.landmarks import GIRTH_LEVELS
 from weft.plugins.garments.bodies.sizes import ClothesSize
 from weft.plugins.garments.patterns import read_pattern
 from weft.plugins.garments.patterns.ease import measure_ease
-from weft.plugins.garments.quality.garment_quality import Quality
+from weft.plugins.garments.quality.wear import wear_of
 from weft.plugins.garments.scene.worn_scene import write_worn_scene
 from weft.plugins.lab.sweep.folder import SweepFolder
 from weft.plugins.lab.sweep.status import RUN, SampleKind, SampleStatus
+from weft.run.quality import Quality
 from weft.run.run import Run
 from weft.scene.file import read_source, validate
 from weft.scene.schema import SceneFile
@@ -161,7 +162,7 @@ def _measure_size(sweep: SweepFolder, state: SampleStatus, size: ClothesSize) ->
     row["state"] = "intersects" if last["intersections"] else wear["verdict"]
     row["message"] = "; ".join(wear["reasons"])
     panels, seams = dict(quality.parts).values(), dict(quality.seams).values()
-    wearer = quality.wearer
+    wearer = wear_of(quality).wearer
     eases = measure_ease(quality.mesh, [*panels], [*seams], wearer.landmarks) if wearer else []
     own = {f"ease_{e.name}_cm": round(100 * (e.garment - e.body), 2) for e in eases}
     return row | {name: value for name, value in own.items() if name in COLUMNS}

@@ -17,7 +17,7 @@ from weft.base.input_file import read_input
 from weft.base.schema.block import Block
 from weft.base.schema.document import YamlDocument, parse_document
 from weft.base.trees import Json
-from weft.plugins.lab.arcsim.arcsim import ArcsimTables, Table
+from weft.fabric.arcsim import ArcsimTables, Table
 
 # What a material may have besides, which has no counterpart here.
 LEFT_OUT = ("yield_curv", "yield_stretch", "weakening", "plastic_flow")

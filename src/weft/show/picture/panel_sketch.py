@@ -7,7 +7,7 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.discretization.polygon import close_polygon
 from weft.discretization.spline_fit.patch_error import PatchDrawing
-from weft.plugins.garments.sheets.pen import Pen
+from weft.show.picture.pen import Pen
 from weft.show.picture.renderer import save_png
 
 SIZE, MARGIN = 900, 60  # [px]

@@ -1,5 +1,6 @@
-"""Quality of a garment in the frames of a run: seams, strain, folds, fit, slip and rest, and a
-verdict.
+"""Quality of the cloth in the frames of a run: seams, strain, folds, fit on bodies, slip and rest.
+
+Plugins add measures of their own (``weft.extensions``, kind ``measures``).
 
 Strain is measured along the yarns: warp and weft stretch minus 1, and the shear angle; percentiles
 are by area. Distances from the body are those of vertices to its faces (single precision: 1e-6 m).
@@ -8,9 +9,11 @@ are by area. Distances from the body are those of vertices to its faces (single 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from weft import extensions
 from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import RunError
 from weft.base.trees import Json
@@ -20,13 +23,6 @@ from weft.contact.broad_phase.joined import JoinedVertices
 from weft.contact.exact.intersections import intersections
 from weft.energies.elastic.hinge_bending import dihedral_angles
 from weft.fabric.folds import RESOLVED
-from weft.plugins.garments.quality.garment_lines import (
-    GarmentLine,
-    MovingLandmarks,
-    find_lines,
-    judge_line,
-)
-from weft.run.plausibility import CAUGHT, OPEN
 from weft.run.run import Run
 
 PERCENTILES = (1, 5, 50, 95, 99)
@@ -39,8 +35,6 @@ SHEAR_WARNING = 0.03
 # [degrees] turn to the next face from which a fold with steep sides, which turns by 360 in a wave,
 # has too few edges
 COARSE = 360.0 / RESOLVED
-FOLDED = 50.0  # [%] median compression of a waistband, from which it is folded over
-VERDICTS, UNJUDGED = ("worn", "worn badly", "not worn"), "not judged"
 
 DRAG = "weft.energies.loads.settling_drag.Drag"  # in manifests: it ends when garments are at rest
 
@@ -80,6 +74,7 @@ class Quality:
         if not 0 <= self.since < len(run):
             raise RunError("since", got=self.since, expected=f"a frame of 0 to {len(run) - 1}")
         self._last: tuple[int, QualityFrame] | None = None
+        self.shared: dict[str, Any] = {}  # what measures of plugins keep
 
     def at(self, frame: int) -> QualityFrame:
         """Return a frame; the last frame that was read is cached."""
@@ -144,72 +139,9 @@ class Quality:
         found["static"] = found["speed"]["p99"] < STILL
         if len(self.run.body_faces):
             found["body"] = self.fit(frame)
-            if self.seams:
-                found["wear"] = self.judge_wear(frame, found)
+        for name in extensions.names("measures"):
+            extensions.find("measures", name)(self, frame, found)
         return found
-
-    @cached_property
-    def wearer(self) -> MovingLandmarks | None:
-        """The landmarks of the first body that stands before the run; None if none does."""
-        counts = [int(body["vertices"]) for body in self.run.manifest["bodies"]]
-        return MovingLandmarks.of(self.run.body_positions(0), self.run.body_faces, counts)
-
-    @cached_property
-    def lines(self) -> Sequence[GarmentLine]:
-        """The seams and edges that have a place on the body; none if no body stands."""
-        wearer, mesh = self.wearer, self.mesh
-        own = np.arange(mesh.n_vertices, dtype=np.int32) if self.sewn is None else self.sewn
-        return find_lines(mesh, self.parts, self.seams, own, wearer) if wearer else []
-
-    @cached_property
-    def _upper_panels(self) -> list[str]:
-        """The panels with the upper edge of a garment that hangs on no shoulder."""
-        upper = [line.vertices for line in self.lines if line.kind == "upper edge"]
-        ids = np.concatenate([np.zeros(0, dtype=np.int32), *upper])
-        return [name for name, own in self.parts if np.isin(ids, self.mesh.faces[own]).any()]
-
-    @cached_property
-    def _hoods(self) -> list[str]:
-        """The panels above the neck when slipping begins: a hood may fall back."""
-        if self.wearer is None:
-            return []
-        then, up = self.at(self.since), self.wearer.landmarks.axes[1]
-        above = (then.x - self.wearer.at(then.body)["neck_back"]) @ up
-        return [n for n, own in self.parts if np.median(above[self.mesh.faces[own]]) > 0]
-
-    def judge_wear(self, frame: int, found: Json) -> Json:
-        """Return whether garments are worn: ``verdict``, ``reasons`` and the measured ``lines``.
-
-        Places on a body that does not stand cannot be judged: what else is found counts, and
-        without a reason the verdict is ``not judged``.
-
-        Args:
-            frame: its number.
-            found: the other measurements of the frame.
-        """
-        now = self.at(frame)
-        stands = self.wearer is not None and self.wearer.stands(now.body)
-        lines = [line.measure(now.x, now.body) for line in self.lines] if stands else []
-        grades = [judge_line(line) for line in lines]
-        for name in self._upper_panels:
-            part = found["parts"][name]
-            strain = min(part["warp"]["p50"], part["weft"]["p50"])
-            grades.append((int(strain < -FOLDED), f"{name} folded to {100 + strain:.0f} %"))
-        for name, gap in found.get("seams", {}).items():
-            grade = sum(gap["sewn"] and gap["max"] > 1e3 * limit for limit in (OPEN, CAUGHT))
-            grades.append((grade, f"seam {name} open by {gap['max']:.0f} mm"))
-        for name in found["parts"]:
-            if found["body"][name].get("slipped_off"):
-                grades.append((2, f"{name} slid by {100 * found['body'][name]['slip']:.0f} cm"))
-        if found["intersections"]:
-            grades.append((1, f"{found['intersections']} pairs of faces intersect"))
-        grades.sort(key=lambda one: -one[0])
-        worst = grades[0][0] if grades else 0
-        reasons, verdict = [r for g, r in grades if g], VERDICTS[worst]
-        if not stands:
-            reasons.append("no body stands: places of seams, edges and hems are not judged")
-            verdict = verdict if worst else UNJUDGED
-        return {"verdict": verdict, "reasons": reasons, "lines": lines}
 
     def crossings(self, frame: int) -> tuple[int, int]:
         """Count the pairs of faces that intersect, of the cloth with itself and with bodies: those
@@ -271,7 +203,6 @@ class Quality:
         here, pressure = NearestPoints.of(now.x, now.body, self.run.body_faces), now.pressure
         found: Json = {"least_distance": 1e3 * float(here.distance.min())}
         slip = self._slip(now.x, now.body) if frame >= self.since else None
-        stays = self.wearer is None or self.wearer.stands(now.body)  # cloth slides as a body sits
         for name, faces in self.parts:
             ids = np.unique(self.mesh.faces[faces])
             part: Json = {"distance": percentiles(1e3 * here.distance[ids])}
@@ -280,7 +211,7 @@ class Quality:
             part["pressure"] = percentiles(pressed) if len(pressed) else None
             if slip is not None:
                 part["slip"] = float(np.median(slip[ids]))
-                part["slipped_off"] = stays and part["slip"] > SLIPPED and name not in self._hoods
+                part["slipped_off"] = part["slip"] > SLIPPED
             found[name] = part
         return found
 

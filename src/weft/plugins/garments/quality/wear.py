@@ -1,0 +1,142 @@
+"""Whether garments are worn: a measure of runs (``weft.run.quality``).
+
+Cloth of a garment that has left its place on a body which stands has slipped off; hoods, which may
+fall back, have not.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from weft.base.trees import Json
+from weft.plugins.garments.quality.garment_lines import (
+    GarmentLine,
+    MovingLandmarks,
+    find_lines,
+    judge_line,
+)
+from weft.run.plausibility import CAUGHT, OPEN
+from weft.run.quality import Quality
+
+FOLDED = 50.0  # [%] median compression of a waistband, from which it is folded over
+VERDICTS, UNJUDGED = ("worn", "worn badly", "not worn"), "not judged"
+
+
+def measure_wear(quality: Quality, frame: int, found: Json) -> None:
+    """Add the verdict on garments to the measurements of a frame.
+
+    Args:
+        quality: of the run.
+        frame: its number.
+        found: the other measurements of the frame.
+    """
+    if "body" not in found:
+        return
+    wear = wear_of(quality)
+    wear.excuse(frame, found)
+    if quality.seams:
+        found["wear"] = wear.judge_wear(frame, found)
+
+
+def wear_of(quality: Quality) -> "Wear":
+    """Return the measurements of garments that belong to those of a run."""
+    made: Wear = quality.shared.setdefault("wear", Wear(quality))
+    return made
+
+
+@dataclass(frozen=True, eq=False)
+class Wear:
+    """Measurements of the garments of a run.
+
+    Args:
+        quality: measurements of its cloth.
+    """
+
+    quality: Quality
+
+    def excuse(self, frame: int, found: Json) -> None:
+        """Take back that parts have slipped off if the body does not stand, and that hoods have."""
+        stands = self.wearer is None or self.wearer.stands(self.quality.at(frame).body)
+        for name in found["parts"]:
+            part = found["body"][name]
+            if part.get("slipped_off") and (not stands or name in self._hoods):
+                part["slipped_off"] = False
+
+    @cached_property
+    def wearer(self) -> MovingLandmarks | None:
+        """The landmarks of the first body that stands before the run; None if none does."""
+        counts = [int(body["vertices"]) for body in self.quality.run.manifest["bodies"]]
+        return MovingLandmarks.of(
+            self.quality.run.body_positions(0), self.quality.run.body_faces, counts
+        )
+
+    @cached_property
+    def lines(self) -> Sequence[GarmentLine]:
+        """The seams and edges that have a place on the body; none if no body stands."""
+        wearer, mesh = self.wearer, self.quality.mesh
+        own = (
+            np.arange(mesh.n_vertices, dtype=np.int32)
+            if self.quality.sewn is None
+            else self.quality.sewn
+        )
+        return (
+            find_lines(mesh, self.quality.parts, self.quality.seams, own, wearer) if wearer else []
+        )
+
+    @cached_property
+    def _upper_panels(self) -> list[str]:
+        """The panels with the upper edge of a garment that hangs on no shoulder."""
+        upper = [line.vertices for line in self.lines if line.kind == "upper edge"]
+        ids = np.concatenate([np.zeros(0, dtype=np.int32), *upper])
+        return [
+            name
+            for name, own in self.quality.parts
+            if np.isin(ids, self.quality.mesh.faces[own]).any()
+        ]
+
+    @cached_property
+    def _hoods(self) -> list[str]:
+        """The panels above the neck when slipping begins: a hood may fall back."""
+        if self.wearer is None:
+            return []
+        then, up = self.quality.at(self.quality.since), self.wearer.landmarks.axes[1]
+        above = (then.x - self.wearer.at(then.body)["neck_back"]) @ up
+        return [
+            n for n, own in self.quality.parts if np.median(above[self.quality.mesh.faces[own]]) > 0
+        ]
+
+    def judge_wear(self, frame: int, found: Json) -> Json:
+        """Return whether garments are worn: ``verdict``, ``reasons`` and the measured ``lines``.
+
+        Places on a body that does not stand cannot be judged: what else is found counts, and
+        without a reason the verdict is ``not judged``.
+
+        Args:
+            frame: its number.
+            found: the other measurements of the frame.
+        """
+        now = self.quality.at(frame)
+        stands = self.wearer is not None and self.wearer.stands(now.body)
+        lines = [line.measure(now.x, now.body) for line in self.lines] if stands else []
+        grades = [judge_line(line) for line in lines]
+        for name in self._upper_panels:
+            part = found["parts"][name]
+            strain = min(part["warp"]["p50"], part["weft"]["p50"])
+            grades.append((int(strain < -FOLDED), f"{name} folded to {100 + strain:.0f} %"))
+        for name, gap in found.get("seams", {}).items():
+            grade = sum(gap["sewn"] and gap["max"] > 1e3 * limit for limit in (OPEN, CAUGHT))
+            grades.append((grade, f"seam {name} open by {gap['max']:.0f} mm"))
+        for name in found["parts"]:
+            if found["body"][name].get("slipped_off"):
+                grades.append((2, f"{name} slid by {100 * found['body'][name]['slip']:.0f} cm"))
+        if found["intersections"]:
+            grades.append((1, f"{found['intersections']} pairs of faces intersect"))
+        grades.sort(key=lambda one: -one[0])
+        worst = grades[0][0] if grades else 0
+        reasons, verdict = [r for g, r in grades if g], VERDICTS[worst]
+        if not stands:
+            reasons.append("no body stands: places of seams, edges and hems are not judged")
+            verdict = verdict if worst else UNJUDGED
+        return {"verdict": verdict, "reasons": reasons, "lines": lines}

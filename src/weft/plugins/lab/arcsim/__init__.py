@@ -1,1 +1,0 @@
-"""Fabrics and files of ARCSim."""

@@ -1,0 +1,40 @@
+"""Files that commands take in place of a scene, such as sewing patterns.
+
+They are registered by name (``weft.extensions``, kind ``scene sources``).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from weft import extensions
+
+
+@dataclass(frozen=True)
+class SceneSource:
+    """A kind of file of which a scene can be made.
+
+    Args:
+        recognizes: (path) -> whether a file is of this kind.
+        scene_file: (path, folder) -> the scene file that is made of it in a folder (None: the
+            current one); one that is there already is kept.
+        check: (path, overrides, picture) prints what is wrong with it and draws it.
+        export: (path, target) writes it in another format.
+        doubts: (builder) -> warnings about the scene that was built of it.
+    """
+
+    recognizes: Callable[[Path], bool]
+    scene_file: Callable[[Path, Path | None], Path]
+    check: Callable[[Path, Sequence[str], Path | None], None]
+    export: Callable[[Path, Path], None]
+    doubts: Callable[[Any], Sequence[str]]
+
+
+def scene_source(path: Path) -> SceneSource | None:
+    """Return the source that recognizes a file; None: none does."""
+    for name in extensions.names("scene sources"):
+        source: SceneSource = extensions.find("scene sources", name)
+        if source.recognizes(path):
+            return source
+    return None
