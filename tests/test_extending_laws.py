@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import weft
-from tests.adjoint.cases import landing, noise, quotient
+from tests.engine.adjoint.cases import landing, noise, quotient
 from weft.adjoint.adjoint import Adjoint
 
 LAW = '''

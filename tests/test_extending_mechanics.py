@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import weft
-from tests.adjoint.cases import landing, noise, quotient
-from tests.adjoint.recut import of_runs
+from tests.engine.adjoint.cases import landing, noise, quotient
+from tests.plugins.garments.adjoint.recut import of_runs
 from weft.adjoint.adjoint import Adjoint
 
 ENERGY = '''

@@ -16,7 +16,7 @@ import pytest
 
 import weft
 from tests.refusals import refused
-from tests.test_simulation import Killed, die_at, same_run, scene, simulate
+from tests.engine.test_simulation import Killed, die_at, same_run, scene, simulate
 from weft.base.errors import RunError
 from weft.io.folder_lock import LOCK, PROCESS_LOCK, WRITER
 from weft.io.safe_folder import SafeFolder

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.fuzz import scenes
 from tests.fuzz.mutations import changed_bytes, changed_tree
-from tests.garment.dxf_writer import block, drawing, polyline, text
+from tests.plugins.garments.patterns.dxf_writer import block, drawing, polyline, text
 from weft.base.schema.block import block_of
 from weft.plugins.garments.patterns.check import examine_pattern
 from weft.plugins.garments.patterns.formats import read_pattern

@@ -13,7 +13,7 @@ from studies.garments.catalog import GARMENTS
 from studies.garments.draft import between, toward
 from studies.garments.intersection_count import count_intersections
 from studies.garments.trial import BODIES, try_garment
-from tests.garment.people import crossings
+from tests.plugins.garments.patterns.people import crossings
 from weft.bodies.body import Body
 from weft.contact.exact.intersections import intersections
 from weft.plugins.garments.mannequin.figure import Mannequin

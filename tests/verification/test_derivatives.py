@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import weft
-from tests.energies.test_energies import MESH, crumple
+from tests.engine.energies.test_energies import MESH, crumple
 from tests.refusals import refused
 from weft.adjoint.differences import check_derivatives, compare_derivative
 from weft.base.errors import WeftError

@@ -9,7 +9,7 @@ Stiffness-proportional damping with the time constant beta belongs to the energy
 an element measures, theta say, is damped by beta/(2h) k (theta - theta_n)^2, with h the step and
 theta_n the value at its start; for two steps of the past see ``Step``. In small motions this is
 Rayleigh damping, -beta K_n v; rigid motions of any size do not feel it
-(``tests/energies/test_damping.py``).
+(``tests/engine/energies/test_damping.py``).
 """
 
 from abc import ABC, abstractmethod

@@ -13,7 +13,7 @@ The diagonals overlap with the axes (the paper's footnote): cloth that is stretc
 directions resists with ku + (k+ + k-)/2 along the warp. A strip that is free to narrow does so
 until both diagonals are slack, and resists with ku alone; so ku is what a laboratory measures on a
 strip. In shear by a small angle g the energy is 1/2 (k+/4) g^2: k+ = k- = 4 ks gives the shear
-modulus ks of ``BaraffWitkin`` (``tests/laws/test_immediate_buckling.py``).
+modulus ks of ``BaraffWitkin`` (``tests/engine/laws/test_immediate_buckling.py``).
 """
 
 from collections.abc import Mapping

@@ -6,7 +6,7 @@ round-off, whatever role p plays (stiffness, stretch at rest, knots of a curve).
 are generated (``generated``) cannot be reversed, because they are a reverse mode already, or
 differences. For them the reverse mode of psi by p, which is exact as well, is differentiated by F
 with six- and seven-point difference formulas: errors are 1e-12 for the first derivative and 1e-9
-for the second (``tests/laws/test_mixed.py``).
+for the second (``tests/engine/laws/test_mixed.py``).
 """
 
 from collections.abc import Mapping

@@ -7,7 +7,7 @@ terms. Each fiber's Hessian (a a^T) x K has K's eigenvalues, so clamping K is it
 and b are orthogonal, the two fibers act on different subspaces and the sum of their clamps is the
 clamp of their sum. If they are skewed, the subspaces overlap: the tension of one fiber could
 compensate the compression of the other, and the clamp of the sum would be softer than what is used
-here (``tests/laws/test_projections.py``).
+here (``tests/engine/laws/test_projections.py``).
 """
 
 import warp as wp

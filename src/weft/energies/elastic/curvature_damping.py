@@ -6,7 +6,7 @@ normal to the surface. Its damping measures the rate of h = n.L, n the unit norm
     E = beta/(2 dt) w (h - h_n)^2
 
 A rotation turns n and L alike, so h does not change. If the surface bends without stretching, the
-Hessian is beta/dt times that of bending (tests/energies/test_curvature_damping.py).
+Hessian is beta/dt times that of bending (tests/engine/energies/test_curvature_damping.py).
 
 The normal may vanish, as between the faces of a closed fold. There ``least_normal`` keeps the
 derivatives bounded: n = N/sqrt(|N|^2 + least_normal^2).

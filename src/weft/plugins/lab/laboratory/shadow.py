@@ -3,7 +3,7 @@
 Rows of the raster are cut through the triangles exactly, and the part of a row that triangles and
 disk cover is a union of intervals; only the sum over rows is a midpoint rule. For the circle of 30
 cm its error is below 1e-5 with rows of a quarter of a millimeter
-(``tests/laboratory/test_shadow.py``).
+(``tests/plugins/lab/laboratory/test_shadow.py``).
 """
 
 from dataclasses import dataclass

@@ -1,0 +1,236 @@
+"""What ``weft.Adjoint`` promises around the derivative: memory, doors, bad input."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+import weft
+from tests.engine.adjoint.cases import hung, landing, noise, quotient
+from tests.refusals import refused
+from weft.adjoint import EnergyLoss, Flat, Mean, Sum, Target, batched
+from weft.adjoint.adjoint import AdjointReport, Derivative
+from weft.adjoint.recorded_run import RecordedRun, RunCheckpoints
+from weft.base.errors import SceneError, SimulationError
+
+SHEAR = ["fabric.shear"]
+
+
+def test_steps_are_those_of_a_simulation(tmp_path):
+    scene = hung("bdf2")
+    run = weft.simulate(scene, frames=2, fps=50, out=tmp_path / "run", progress=False)
+    kept = RunCheckpoints(RecordedRun(scene, 2, 50), 1e9)
+    frames = [p.state.x for p in kept.run() if p.count % 2 == 0]
+    for k, x in enumerate(frames):
+        assert np.array_equal(x, run.positions(k))
+
+
+def test_recomputed_steps_are_bitwise_equal():
+    """Without memory sqrt(n) states are kept; on the way back they give the same digits."""
+    scene = landing()
+    places = list(RunCheckpoints(RecordedRun(scene, 7, 200), 1e9).run())
+    kept = RunCheckpoints(RecordedRun(scene, 7, 200), 0.0)
+    for _ in kept.run():
+        pass
+    assert kept.every == 3 and sorted(kept.places) == [0, 3, 6]
+    for count in range(7, 0, -1):
+        (taken,) = kept.parts(count)
+        assert np.array_equal(taken.x, places[count].state.x)
+        assert np.array_equal(taken.state.v, places[count - 1].state.v)
+    assert kept.recomputed == 7
+    whole = weft.Adjoint(scene, noise(16), ["contact.friction"], frames=4, fps=200)()
+    little = weft.Adjoint(scene, noise(16), ["contact.friction"], frames=4, fps=200, memory=0)()
+    assert whole.gradient["contact.friction"] == little.gradient["contact.friction"]
+    assert little.report.recomputed == 4 and whole.report.recomputed == 0
+
+
+def test_what_nothing_depends_on_is_zero_and_said():
+    found = weft.Adjoint(hung(), noise(16), ["fabric.thickness"], frames=1, fps=100)()
+    assert found.gradient["fabric.thickness"] == 0.0
+    assert "nothing depends on fabric.thickness" in str(found.report)
+
+
+def test_loose_tolerances_are_remarked():
+    scene = hung().with_(settings=weft.StepSettings(tolerance=1e-2))
+    report = weft.Adjoint(scene, noise(16), SHEAR, frames=1, fps=100)().report
+    assert "settings.tolerance = 0.01 m/s" in str(report) and report.correction > 1e-12
+
+
+def test_a_scene_of_my_own_numbers():
+    """Any number is a parameter: here the stiffness of a law."""
+
+    def with_law(scene, k):
+        return scene.with_(law=weft.laws.Arap(k) + weft.laws.DotShear(30.0))
+
+    scene = with_law(hung(), 400.0)
+    mine = weft.Parameter("k", 400.0, with_law, "N/m")
+    adjoint = weft.Adjoint(scene, noise(16), [mine], frames=2, fps=100)
+    got = float(adjoint().gradient["k"])
+    step = quotient(lambda s: adjoint.with_values({"k": 400.0 + s}).value(), 0.1)
+    assert got == pytest.approx(step, rel=1e-6)
+
+
+def test_losses_against_differences():
+    rng = np.random.default_rng(0)
+    x, v, t = rng.normal(size=(3, 16, 3)), rng.normal(size=(3, 16, 3)), np.arange(3.0)
+    model = hung().model()
+    x[-1] = np.array(hung().state().x) * 1.01
+    target = Target(
+        rng.normal(size=(2, 3)),
+        vertices=[3, 5],
+        weight=[1.0, 3.0],
+        velocities=rng.normal(size=(2, 3)),
+    )
+    for loss in (
+        target,
+        Mean((1.0, 2.0, 0.0), [1, 2], 1),
+        EnergyLoss("bending").of(model),
+        Sum([(2.0, target), (-1.0, Mean())]),
+    ):
+        _, by_x, *rest = loss(x, v, t)
+        dx, dv = rng.normal(size=x.shape), rng.normal(size=x.shape)
+        by_v = rest[0] if rest else np.zeros_like(v)
+        got = quotient(lambda s: loss(x + s * dx, v + s * dv, t)[0], 1e-4)  # noqa: B023
+        assert got == pytest.approx(float((by_x * dx).sum() + (by_v * dv).sum()), rel=1e-6)
+
+
+def test_energy_knows_its_stiffness():
+    scene = hung("quasi_static")
+    adjoint = weft.Adjoint(scene, EnergyLoss("bending"), ["fabric.bending_warp"], frames=1, fps=100)
+    got, p = (
+        float(adjoint().gradient["fabric.bending_warp"]),
+        adjoint.parameter("fabric.bending_warp"),
+    )
+    step = quotient(lambda s: adjoint.with_values({p.name: p.value + s}).value(), 1e-3 * p.size)
+    assert got == pytest.approx(step, rel=1e-5)
+
+
+def test_a_vector_for_optimizers():
+    adjoint = weft.Adjoint(hung(), noise(16), ["fabric.shear", "gravity"], frames=1, fps=100)
+    flat = Flat(adjoint)
+    value, gradient = flat(flat.start)
+    assert flat.start.shape == gradient.shape == (4,)
+    assert flat.unpack(flat.start)["gravity"] == pytest.approx([0, -9.81, 0])
+    shear = quotient(lambda s: flat(flat.start + [s, 0, 0, 0])[0], 1e-4)
+    assert gradient[0] == pytest.approx(shear, rel=1e-5) and np.isfinite(value)
+    with refused(SceneError, "parameters", got="3", expected="4"):
+        flat(np.zeros(3))
+
+
+def test_a_vector_with_whole_arrays():
+    """In units of their sizes; the targets of pins are nothing that a scene can be given."""
+    scene = hung()
+    flat = Flat(weft.Adjoint(scene, noise(16), ["velocities"], frames=1, fps=100))
+    assert flat.start == pytest.approx(np.tile(scene.velocity, 16) / 0.1)
+    way = np.random.default_rng(5).normal(size=48)
+    slope = quotient(lambda s: flat(flat.start + s * way)[0], 1e-3)
+    assert flat(flat.start)[1] @ way == pytest.approx(slope, rel=1e-5)
+    targets = Flat(weft.Adjoint(scene, noise(16), ["pins.pin.targets"], frames=1, fps=100))
+    with refused(SceneError, "targets of pins"):
+        targets.value(targets.start)
+
+
+class Steep(weft.Adjoint):
+    """An Adjoint whose runs do not end beyond x = 1: (x - 3)^2."""
+
+    parameters = ("x",)
+
+    def __init__(self, x=0.0):
+        self.x = x
+
+    def parameter(self, name):
+        return weft.Parameter(name, np.array([self.x]), lambda scene, value: scene, scale=1.0)
+
+    def with_values(self, values):
+        return Steep(float(values["x"][0]))
+
+    def value(self):
+        if self.x > 1:
+            raise SimulationError("step 3 at t = 0.1 s", got="BLOCKED")
+        return (self.x - 3) ** 2
+
+    def __call__(self):
+        return Derivative(self.value(), {"x": np.array([2 * (self.x - 3)])}, AdjointReport())
+
+
+def test_an_optimizer_goes_on_after_a_run_that_is_blocked():
+    """Where a penalty is asked for: it turns back and ends at the border, with a note of each."""
+    bold = {"jac": True, "method": "L-BFGS-B"}
+    with refused(SimulationError, "step 3", got="BLOCKED"):
+        minimize(Flat(Steep()), np.zeros(1), **bold)
+    flat = Flat(Steep(), penalty=100.0)
+    found = minimize(flat, np.zeros(1), **bold)
+    assert 0.5 < found.x[0] <= 1 and found.fun < 6.5 and flat.notes
+    assert "BLOCKED" in flat.notes[0] and "100" in flat.notes[0]
+    value, slope = flat(np.array([2.0]))
+    assert value == flat.value(np.array([2.0])) == 100 and slope[0] > 0
+    with pytest.raises(SimulationError):  # nothing to turn back to
+        Flat(Steep(), penalty=100.0)(np.array([2.0]))
+    with refused(SceneError, "penalty"):
+        Flat(Steep(), penalty=float("nan"))
+
+
+def test_several_losses_at_once():
+    losses = [weft.Adjoint(hung(), Mean(), SHEAR, frames=f, fps=100) for f in (1, 2)]
+    got = batched(losses)
+    assert [d.value for d in got] == [a().value for a in losses]
+    local = weft.Parameter("k", 1.0, lambda scene, value: scene, scale=1.0)
+    one = weft.Adjoint(hung(), Mean(), [local], frames=1, fps=100)
+    with refused(SceneError, "processes of runs", hint="processes=1"):
+        batched([one, one], processes=2)
+
+
+def test_the_scene_of_a_run():
+    text = "cloth: {sheet: {nx: 4, ny: 4}, fabric: cotton}\nseconds: 0.02\nfps: 50\n"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.yaml"
+        path.write_text(text)
+        from weft.scene.build import load_scene
+
+        run = weft.simulate(
+            load_scene(path).scene, frames=1, fps=50, out=Path(folder) / "run", progress=False
+        )
+        with refused(SceneError, "Adjoint of a run", hint="weft.scene_of"):
+            weft.Adjoint(run, Mean(), frames=1)
+        assert weft.scene_of(run).scene.cloth.n_vertices == 16
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (
+            {"integrator": "bdf2_semi_implicit", "settings": None},
+            ("integrator", "SemiImplicitBdf2"),
+        ),
+        (
+            {"cloth": weft.sheet(4, 4, fabric={"preset": "cotton", "crease_yield": "20 1/m"})},
+            ("energy bending", "creases"),
+        ),
+        ({"settings": weft.StepSettings(effort=2, tolerance=1e-12)}, "effort"),
+    ],
+)
+def test_refused_by_name(change, message):
+    with refused(SceneError, message):
+        weft.Adjoint(hung().with_(**change), noise(16), SHEAR, frames=1)()
+
+
+def test_unknown_names_are_listed():
+    with refused(SceneError, "parameter", got="'fabric.sheer'", hint="'fabric.shear'"):
+        weft.Adjoint(hung(), noise(16), ["fabric.sheer"], frames=1)
+
+
+@pytest.mark.parametrize(
+    "loss, message",
+    [
+        (lambda x, v, t: (np.nan, x), ("loss value", "nan")),
+        (lambda x, v, t: (1.0, x[-1]), ("loss derivative by x", "16, 3")),
+        (lambda x, v, t: (1.0, np.full_like(x, np.inf)), "loss derivative by x"),
+        (lambda x, v, t: 1.0, ("loss", "float")),
+        (3.0, ("Adjoint.loss", "float")),
+    ],
+)
+def test_bad_losses(loss, message):
+    with refused(SceneError, message):
+        weft.Adjoint(hung(), loss, SHEAR, frames=1, fps=100)()

@@ -1,0 +1,120 @@
+"""What the command line says when something is wrong: one message, a status, never a traceback."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+import weft
+from tests.together.cli.test_cli import SCENE, run, scene  # noqa: F401 (fixtures)
+from tests.refusals import refused
+from weft.run.run_folder import frame_name
+from weft.scene import check as check_module
+
+
+def test_the_unexpected_is_a_report(run, scene, monkeypatch, tmp_path):  # noqa: F811
+    """Status 70, version and place of a folder that reproduces it; no traceback on the terminal."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+
+    def broken(*_, **__):
+        raise ZeroDivisionError("by design")
+
+    monkeypatch.setattr(check_module, "check", broken)
+    status, out, err = run("check", scene)
+    assert status == 70 and "Traceback" not in out + err
+    assert "ZeroDivisionError: by design" in err and weft.__version__ in err
+    (folder,) = tmp_path.glob("weft-report-*")
+    assert str(folder) in err.replace("\n", "")
+    assert (folder / scene.name).read_text() == SCENE
+    report = (folder / "report.txt").read_text()
+    assert "by design" in report and "weft check" in report
+
+
+def test_out_of_memory_is_named(run, scene, monkeypatch):  # noqa: F811
+    def hungry(*_, **__):
+        raise MemoryError("Unable to allocate 9 TiB")
+
+    monkeypatch.setattr(check_module, "check", hungry)
+    status, _, err = run("check", scene)
+    assert status == 2 and "out of memory" in err and "Traceback" not in err
+
+
+def test_a_terminal_of_few_characters(run, scene, monkeypatch, tmp_path):  # noqa: F811
+    """Messages with characters that the terminal does not have are printed all the same."""
+    name = os.fsdecode(b"no\xffsuch\xe9.yaml")
+    status, _, err = run("check", name)
+    assert status == 1 and "Traceback" not in err
+    status, _, err = run("run", name)
+    assert status == 2 and "Traceback" not in err
+
+
+def test_doctor(run, scene):  # noqa: F811
+    assert run("run", scene, "--out", "r")[0] == 0
+    status, out, _ = run("doctor", "r")
+    assert status == 0 and "whole" in out
+    Path("r", frame_name(2)).write_bytes(b"x")
+    Path("r/checkpoint.npz").unlink()
+    status, out, _ = run("doctor", "r")
+    assert status == 1 and "000002" in out and "checkpoint" in out and "--repair" in out
+    assert run("doctor", "r", "--json")[0] == 1
+    status, out, _ = run("doctor", "r", "--repair")
+    assert status == 0 and "repaired" in out
+    assert run("doctor", "r")[0] == 0
+    Path("r/manifest.json").unlink()
+    status, _, err = run("doctor", "r", "--repair")
+    assert status == 2 and "--scene" in err
+    assert run("doctor", "r", "--repair", "--scene", scene)[0] == 0
+    assert run("doctor", "r")[0] == 0
+    assert run("doctor", "nothing")[0] == 2
+
+
+def test_doctor_of_the_machine(run):  # noqa: F811
+    status, out, _ = run("doctor")
+    assert status == 0
+    for word in ("weft", "numpy", "warp-lang", "threads", "memory", "devices", "kernel cache"):
+        assert word in out
+
+
+def test_warnings_are_not_no_problems(run, tmp_path):  # noqa: F811
+    """Intersecting pairs are counted, and not followed by `no problems`."""
+    path = tmp_path / "s.yaml"
+    path.write_text(
+        "cloths: [{name: a, sheet: {nx: 5, ny: 5}}, {name: b, sheet: {nx: 5, ny: 5}, "
+        "rotation: [90, 0, 0]}]\n"
+    )
+    status, out, _ = run("check", path)
+    assert status == 0 and "intersect" in out
+    assert "no problems" not in out and "no errors, 1 warning" in out
+
+
+def test_no_numbers_are_not_exported(tmp_path):
+    cloth = weft.sheet(4, 4)
+    done = weft.simulate(weft.Scene(cloth), frames=1, out=tmp_path / "r", progress=False)
+    arrays = done.folder.frame(1)
+    arrays["x"][3] = np.nan
+    done.folder.write(frame_name(1), arrays)
+    for name in ("a.obj", "a.ply"):
+        with refused(weft.errors.RunError, "frame 1", got="finite"):
+            done.save(tmp_path / name, 1)
+        assert not (tmp_path / name).exists()
+
+
+def test_a_stretch_that_no_cloth_makes_is_named(run, tmp_path, monkeypatch):  # noqa: F811
+    monkeypatch.chdir(tmp_path)
+    Path("s.yaml").write_text(
+        "cloth: {sheet: {nx: 8, ny: 8, width: 40 cm, height: 40 cm}, fabric: {preset: cotton, "
+        "stretch: 1e10 N/m, shear: 1e10 N/m}}\npins: [{corners: top}]\nseconds: 0.2 s\n"
+        "integrator: baraff_witkin_1998\n"
+    )
+    _, _, err = run("run", "s.yaml", "--out", "r")
+    assert "unlike all fabrics" in err and "in one step" in err
+
+
+def test_demo_beside_a_writer(run, tmp_path, monkeypatch):  # noqa: F811
+    from weft.run.run_folder import RunFolder
+
+    monkeypatch.chdir(tmp_path)
+    with RunFolder("d").lock:
+        status, _, err = run("demo", "--out", "d")
+    assert status == 2 and f"process {os.getpid()}" in err

@@ -1,0 +1,171 @@
+"""Turned shapes, height fields and signed distance grids: volumes, closedness, what is refused."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.engine.contact.test_shapes import check_closed, volume
+from tests.refusals import refused
+from weft.base.errors import SceneError
+from weft.bodies.rigid.mass_properties import mass_properties
+from weft.contact import (
+    cone,
+    cylinder,
+    disk,
+    distance_grid,
+    height_field,
+    plane,
+    read_distance_grid,
+    read_heights,
+)
+from weft.scene.build import load_scene
+
+
+def sphere_grid(n=25, radius=0.1, half=0.13):
+    step = 2 * half / (n - 1)
+    axis = -half + step * np.arange(n)
+    x, y, z = np.meshgrid(axis, axis, axis, indexing="ij")
+    return np.sqrt(x * x + y * y + z * z) - radius, np.full(3, -half), np.full(3, step)
+
+
+CLOSED = {
+    "cylinder": (cylinder(0.1, 0.3, 0.01), np.pi * 0.1**2 * 0.3),
+    "cone": (cone(0.1, 0.3, 0.01), np.pi * 0.1**2 * 0.3 / 3),
+    "frustum": (cone(0.1, 0.3, 0.01, top=0.05), np.pi * 0.3 / 3 * (0.01 + 0.005 + 0.0025)),
+    "reversed": (cone(0.05, 0.3, 0.01, top=0.1), np.pi * 0.3 / 3 * (0.01 + 0.005 + 0.0025)),
+    "sphere": (distance_grid(*sphere_grid()), 4 / 3 * np.pi * 0.1**3),
+    "block": (height_field(np.full((5, 7), 0.1), 0.6, 0.4, base=0.2), 0.6 * 0.4 * 0.2),
+}
+
+
+@pytest.mark.parametrize("name", CLOSED)
+def test_closed_shapes(name):
+    check_closed(*CLOSED[name])
+
+
+def test_the_surface_of_a_distance_grid_converges():
+    """Places are within the linear interpolation's error: a quarter at half the spacing."""
+    errors = []
+    for n in (14, 27, 53):
+        body = distance_grid(*sphere_grid(n))
+        step = 0.26 / (n - 1)
+        off = np.abs(np.linalg.norm(body.vertices, axis=1) - 0.1)
+        errors.append(off.max())
+        assert off.max() < 0.26 * step**2 / 0.1 + 0.02 * step
+    assert errors[2] < errors[0] / 4
+
+
+def test_a_box_of_a_distance_grid_whose_faces_pass_through_nodes():
+    """Distances that are exactly zero at nodes make no degenerate faces, and a closed surface."""
+    axis = (np.arange(31) - 15.0) / 5
+    x, y, z = np.meshgrid(axis, axis, axis, indexing="ij")
+    body = distance_grid(np.maximum.reduce([abs(x), abs(y), abs(z)]) - 2, (0, 0, 0), 0.2)
+    a, b, c = np.moveaxis(body.vertices[body.faces], 1, 0)
+    assert np.linalg.norm(np.cross(b - a, c - a), axis=1).min() > 1e-7
+    assert mass_properties(body.vertices, body.faces).volume == pytest.approx(64, rel=0.03)
+
+
+def test_the_faces_of_a_distance_grid_against_another_implementation():
+    igl = pytest.importorskip("igl")
+    d, origin, step = sphere_grid(21)
+    mine = distance_grid(d, origin, step)
+    x = np.stack(
+        np.meshgrid(*(origin[k] + step[k] * np.arange(21) for k in range(3)), indexing="ij"), -1
+    )
+    grid = x.transpose(2, 1, 0, 3).reshape(-1, 3)
+    values = d.transpose(2, 1, 0).reshape(-1)
+    found = igl.marching_cubes(values, grid, 21, 21, 21, 0.0)
+    v, f = np.asarray(found[0]), np.asarray(found[1])
+    a, b, c = np.moveaxis(v[f], 1, 0)
+    other = abs(np.einsum("mi,mi->", a, np.cross(b, c)) / 6)
+    assert volume(mine) == pytest.approx(other, rel=5e-3)
+
+
+def test_disk_and_plane():
+    a, b, c = np.moveaxis(disk(0.2, 0.02).vertices[disk(0.2, 0.02).faces], 1, 0)
+    normal = np.cross(b - a, c - a)
+    assert (normal[:, 1] > 0).all() and normal[:, 1].sum() / 2 == pytest.approx(
+        np.pi * 0.04, rel=1e-2
+    )
+    ground = plane("30 m")
+    assert len(ground.faces) == 32 and np.ptp(ground.vertices[:, 0]) == 30
+    assert np.abs(ground.vertices[:, 1]).max() == 0
+
+
+def test_heights_of_images_and_numbers(tmp_path):
+    """Row 0 is at the back (-z), columns run along x."""
+    h = np.array([[0.0, 0.5, 1.0], [0.25, 0.25, 0.25]])
+    np.save(tmp_path / "h.npy", h)
+    (tmp_path / "h.csv").write_text("0,0.5,1\n0.25,0.25,0.25\n")
+    Image.fromarray(np.round(255 * h).astype(np.uint8)).save(tmp_path / "h.png")
+    Image.fromarray(np.round(65535 * h).astype(np.uint16)).save(tmp_path / "deep.png")
+    for file in ("h.npy", "h.csv", "h.png", "deep.png"):
+        found = read_heights(tmp_path / file, "10 cm", 0.3)
+        assert found == pytest.approx(0.1 + 0.2 * h, abs=1e-3)
+    body = height_field(h, 2.0, 1.0)
+    back_right = np.argmin(((body.vertices[:, [0, 2]] - (1.0, -0.5)) ** 2).sum(1))
+    assert body.vertices[back_right, 1] == 1.0
+
+
+d, o, s = sphere_grid(9)
+REFUSED = {
+    "leaves the grid": (lambda: distance_grid(d - 0.2, o, s), ("distance grid.distance", "border")),
+    "nothing inside": (
+        lambda: distance_grid(np.abs(d) + 1, o, s),
+        ("distance grid.distance", "nothing below 0"),
+    ),
+    "spacing": (lambda: distance_grid(d, o, 0.0), "spacing"),
+    "not finite": (
+        lambda: distance_grid(np.where(d < 0, np.nan, d), o, s),
+        "distance_grid.distance",
+    ),
+    "one row": (lambda: height_field(np.zeros((1, 5)), 1, 1), ("height field.heights", "2 x 2")),
+    "a hole": (lambda: height_field(np.array([[0, np.inf], [0, 0]]), 1, 1), "height_field.heights"),
+    "radius": (lambda: cylinder(0, 1, 0.1), "radius"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(case):
+    make, words = REFUSED[case]
+    with refused(SceneError, words):
+        make()
+
+
+@pytest.mark.parametrize(
+    "name, content",
+    [("a.png", b"no image"), ("a.npy", b""), ("a.csv", b"1,2\n3\n"), ("no.npy", None)],
+)
+def test_files_that_are_no_heights(tmp_path, name, content):
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with refused(SceneError, "body.file"):
+        read_heights(tmp_path / name, 0, 1)
+
+
+def test_files_that_are_no_distances(tmp_path):
+    np.savez(tmp_path / "lacks.npz", distance=d, origin=o)
+    np.savez(tmp_path / "odd.npz", distance=d, origin=o, spacing=np.ones(2))
+    for name in ("lacks.npz", "odd.npz", "none.npz"):
+        with refused(SceneError, "body.file"):
+            read_distance_grid(tmp_path / name)
+
+
+SHAPES = """
+  - cylinder: {radius: 5 cm, length: 20 cm, size: 2 cm}
+  - {cone: {radius: 5 cm, height: 10 cm, top: 1 cm}, translation: [1, 0, 0]}
+  - {disk: {radius: 20 cm}, translation: [2, 0, 0]}
+  - {plane: {}, translation: [0, -1 m, 0]}
+  - {height_field: {file: h.npy, width: 1, depth: 1, base: 10 cm}, translation: [4, 0, 0]}
+  - {distance_grid: {file: d.npz}, translation: [6, 0, 0]}
+"""
+
+
+def test_in_scene_files(tmp_path):
+    np.save(tmp_path / "h.npy", np.linspace(0, 0.1, 12).reshape(3, 4))
+    np.savez(tmp_path / "d.npz", distance=d, origin=o, spacing=s[0])
+    text = "cloth:\n  sheet: {nx: 5, ny: 5}\n  translation: [0, 1, 0]\nbodies:" + SHAPES
+    (tmp_path / "scene.yaml").write_text(text)
+    bodies = load_scene(tmp_path / "scene.yaml").scene.bodies
+    assert [len(b.faces) > 0 for b in bodies] == [True] * 6
+    assert bodies[3].vertices[:, 1].max() == -1

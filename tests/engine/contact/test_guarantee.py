@@ -1,0 +1,169 @@
+"""Nothing passes through anything, whatever options go together.
+
+Every motion of a search is checked by ipctk's continuous collision detection, and the end of every
+step by exact predicates.
+"""
+
+import numpy as np
+import pytest
+import yaml
+
+import weft
+from tests.engine.contact.option_pairs import cases, document
+from tests.engine.contact.ways import recorded
+from weft import kernel
+from weft.bodies.motion.pins import Keyframe, Path, Pin
+from weft.contact import plate, sphere
+from weft.contact.contact import SelfContact
+from weft.contact.detector import ContactDetector
+from weft.contact.exact.intersection_check import IntersectionCheck
+from weft.contact.exact.intersections import intersections
+from weft.integrators.halving import StepFailed, advance
+from weft.scene.build import load_scene
+from weft.scene.scene import Scene
+from weft.solve.linear.solver import Outcome
+
+SHORT, LONG = 8, 300  # scenes in CI, and in a campaign
+STUCK = 3  # one of them is a pinch, whose halved steps cost as much as the others: a campaign's
+
+
+def run(scene, seconds):
+    """Take steps as a simulation does, and check their ways.
+
+    Returns:
+        The last state, and the outcome with which the run failed; None: it did not.
+    """
+    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    memory, outcome = stepper.init(model, state), None
+    with recorded(model) as ways:
+        for _ in range(int(np.ceil(seconds / scene.step - 1e-9))):
+            try:
+                parts = advance(stepper, model, state, memory, scene.step)
+            except StepFailed as failed:
+                outcome = failed.report.outcome
+                break
+            state, memory = parts[-1].state, parts[-1].memory
+            for end in (part.state for part in parts):
+                x = model.contact.all_vertices(end.x)
+                assert len(model.contact.crossings(x, end.t)) == 0
+    assert ways.bad == [] and ways.count > 0
+    return state, outcome
+
+
+def checked(case, folder, part=1.0):
+    """Run a part of a case and return the outcome with which it failed, or None."""
+    path = folder / "scene.yaml"
+    path.write_text(yaml.safe_dump(document(case)))
+    scene = load_scene(path).scene
+    return run(scene, part * 0.12 / case["speed"])[1]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=str(i), marks=[pytest.mark.slow] if i == STUCK else [])
+        for i, case in enumerate(cases(SHORT, 1))
+    ],
+)
+def test_pairs_of_options(case, tmp_path):
+    """Bodies go 7 of 12 cm, which stretches the cloth; the campaign goes all the way."""
+    checked(case, tmp_path, part=0.6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", list(cases(LONG, 2)), ids=range(LONG))
+def test_pairs_of_options_at_length(case, tmp_path):
+    checked(case, tmp_path)
+
+
+def limited_sheet(speed, step, n=11, radius=0.03, **more):
+    """A sheet with a strain limit of 5 %, held at two borders, and a ball that rises through its
+    plane.
+    """
+    fabric = {"preset": "cotton", "limit": 0.05}
+    cloth = weft.sheet(n, n, 0.3, 0.3, fabric=fabric)
+    rise = Path([Keyframe(0.0), Keyframe(0.045 / speed, (0, 0.045, 0))], "linear", hold=True)
+    ball = sphere(radius, 0.02).move((0.004, -radius - 0.01, 0.003), rise)
+    pins = [Pin(cloth.border("left")), Pin(cloth.border("right"))]
+    return Scene(cloth, pins, bodies=[ball], contact=SelfContact(2e-3), step=step, **more)
+
+
+@pytest.mark.parametrize("integrator", ["backward_euler", "bdf2", "quasi_static"])
+@pytest.mark.parametrize("speed, step", [(0.5, 0.02), (3.0, 0.02)])
+def test_a_limit_of_strain_and_a_ball(integrator, speed, step):
+    """The ball carries cloth along past its limit: the step is halved, and the cloth goes ahead of
+    the ball.
+    """
+    scene = limited_sheet(speed, step, integrator=integrator)
+    state, outcome = run(scene, 0.06 / speed)
+    assert outcome is None
+    assert state.x[:, 1].max() > 0.02  # the ball carries the sheet
+    term = next(t for t in scene.model().assembly.bound if t.limits)
+    assert np.isfinite(term.value(kernel.points(state.x)))
+
+
+def test_a_way_beyond_a_limit_is_blocked():
+    """A ball that would stretch cloth far past its limit ends in an error."""
+    scene = limited_sheet(3.0, 0.02, n=7, radius=0.01)
+    corners = np.array([0, 6, 42, 48])
+    rise = Path([Keyframe(0.0), Keyframe(0.04, (0, 0.3, 0))], "linear", hold=True)
+    scene = scene.with_(
+        pins=[Pin(corners)], bodies=[sphere(0.01, 6e-3).move((4e-3, -0.04, 3e-3), rise)]
+    )
+    state, outcome = run(scene, 0.06)
+    assert outcome is Outcome.BLOCKED and state.t < 0.04
+
+
+def test_steps_that_intersect_are_refused(monkeypatch):
+    """Collision detection that sees nothing does not make a run wrong in silence."""
+    scene = limited_sheet(1.0, 0.01).with_(pins=[], velocity=(0, -2.0, 0))
+    monkeypatch.setattr(ContactDetector, "propose_max_step", lambda self, *_: lambda: 1.0)
+    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    memory = stepper.init(model, state)
+    with pytest.raises(StepFailed) as failed:
+        for _ in range(5):
+            end = advance(stepper, model, state, memory, 0.01)[-1]
+            state, memory = end.state, end.memory
+            assert len(model.contact.crossings(state.x, state.t)) == 0
+    assert failed.value.report.outcome is Outcome.INTERSECTED
+
+
+def test_intersections_that_are_there_already_are_no_reason():
+    """Cloth that is pinned through a body and let go: steps go on, as nothing new intersects."""
+    cloth = weft.sheet(7, 7, 0.2, 0.2, fabric="cotton")
+    table = plate(0.1, 0.1, size=0.05, name="table").move((0, -0.004, 0))
+    scene = Scene(cloth, [], bodies=[table], contact=SelfContact(2e-3), step=0.01)
+    model = scene.model()
+    # Aside, so that no edge of the cloth lies in the plane of one of the table's.
+    x = scene.state().x - [0.0013, 0.0042, 0.0021]
+    x[24, 1] += 0.01  # the table's plane is crossed around one vertex
+    term, y = model.assembly.touching, np.concatenate([x, model.bodies(0.0)])
+    assert len(term._check.pairs(kernel.points(y), model.contact.excluded(np.zeros(49, bool)))) > 0
+    stepper, still = scene.stepper(), weft.State(x, np.zeros_like(x))
+    phi = stepper.potential(model, still, stepper.init(model, still), 0.01)
+    assert not phi.has_new_intersections(x)
+    more = x.copy()
+    more[23, 1] += 0.01
+    assert phi.has_new_intersections(more)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_check_after_a_step_finds_what_exact_predicates_find(seed):
+    """On crumpled sheets: the same pairs of triangles that share no vertex."""
+    rng, cloth = np.random.default_rng(seed), weft.sheet(12, 12, 0.2, 0.2, fabric="cotton")
+    contact = Scene(cloth, contact=SelfContact(1e-3)).model().contact
+    x = np.asarray(cloth.points) * [0.2, 1, 0.3] + rng.normal(0, 0.01, (144, 3))
+    if seed == 3:
+        x[:, 1] = np.round(x[:, 1], 2)  # many coplanar corners
+    faces = np.asarray(cloth.faces)
+    expected = {
+        frozenset(map(int, (i, j)))
+        for i, j in intersections(x, faces)
+        if not set(faces[i].tolist()) & set(faces[j].tolist())
+    }
+    number = {tuple(f): i for i, f in enumerate(faces.tolist())}
+    found = IntersectionCheck(contact.mesh).pairs(
+        kernel.points(x), contact.mesh.excluded_without_pins
+    )
+    pairs = {frozenset((number[tuple(p[:3])], number[tuple(p[3:])])) for p in found.tolist()}
+    assert pairs == expected and len(pairs) > 50

@@ -1,0 +1,464 @@
+"""Painted maps: numbers of fabrics, friction and attachments that change over the cloth."""
+
+import dataclasses
+from functools import partial
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import weft
+from tests.engine.adjoint.cases import noise
+from tests.command import weft as command
+from tests.refusals import refused
+from tests.stepping import stepped, steps
+from weft import kernel
+from weft.adjoint import Adjoint
+from weft.base.errors import FabricError, MeshError, SceneError, SceneProblems, UnitError
+from weft.discretization.quadrature import bending_points
+from weft.fabric.fabric import FabricMap
+from weft.io.animation import Fields
+from weft.io.ply import write_ply
+from weft.scene.build import load_scene
+from weft.scene.build_energies import build_elastic
+from weft.scene.law import law_of_fabric
+from weft.scene.regions import laws_of
+from weft.solve.sparse.block_csr import BlockPattern
+
+NEO_HOOKEAN = partial(law_of_fabric, name="neo_hookean")
+ENDS = {
+    "density": 0.4,
+    "stretch_warp": 900.0,
+    "stretch_weft": 700.0,
+    "shear": 90.0,
+    "bending_warp": 1e-4,
+    "bending_weft": 2e-5,
+    "rest_stretch_warp": 1.1,
+    "rest_stretch_weft": 0.95,
+}
+TIGHT = weft.StepSettings(tolerance=1e-10)
+
+
+def painted(maps, weights=None, n=5, make=weft.sheet, **more):
+    """A sheet whose weight w goes from 0 to 1 along the warp."""
+    cloth = make(n, n, 0.4, 0.4, fabric=weft.Fabric.of("cotton"))
+    x = cloth.vertices[:, 0]
+    w = (x - x.min()) / np.ptp(x) if weights is None else np.full(len(x), weights)
+    mesh = dataclasses.replace(cloth.mesh, weights={"w": w})
+    given = {name: FabricMap("w", to) for name, to in maps.items()}
+    fabric = dataclasses.replace(cloth.fabric, maps=given, **more)
+    return dataclasses.replace(cloth, mesh=mesh, fabric=fabric)
+
+
+def crumpled(cloth, seed=0):
+    rng = np.random.default_rng(seed)
+    return cloth.points + 0.02 * rng.normal(size=cloth.points.shape)
+
+
+BOTH = ("bending_warp", "bending_weft")
+
+
+@pytest.mark.parametrize(
+    "names, settings",
+    [
+        *(((n,), {"law": law}) for n in ENDS if n != "density" for law in (None, NEO_HOOKEAN)),
+        *((BOTH, {"bending": kind}) for kind in ("hinges", "quadratic", "fitted", "pairs")),
+        (("stretch_warp", "shear"), {"damping": 0.01}),
+    ],
+)
+def test_every_element_has_its_number(names, settings):
+    """The energies are those of uniform fabrics with the numbers of each element."""
+    like = weft.Fabric.of("cotton")
+    ends = {n: 8 * getattr(like, n) if names == BOTH else ENDS[n] for n in names}
+    cloth = painted(ends)
+    x = crumpled(cloth)
+    found = build_elastic(weft.Scene(cloth, **settings))
+    for k, energy in enumerate(found):
+        w = cloth.mesh.weights["w"][energy.stencil].mean(1)
+        expected = np.zeros(len(w))
+        for e in np.linspace(0, len(w) - 1, 7).astype(int):
+            here = {n: (1 - w[e]) * getattr(like, n) + w[e] * to for n, to in ends.items()}
+            plain = dataclasses.replace(cloth.fabric, maps=None, **here)
+            scene = weft.Scene(weft.Cloth(cloth.mesh, plain), **settings)
+            expected[e] = build_elastic(scene)[k].value(x)[e]
+            assert energy.value(x)[e] == pytest.approx(expected[e], rel=1e-10)
+
+
+@pytest.mark.parametrize("bending", ["plate", "mean"])
+def test_splines_have_it_at_their_samples(bending):
+    """Weights that are linear are so on splines; masses are those of the control points."""
+    make = partial(weft.spline_sheet, bending=bending)
+    maps = {n: ENDS[n] for n in ("density", "stretch_warp", "shear", *BOTH)}
+    cloth = painted(maps, n=6, make=make)
+    u, half = cloth.points[:, 0], 0.2
+    np.testing.assert_allclose(cloth.point_weights("w"), (u + half) / 0.4, atol=1e-12)
+    x, like = crumpled(cloth), weft.Fabric.of("cotton")
+    found = build_elastic(weft.Scene(cloth))
+    assert [len(e.value(x)) for e in found] == [len(e.stencil) for e in found]
+    for k, energy in enumerate(found):
+        at = energy.samples if k == 0 else cloth.surfaces.pieces[0].samples(bending_points)
+        place = (at.shares * u[at.stencil]).sum(1)
+        for e in np.linspace(0, len(place) - 1, 5).astype(int):
+            w = (place[e] + half) / 0.4
+            here = {n: (1 - w) * getattr(like, n) + w * to for n, to in maps.items()}
+            plain = dataclasses.replace(cloth, fabric=dataclasses.replace(like, **here))
+            expected = build_elastic(weft.Scene(plain))[k].value(x)
+            rows = np.arange(len(place)) == e
+            if len(expected) != len(rows):  # three terms of a plate at each point
+                rows = np.tile(rows, 3)
+            np.testing.assert_allclose(energy.value(x)[rows], expected[rows], rtol=1e-9)
+    low = like.density
+    lumped = weft.spline_sheet(6, 6, 0.4, 0.4, fabric=like).mass / low
+    np.testing.assert_allclose(cloth.mass, lumped * (low + cloth.point_weights("w") * (0.4 - low)))
+
+
+KEPT = {
+    "limit_warp": (0.02, 0.1),
+    "limit_weft": (0.03, 0.05),
+    "limit_shear": (0.2, 0.6),
+    "yield_warp": (0.0005, 0.002),
+    "yield_hardening": (1.0, 3.0),
+    "crease_yield": (0.5, 1.5),
+    "crease_hardening": (0.5, 2.0),
+    "crease_recovery": (0.1, 2.0),
+    "crease_lasting": (0.2, 0.7),
+}
+
+
+@pytest.mark.parametrize("weight", [0.0, 1.0])
+@pytest.mark.parametrize("kind", ["limit", "yield", "crease"])
+def test_limits_and_memories_have_maps(kind, weight):
+    """Runs of weights that are alike are those of a fabric with these numbers."""
+    ends = {name: pair for name, pair in KEPT.items() if name.startswith(kind)}
+    cloth = painted(
+        {n: b for n, (_, b) in ends.items()}, weight, **{n: a for n, (a, _) in ends.items()}
+    )
+    number = {n: pair[int(weight)] for n, pair in ends.items()}
+    plain = dataclasses.replace(cloth.fabric, maps=None, **number)
+    x = np.array(cloth.vertices)
+    x[:, 1] += 0.002 * np.sin(40 * x[:, 0])
+    runs = []
+    for c in (cloth, cloth.with_fabrics([plain])):
+        c = c.with_points(x)
+        pins, gravity = [weft.Pin(c.corners("top"))], (0.0, -150.0, 20.0)
+        scene = weft.Scene(c, pins, gravity=gravity, step=0.01, settings=TIGHT)
+        (*_, (state, memory, _)) = steps(scene, 12)
+        runs.append((state.x, *(np.asarray(a) for a in memory.values())))
+    assert kind == "limit" or np.abs(runs[0][1]).max() > 0
+    for one, other in zip(*runs, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-10)
+
+
+def test_every_element_keeps_its_limit():
+    """Of strain, of curvature before it creases, and of a fiber before it yields."""
+    maps = {n: b for n, (_, b) in KEPT.items()}
+    cloth = painted(maps, **{n: a for n, (a, _) in KEPT.items()})
+    membrane, limits, bending = build_elastic(weft.Scene(cloth))
+    w, hinge = (cloth.mesh.weights["w"][e.stencil].mean(1) for e in (limits, bending))
+
+    def number(name, w):
+        low, high = KEPT[name]
+        return low + w * (high - low)
+
+    (records,) = limits.records()
+    np.testing.assert_allclose(records["most_warp"], 1 + number("limit_warp", w))
+    sine = np.sin(KEPT["limit_shear"])
+    np.testing.assert_allclose(records["most_shear"], sine[0] + w * (sine[1] - sine[0]))
+    np.testing.assert_allclose(membrane.limits[0], number("yield_warp", w))
+    assert membrane.limits[1] == np.inf
+    like = dataclasses.replace(cloth.fabric, maps=None, crease_yield=1.0)
+    unit = build_elastic(weft.Scene(cloth.with_fabrics([like])))[2].limit
+    np.testing.assert_allclose(bending.limit / unit, number("crease_yield", hinge))
+    np.testing.assert_allclose(bending.plasticity.recovery, number("crease_recovery", hinge))
+    # A step along a stretch is bounded by the first element that reaches its limit.
+    bound = limits.bind(BlockPattern.of(cloth.n_vertices, [limits.stencil]))
+    x = cloth.vertices
+    reach = bound.reaches(kernel.points(x), kernel.points(x * [1.0, 0.0, 0.0])).numpy()
+    np.testing.assert_allclose(reach, number("limit_warp", w), rtol=1e-9)
+
+
+def test_masses_and_thickness_are_those_of_vertices():
+    cloth = painted({"density": 0.4, "thickness": 2e-3})
+    w, area = cloth.mesh.weights["w"], cloth.mesh.vertex_area
+    low = cloth.fabric.density
+    rho = low + w * (0.4 - low)
+    np.testing.assert_allclose(cloth.mass, rho * area, rtol=1e-13)
+    np.testing.assert_allclose(cloth.vertex_mass, rho * area, rtol=1e-13)
+    part = dataclasses.replace(cloth.parts[0], thickness="fabric")
+    scene = weft.Scene(dataclasses.replace(cloth, given=(part,)), contact=weft.SelfContact())
+    t = cloth.fabric.thickness
+    sides = scene.model().contact.mesh.sides
+    np.testing.assert_allclose(sides.thickness, t + w * (2e-3 - t), rtol=1e-13)
+
+
+@pytest.mark.parametrize("weight, field", [(0.0, None), (1.0, "to")])
+def test_where_weights_are_alike_a_map_is_a_number(weight, field):
+    """Runs have the bits of a fabric with that number, stress is recorded with it."""
+    maps = {n: ENDS[n] for n in ("stretch_warp", "shear", "bending_weft", "density")}
+    cloth = painted(maps, weight)
+    plain = dataclasses.replace(cloth.fabric, maps=None, **(maps if field else {}))
+    one, other = (
+        weft.Scene(c, [weft.Pin(c.corners("top"))]) for c in (cloth, weft.Cloth(cloth.mesh, plain))
+    )
+    x, y = (stepped(s, 4)[1].x for s in (one, other))
+    np.testing.assert_allclose(x, y, atol=1e-12 if field else 0)
+    F = np.random.default_rng(1).normal(size=(32, 3, 2))
+    (a, _), (b, _) = laws_of(one)[0], laws_of(other)[0]
+    np.testing.assert_allclose(a.stress(F), b.stress(F), rtol=1e-12)
+
+
+def test_both_ends_of_a_map_are_parameters():
+    """Against differences of runs."""
+    maps = {n: ENDS[n] for n in ("stretch_warp", "bending_weft", "density")}
+    cloth = painted(maps, n=4)
+    scene = weft.Scene(cloth, [weft.Pin(cloth.corners("top"))], settings=TIGHT, step=0.01)
+    names = [f"fabric.{n}{end}" for n in maps for end in ("", ".to")]
+    got = Adjoint(scene, noise(16), names, frames=3, fps=100)().gradient
+
+    def loss(fabric):
+        changed = scene.with_(cloth=cloth.with_fabrics([fabric]))
+        return Adjoint(changed, noise(16), frames=3, fps=100).value()
+
+    for n in maps:
+        fabric, low = cloth.fabric, getattr(cloth.fabric, n)
+        for end, value in (("", low), (".to", maps[n])):
+            slope = []
+            for h in (1e-4 * value, -1e-4 * value):
+                new = {n: value + h}
+                if end:
+                    new = {"maps": {**fabric.maps, n: FabricMap("w", value + h)}}
+                slope.append(loss(dataclasses.replace(fabric, **new)))
+            expected = (slope[0] - slope[1]) / (2e-4 * value)
+            assert float(got[f"fabric.{n}{end}"]) == pytest.approx(expected, rel=2e-4), (n, end)
+    with refused(SceneError, "parameter rest", got="maps"):
+        Adjoint(scene, noise(16), ["rest"], frames=1, fps=100)()
+
+
+def slide(friction, weights=1.0, speed=0.3):
+    """How far (n,) a sheet has slid on a table."""
+    cloth = weft.sheet(4, 4, 0.12, 0.12, fabric="cotton").move((0, 0.0021, 0), (0, 17, 0))
+    w = np.broadcast_to(np.asarray(weights, dtype=np.float64), cloth.n_vertices)
+    mesh = dataclasses.replace(cloth.mesh, weights={"w": np.array(w)})
+    cloth = weft.Cloth(mesh, cloth.fabric)
+    table = weft.contact.plate(0.8, 0.6, size=0.3, name="table")
+    contact = weft.SelfContact(gap=0.003, friction=friction)
+    scene = weft.Scene(
+        cloth, bodies=[table], contact=contact, velocity=(speed, 0, 0), step=0.005, settings=TIGHT
+    )
+    return stepped(scene, 12)[1].x[:, 0] - cloth.vertices[:, 0]
+
+
+def test_friction_has_a_map():
+    """Weights of 1 are no map; those of 0 have the part `low`; between them cloth turns."""
+    Friction = weft.contact.Friction
+    rough = slide(Friction(0.4))
+    np.testing.assert_array_equal(slide(Friction(0.4, map="w")), rough)
+    smooth = slide(Friction(0.4, map="w"), 0.0)
+    np.testing.assert_allclose(smooth, slide(Friction(0.0)), atol=1e-9)
+    assert smooth.min() > rough.max() + 0.002
+    half = slide(Friction(0.4, map="w", low=0.5), 0.0)
+    np.testing.assert_allclose(half, slide(Friction(0.2)), atol=1e-9)
+    with refused(MeshError, "contact.friction.map", got="'u'", expected="w"):
+        slide(Friction(0.4, map="u"))
+    with refused(MeshError, "contact.friction.map", got="2"):
+        slide(Friction(0.4, map="w"), 2.0)
+
+
+SCENE = """
+cloth:
+  mesh: {file: sheet.ply}
+  fabric:
+    preset: cotton
+    stretch_warp: {map: red, from: 100 N/m, to: 900 N/m, source: "estimated: by eye"}
+    bending: {map: image, from: 1e-6 N*m, to: 1e-5 N*m}
+  paint: {image: ramp.png, hem: hem.npy}
+  fabrics: {}
+seconds: 0.1
+contact: {friction: {static: 0.5, map: red, low: 0.2}}
+attachments:
+  - {kind: goal, name: soft, stiffness_per_area: 100 N/m^3, weight: {map: hem}}
+  - {kind: spring, name: spring, vertices: [0, 4], at: [0, 1, 0], stiffness: 9 N/m,
+     weight: {map: red}}
+"""
+
+
+def write(folder, change=("", ""), uv=True):
+    cloth = weft.sheet(5, 5, 1.0, 1.0)
+    u = cloth.corner_uv if uv else None
+    n = cloth.n_vertices
+    w = np.linspace(0, 1, n)
+    fields = Fields({"red": w, "twice": 2 * w}, {})
+    write_ply(folder / "sheet.ply", np.asarray(cloth.vertices), cloth.faces, u, fields)
+    ramp = np.tile(np.arange(256, dtype=np.uint8), (256, 1))
+    Image.fromarray(ramp).save(folder / "ramp.png")
+    np.save(folder / "hem.npy", np.linspace(1, 0, n))
+    np.save(folder / "short.npy", np.zeros(7))
+    (folder / "scene.yaml").write_text(SCENE.replace(*change))
+    return folder / "scene.yaml"
+
+
+def test_a_file_paints_its_cloth(tmp_path):
+    scene = load_scene(write(tmp_path)).scene
+    cloth, w = scene.cloth, np.linspace(0, 1, 25)
+    fabric = cloth.fabric
+    assert (fabric.stretch_warp, fabric.origin("stretch_warp")) == (100.0, "estimated")
+    np.testing.assert_allclose(cloth.number(fabric, "stretch_warp"), 100 + 800 * w, rtol=1e-6)
+    u = cloth.vertices[:, 0] + 0.5
+    inside = (u > 0.1) & (u < 0.9)
+    image = cloth.mesh.weights["image"]
+    np.testing.assert_allclose(image[inside], u[inside], atol=0.005)
+    assert fabric.maps["bending_weft"] == FabricMap("image", 1e-5)
+    soft, spring = scene.attachments
+    np.testing.assert_allclose(soft.weight, 1 - w, rtol=1e-6)
+    soft_energy, spring_energy = scene.attached.energies
+    np.testing.assert_allclose(spring_energy.stiffness, 9 * spring.weight)
+    np.testing.assert_allclose(soft_energy.place.start, cloth.vertices[:-1])
+    assert len(scene.model().contact.mesh.sides.grip) == 25
+    other = load_scene(write(tmp_path, ("to: 900 N/m", "to: 800 N/m"))).scene
+    assert other.identity() != scene.identity()
+    path = write(tmp_path)
+    np.save(tmp_path / "hem.npy", np.linspace(1, 0, 25) ** 2)
+    other = load_scene(path).scene
+    assert other.identity() != scene.identity()
+    Image.fromarray(np.full((8, 8), 99, np.uint8)).save(tmp_path / "ramp.png")
+    assert load_scene(path).scene.identity()["painted"] != other.identity()["painted"]
+    stepped(scene, 2)
+
+
+def test_check_draws_every_map(tmp_path):
+    path = write(tmp_path)
+    done = command("check", path.name, cwd=tmp_path)
+    assert done.status == 0, done.out + done.err
+    for name in ("stretch_warp", "bending_warp", "soft_weight", "friction_factor"):
+        assert (tmp_path / f"scene.check.{name}.png").exists(), name
+    assert "100 to 900 N/m" in done.out
+
+
+@pytest.mark.parametrize(
+    "change, uv, what",
+    [
+        (
+            ("map: red, from: 100", "map: blue, from: 100"),
+            True,
+            ("stretch_warp", "'blue'", "25 painted numbers", "red", "sheet.ply"),
+        ),
+        (
+            ("map: red, from: 100", "map: twice, from: 100"),
+            True,
+            ("stretch_warp", "0 to 2", "0 to 1"),
+        ),
+        (("hem.npy", "short.npy"), True, ("paint.hem", "(7,)", "25 numbers", "short.npy")),
+        (("hem.npy", "no.npy"), True, ("paint.hem", "no.npy")),
+        (("hem.npy", "hem.gif"), True, ("paint.hem", "hem.gif")),
+        (
+            ("{file: sheet.ply}", "{file: sheet.ply, warp: [1, 0, 0]}"),
+            False,
+            ("paint.image", "texture coordinates", "32 faces", "sheet.ply"),
+        ),
+        (("to: 900 N/m", "to: -900 N/m"), True, "stretch_warp"),
+        (("to: 900 N/m", "to: 900 kg"), True, "stretch_warp"),
+        ((", to: 900 N/m", ""), True, "stretch_warp.to"),
+        (
+            ("preset: cotton", "preset: cotton\n    damping: {map: red, from: 0 s, to: 1 s}"),
+            True,
+            ("damping", "a map", "one number"),
+        ),
+        (
+            ("weight: {map: hem}", "weight: {map: ham}"),
+            True,
+            ("soft.weight", "'ham'", "hem"),
+        ),
+        (
+            ("seconds: 0.1", "seconds: 0.1\nintegrator: baraff_witkin_1998"),
+            True,
+            ("stretch_warp", "1998"),
+        ),
+        (("map: red, low: 0.2", "low: 0.2"), True, ("friction.low", "map")),
+        (
+            ("preset: cotton", "preset: cotton\n    limit_warp: {map: red, from: null, to: 5 %}"),
+            True,
+            ("limit_warp", "a map"),
+        ),
+    ],
+)
+def test_refusals(tmp_path, change, uv, what):
+    """Numbers of which a step has one, weights and files that do not fit, a limit that is none."""
+    path = write(tmp_path, change, uv)
+    with refused((SceneError, FabricError, MeshError, SceneProblems, UnitError), what):
+        load_scene(path)
+
+
+PATTERN = """
+fabric: {preset: cotton, shear: {map: stiff, from: 30 N/m, to: 90 N/m}}
+panels:
+  front: {outline: [[0, 0], {at: [0.3 m, 0], edge: side}, [0.3 m, 0.2 m], [0, 0.2 m]]}
+  back:
+    outline: [[0, 0], [0.3 m, 0], [0.3 m, 0.2 m], {at: [0, 0.2 m], edge: side}]
+    placement: {translation: [31 cm, 0, 0]}
+seams:
+  side: {join: [front.side, back.side], flip: true}
+"""
+WORN = """
+cloth:
+  garment: {pattern: worn.yaml, size: 2 cm}
+  paint: {stiff: stiff.<PANEL>.png}
+seconds: 0.1
+"""
+
+
+def garment(folder, change=("", "")):
+    """Two panels; the image of the front is a ramp along its warp, which points up."""
+    (folder / "worn.yaml").write_text(PATTERN)
+    ramp = np.tile(np.linspace(255, 0, 256, dtype=np.uint8)[:, None], (1, 256))
+    Image.fromarray(ramp).save(folder / "stiff.front.png")
+    Image.fromarray(ramp).save(folder / "stiff.1002.png")
+    (folder / "scene.yaml").write_text(WORN.replace(*change))
+    return folder / "scene.yaml"
+
+
+@pytest.mark.parametrize(
+    "splines", ["", "  discretization: bspline\n  spline: {span_size: 5 cm}\n"]
+)
+def test_panels_have_images_of_their_own(tmp_path, splines):
+    path = garment(tmp_path, ("seconds", f"{splines}seconds"))
+    scene = load_scene(path).scene
+    front, back = scene.cloth.parts
+    w = scene.cloth.mesh.weights["stiff"]
+    u = np.zeros(len(w))
+    u[scene.cloth.faces] = scene.cloth.corner_uv[..., 0]
+    size = np.ptp(scene.cloth.corner_uv[front.faces], axis=(0, 1)).max() / 0.96
+    inside = u[front.vertices] - u[front.vertices].min()
+    np.testing.assert_allclose(w[front.vertices], 0.02 + inside / size, atol=0.004)
+    assert (w[back.vertices] == 0).all()
+    shear = scene.cloth.number(front.fabric, "shear")
+    np.testing.assert_allclose(shear, 30 + 60 * w)
+    stepped(scene, 1)
+
+
+@pytest.mark.parametrize("name, painted", [("<UDIM>", (False, True)), ("front", (True, True))])
+def test_tiles_are_those_of_the_export(tmp_path, name, painted):
+    """By number, in the pattern's order; one image is that of every panel."""
+    cloth = load_scene(garment(tmp_path, ("<PANEL>", name))).scene.cloth
+    w = cloth.mesh.weights["stiff"]
+    assert tuple(bool(w[part.vertices].any()) for part in cloth.parts) == painted
+
+
+def test_fitted_splines_have_the_weights_of_their_mesh(tmp_path):
+    added = "  discretization: bspline\n  spline: {spans: [4, 4]}"
+    scene = load_scene(write(tmp_path, ("  fabrics: {}", added))).scene
+    cloth = scene.cloth
+    u = cloth.vertices[:, 0] + 0.5
+    inside = (u > 0.1) & (u < 0.9)
+    np.testing.assert_allclose(cloth.mesh.weights["image"][inside], u[inside], atol=0.005)
+    stepped(scene, 2)
+
+
+def test_a_sheet_of_splines_is_painted(tmp_path):
+    Image.fromarray(np.tile(np.arange(256, dtype=np.uint8), (256, 1))).save(tmp_path / "ramp.png")
+    fabric = "{preset: cotton, density: {map: ramp, from: 0.1 kg/m^2, to: 0.3 kg/m^2}}"
+    (tmp_path / "scene.yaml").write_text(
+        "cloth:\n  sheet: {nx: 8, ny: 8, width: 1 m, height: 1 m}\n  discretization: bspline\n"
+        f"  fabric: {fabric}\n  paint: {{ramp: ramp.png}}\nseconds: 0.1\n"
+    )
+    cloth = load_scene(tmp_path / "scene.yaml").scene.cloth
+    assert cloth.mass.sum() == pytest.approx(0.2, rel=1e-3)

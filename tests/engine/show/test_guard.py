@@ -1,0 +1,104 @@
+"""A run that is served is seen by whoever has its address, and by no page of another origin."""
+
+import http.client
+import json
+import socket
+
+import numpy as np
+import pytest
+
+from tests.engine.show.pictures import follow, serving
+from weft.show.viewer.server import Guard
+
+HERE = "127.0.0.1:8080"
+
+
+@pytest.mark.parametrize(
+    "path, host, origin, admitted",
+    [
+        ("/{}/", HERE, None, True),
+        ("/{}", HERE, f"http://{HERE}", True),
+        ("/{}/assets/index.js?a=/b", "localhost:9000", "http://localhost:9000", True),
+        ("/{}/", "[::1]:8080", "http://[::1]:8080", True),
+        ("/{}/", "192.168.1.7:8080", None, True),  # listens at 0.0.0.0
+        ("/", HERE, None, False),
+        ("/{}x/", HERE, None, False),
+        ("//{}/", HERE, None, False),
+        ("/?{}", HERE, None, False),
+        ("{}", HERE, None, False),
+        ("/ä/", HERE, None, False),
+        ("/{}/", "evil.example:8080", None, False),  # DNS rebinding
+        ("/{}/", "evil.example:8080", "http://evil.example:8080", False),
+        ("/{}/", "127.0.0.1.evil.example", None, False),
+        ("/{}/", None, None, False),
+        ("/{}/", "", None, False),
+        ("/{}/", HERE, "http://evil.example", False),
+        ("/{}/", HERE, "http://127.0.0.1:8081", False),  # another server on this machine
+        ("/{}/", HERE, "null", False),  # a sandboxed frame or a file
+        ("/{}/", HERE, "", False),
+    ],
+)
+def test_who_is_admitted(path, host, origin, admitted):
+    guard = Guard("127.0.0.1")
+    assert guard.admits(path.format(guard.secret), host, origin) is admitted
+
+
+def test_every_server_has_a_secret_of_its_own():
+    assert len({Guard("127.0.0.1").secret for _ in range(8)}) == 8
+    assert len(Guard("127.0.0.1").secret) >= 20
+
+
+@pytest.fixture(scope="module")
+def server(seen):
+    with serving(follow(seen.path)) as made:
+        yield made
+
+
+def ask(server, path, **headers):
+    line = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    line.request("GET", path, headers=headers)
+    answer = line.getresponse()
+    return answer.status, answer.read()
+
+
+def test_a_page_of_another_origin_gets_nothing(server):
+    """Not even with the secret."""
+    own = f"http://127.0.0.1:{server.port}"
+    secret = server.url.removeprefix(own)
+    for path in (secret, f"{secret}state", f"{secret}frame?number=0&look=plain"):
+        assert ask(server, path, Origin=own)[0] == ask(server, path)[0] == 200
+        for origin in ("http://evil.example", "null", f"http://127.0.0.1:{server.port + 1}"):
+            assert ask(server, path, Origin=origin) == (403, b"")
+    for path in ("/", "/state", "/frame?number=0&look=plain"):
+        assert ask(server, path, Origin=own) == (403, b"")
+
+
+def test_pages_need_the_secret_too(server):
+    path = "/" + server.url.split("/", 3)[3]
+    assert ask(server, path)[0] == 200 and b"<html" in ask(server, path)[1]
+    assert ask(server, "/") == (403, b"") and ask(server, "/index.html")[0] == 403
+    assert ask(server, path, Host="evil.example") == (403, b"")
+    for wrong in ("../../../../etc/passwd", "..%2f..%2fetc/passwd", "nothing"):
+        assert ask(server, path + wrong)[0] == 404
+
+
+def test_several_hosts_or_origins_are_refused(server):
+    path = "/" + server.url.split("/", 3)[3]
+    own = f"127.0.0.1:{server.port}"
+    for lines in (f"Host: {own}\r\nHost: {own}", f"Host: {own}\r\nOrigin: a\r\nOrigin: b", "X: y"):
+        with socket.create_connection(("127.0.0.1", server.port), timeout=60) as stream:
+            stream.sendall(f"GET {path} HTTP/1.1\r\n{lines}\r\nConnection: close\r\n\r\n".encode())
+            assert stream.recv(64).startswith(b"HTTP/1.1 403")
+
+
+def test_frames_are_as_the_page_reads_them(server, seen):
+    """Length of the header, the header, and float32 arrays."""
+    path = "/" + server.url.split("/", 3)[3]
+    _, data = ask(server, f"{path}frame?number=4&look=strain")
+    length = int.from_bytes(data[:4], "little")
+    header = json.loads(data[4 : 4 + length])
+    cloth = np.frombuffer(data, "<f4", header["counts"]["cloth"], 4 + length).reshape(-1, 3)
+    assert length % 4 == 0 and header["number"] == 4 and header["scale"]["unit"] == "%"
+    np.testing.assert_array_equal(cloth, seen.positions(4).astype(np.float32))
+    for wrong in ("frame?number=99&look=strain", "frame?number=x", "frame?number=1&look=strian"):
+        assert ask(server, path + wrong)[0] == 409

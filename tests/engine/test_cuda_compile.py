@@ -1,0 +1,98 @@
+"""Every kernel of weft compiles for CUDA. That needs Warp's compiler, but no device."""
+
+import gc
+import importlib
+import pkgutil
+
+import pytest
+import warp as wp
+
+import weft
+from tests.engine.laws.test_laws import LAWS
+from tests.engine.laws.test_own import BY_HAND, FROM_PSI, FROM_STRESS
+from weft import kernel
+from weft.laws import DataDriven, Measured, StrainLimit
+from weft.laws.base import law_kernels
+from weft.laws.viscous import Viscous
+
+# Turing as PTX, which newer devices take too; Hopper as a binary.
+TARGETS = {75: True, 90: False}
+
+
+def modules():
+    """Warp's modules of weft by name, with all laws' kernels made, those of generated ones too."""
+    for found in pkgutil.walk_packages(weft.__path__, "weft."):
+        importlib.import_module(found.name)
+    line = [(0.1, 9.0)]
+    more = (
+        Viscous(),
+        Measured((line, line), 1.0),
+        StrainLimit((1.1, 1.1)),
+        DataDriven([[1.0, 0.0, 1.0, 1.0]] * 6),
+    )
+    for law in (*LAWS.values(), *more, BY_HAND, FROM_PSI, FROM_STRESS):
+        for part in law.parts:
+            law_kernels(part.functions)
+    kernels = [o for o in gc.get_objects() if isinstance(o, wp.Kernel)]
+    return {k.module.name: k.module for k in kernels if k.module.name.startswith("weft.")}
+
+
+@pytest.fixture
+def compiler():
+    """Architectures for which this build of Warp compiles; a test without any is skipped."""
+    kernel.initialize()
+    archs = wp.get_cuda_supported_archs()
+    if not archs:
+        pytest.skip("this build of Warp has no CUDA compiler")
+    return archs
+
+
+def test_modules_are_found():
+    """Those that Python's modules define, and those that factories make."""
+    names = modules().keys()
+    assert {
+        "weft.kernel",
+        "weft.gather",
+        "weft.rows.sampled",
+        "weft.contact",
+        "weft.conjugate_gradients",
+    } <= names
+    assert {f"weft.law.{p.functions.name}" for law in LAWS.values() for p in law.parts} <= names
+    own = ("by_hand", "psi", "psi.adjoint", "stress", "stress.differences")
+    assert {f"weft.law.own_same_{name}" for name in own} <= names
+    assert len(names) >= 45
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arch", TARGETS)
+def test_every_module_compiles_for_cuda(arch, compiler, tmp_path):
+    """To PTX or a binary that is not empty; what does not is listed with the first words of why."""
+    if arch not in compiler:
+        pytest.skip(f"this build of Warp does not compile for architecture {arch}")
+    failed = {}
+    for name, module in sorted(modules().items()):
+        try:
+            made = wp.compile_aot_module(
+                module, arch=arch, module_dir=tmp_path, use_ptx=TARGETS[arch]
+            )
+        except Exception as error:
+            failed[name] = str(error)[:200]
+            continue
+        if not (len(made) == 1 and made[0].stat().st_size > 0):
+            failed[name] = f"wrote {made}"
+    assert not failed
+
+
+@pytest.mark.slow
+def test_what_does_not_compile_is_noticed(compiler, tmp_path):
+    """A kernel that calls what there is not: so the test above can fail."""
+
+    @wp.func_native("return no_such_function(x);")
+    def broken(x: float) -> float: ...
+
+    @wp.kernel(module=wp.get_module("tests.broken"))
+    def call(a: wp.array(dtype=float)):
+        a[0] = broken(a[0])
+
+    with pytest.raises(Exception, match="CUDA"):
+        wp.compile_aot_module(call.module, arch=75, module_dir=tmp_path, use_ptx=True)

@@ -1,0 +1,147 @@
+"""``weft grade``: files of a nest, sizes that are worn, and what is refused before it begins."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from weft.base.errors import SweepError
+from weft.cli import main as cli
+from weft.cli.commands import app
+from weft.plugins.garments.bodies.sizes import sizes_between
+from weft.plugins.garments.patterns import read_pattern
+from weft.plugins.lab.sweep.file import read_sweep
+from weft.plugins.lab.sweep.plan import plan_of
+from weft.plugins.lab.sweep.sizes import write_size_sweep
+from weft.scene.file import read_source, validate
+
+pytest.importorskip("shapely", reason="pip install 'weft[garments]'")
+ROOT = Path(__file__).parents[4]
+SKIRT = ROOT / "examples" / "garments" / "patterns" / "skirt.yaml"
+
+
+SCENE = """
+cloths:
+  - {{name: skirt, garment: {{pattern: {pattern}, size: 6 cm, measures: {{{measures}}}}}}}
+  - {{name: cape, garment: {{pattern: {cape}, size: 6 cm}}, translation: [0, 0.2, 0]}}
+bodies: [{{name: body, {body}}}]
+contact: {{gap: 2 mm}}
+seconds: 0.1
+fps: 10
+"""
+
+
+def write_scene(path, measures="", body="mannequin: {figure: woman}", pattern=SKIRT):
+    cape = SKIRT.with_name("poncho.yaml")
+    path.write_text(SCENE.format(pattern=pattern, measures=measures, body=body, cape=cape))
+    return path
+
+
+def grade(*args):
+    return CliRunner().invoke(app, ["grade", str(SKIRT), *map(str, args)])
+
+
+def test_a_nest_of_all_formats_and_a_sweep(tmp_path):
+    """Without a scene of one's own, a mannequin of the figure stands in what the pattern gives."""
+    out = tmp_path / "new" / "nest"
+    done = grade("--sizes", "38,44", "--out", out, "--print-only")
+    assert done.exit_code == 0, done.output
+    names = {p.name for p in out.iterdir()}
+    drawn = {"nest.svg", "nest.dxf", "nest.pdf", "nest.seams.yaml"}
+    assert names == drawn | {"scene.yaml", "plan.csv", "sweep.yaml"}
+    wide = read_pattern(SKIRT, {"size": 44}).panels[0].corners
+    assert abs(read_pattern(out / "nest.dxf").panels[0].corners - wide).max() < 1e-6
+    sweep = read_sweep(out / "sweep.yaml")
+    loaded = [read_source(sweep.scene, s.overrides) for s in plan_of(sweep)[0]]
+    bodies = [validate(source).bodies[0].mannequin for source in loaded]
+    assert [body.given["hips"] for body in bodies] == [0.96, 1.08]
+
+
+def test_a_scene_of_ones_own(tmp_path):
+    """Its garments that have sizes get them; the poncho, which has none, stays."""
+    scene = write_scene(tmp_path / "scene.yaml", "length: 60 cm")
+    (pattern,) = sizes_between("40")
+    sweep = read_sweep(write_size_sweep(SKIRT, [pattern], tmp_path, scene))
+    (sample,) = plan_of(sweep)[0]
+    assert sample.values == {
+        "cloths.0.garment.measures.size": 40,
+        "bodies.0.mannequin.figure": "woman",
+        "bodies.0.mannequin.size": 40,
+    }
+    block = validate(read_source(sweep.scene, sample.overrides)).cloths[0].garment
+    assert block.measures == {"length": "60 cm", "size": 40}
+
+
+@pytest.mark.parametrize(
+    "given, word",
+    [
+        ({"measures": "hips: 104 cm"}, "cloths.0.garment.measures.hips"),
+        ({"body": "mannequin: {chest: 90 cm}"}, "bodies.0.mannequin.chest"),
+        ({"body": "sphere: {radius: 10 cm}"}, "no mannequin"),
+        ({"pattern": SKIRT.with_name("top.yaml")}, "skirt.yaml"),
+    ],
+)
+def test_scenes_that_have_no_sizes(tmp_path, given, word):
+    scene = write_scene(tmp_path / "scene.yaml", **given)
+    with pytest.raises(SweepError, match=word):
+        write_size_sweep(SKIRT, sizes_between("40"), tmp_path, scene)
+    assert not (tmp_path / "plan.csv").exists()
+
+
+@pytest.mark.slow
+def test_sizes_are_simulated_and_compared(tmp_path):
+    """After the first frame a skirt still lies where it starts, and is not worn. The ease at the
+    waist is that of both halves of its waistband on paper. The second call runs nothing."""
+    scene, out = write_scene(tmp_path / "scene.yaml"), tmp_path / "out"
+    cape = next(line for line in scene.read_text().splitlines() if "cape" in line)
+    scene.write_text(scene.read_text().replace(cape, ""))
+    args = ("--sizes", "38,46", "--wear", scene, "--out", out, "--allowance", "0 cm")
+    done = grade(*args)
+    assert done.exit_code == 1, done.output
+    with (out / "sizes.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    for row, size in zip(rows, sizes_between("38,46"), strict=True):
+        assert (row["size"], row["state"], row["ease_chest_cm"]) == (str(size), "not worn", "")
+        assert "seam side_left open" in row["message"]
+        band = read_pattern(SKIRT, {"size": size.number}).panel("band_front")
+        tape = float(row["ease_waist_cm"]) / 100 + size.body["waist"]
+        assert tape == pytest.approx(2 * np.ptp(band.corners[:, 0]), rel=0.01)
+        assert float(row["hips_cm"]) == pytest.approx(100 * size.body["hips"])
+    assert (out / "sizes.png").stat().st_size > 10_000
+    frames = {p: p.stat().st_mtime_ns for p in (out / "runs").rglob("00000*.npz")}
+    assert grade(*args).exit_code == 1 and len(frames) == 4
+    assert frames == {p: p.stat().st_mtime_ns for p in frames}
+
+
+@pytest.mark.parametrize(
+    "args, word",
+    [
+        ([SKIRT, "--sizes", "46:36"], "36:46"),
+        ([SKIRT, "--sizes", "36:99"], "32, 34 to 52"),
+        ([SKIRT, "--sizes", "36", "--figure", "dog"], "of a man"),
+        ([SKIRT, "--sizes", "36", "--allowance", "1 m"], "10 cm"),
+        ([SKIRT, "--sizes", "36", "--paper", "A5"], "A4, A3"),
+        ([SKIRT.with_name("poncho.yaml"), "--sizes", "36"], "docs/sizes.md"),
+        ([SKIRT.with_name("none.yaml"), "--sizes", "36"], "none.yaml"),
+        ([ROOT / "src/weft/scenes/drape.yaml", "--sizes", "36"], "a pattern file"),
+        ([ROOT / "tests/garment/files/every_edge.json", "--sizes", "36"], "docs/garments.md"),
+    ],
+)
+def test_what_cannot_be_graded(tmp_path, monkeypatch, capsys, args, word):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["weft", "grade", *map(str, args)])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code == 2 and word in " ".join(capsys.readouterr().err.split())
+    assert list(tmp_path.rglob("*.svg")) == []
+
+
+def test_a_folder_that_is_a_file(tmp_path, monkeypatch, capsys):
+    (tmp_path / "taken").write_text("")
+    out = str(tmp_path / "taken")
+    monkeypatch.setattr("sys.argv", ["weft", "grade", str(SKIRT), "--sizes", "36", "--out", out])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code == 2 and "taken" in capsys.readouterr().err

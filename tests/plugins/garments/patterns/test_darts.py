@@ -1,0 +1,228 @@
+"""Darts, pleats, mirrored panels and halves on the fold: lengths and places by hand."""
+
+import numpy as np
+import pytest
+
+from tests.plugins.garments.patterns.patterns import panel, rectangle
+from tests.refusals import refused
+from weft.base.errors import PatternError
+from weft.discretization.polygon import signed_area
+from weft.plugins.garments.patterns.check import check_pattern
+from weft.plugins.garments.patterns.curves import edge_curve, edge_length, outline_polygon
+from weft.plugins.garments.patterns.darts import Dart, Pleat, insert_features
+from weft.plugins.garments.patterns.edge_chains import EdgeChain
+from weft.plugins.garments.patterns.garment import named_edges
+from weft.plugins.garments.patterns.pattern import (
+    BorderCurve,
+    Edge,
+    Panel,
+    Pattern,
+    PatternFold,
+    Placement,
+    Wrap,
+)
+from weft.plugins.garments.patterns.placement import place_points
+from weft.plugins.garments.patterns.symmetry import mirror_features, mirror_panel, unfold_panel
+
+NAMES = "hem right waist left"
+
+
+def square(**kwargs):
+    return panel("p", rectangle(0.4, 0.4), NAMES, **kwargs)
+
+
+def waist_of(made):
+    return [edge_length(made, e) for e in named_edges(made, "waist")]
+
+
+def side_lengths(made, seam):
+    return [EdgeChain(tuple(s), {"p": made}).length for s in (seam.first, seam.second)]
+
+
+def test_a_dart_by_hand():
+    made, (seam,) = insert_features(square(), [(2, Dart("d", 0.25, 0.04, 0.1))])
+    # The waist runs from right to left: a quarter of it lies at x = 0.1.
+    np.testing.assert_allclose(
+        made.corners[3:6], [[0.12, 0.4], [0.1, 0.3], [0.08, 0.4]], atol=1e-15
+    )
+    assert waist_of(made) == pytest.approx([0.08, 0.28])
+    one, two = side_lengths(made, seam)
+    assert one == pytest.approx(two, rel=1e-14) == pytest.approx(np.hypot(0.02, 0.1))
+    assert seam.name == "p.d"
+    assert [e.name for e in made.edges] == ["hem", "right", "waist", "d_1", "d_2", "waist", "left"]
+    assert not check_pattern(Pattern("p", [made], [seam])).warnings
+    assert signed_area(outline_polygon(made)[0]) == pytest.approx(0.16 - 0.5 * 0.04 * 0.1)
+
+
+@pytest.mark.parametrize("curve", [BorderCurve.QUADRATIC, BorderCurve.CUBIC, BorderCurve.ARC])
+def test_darts_in_curves_keep_them(curve):
+    controls = {
+        BorderCurve.QUADRATIC: [[0, 0.3]],
+        BorderCurve.CUBIC: [[0.1, 0.35], [-0.1, 0.3]],
+        BorderCurve.ARC: [[0, 0.45]],
+    }[curve]
+    base = square()
+    edges = [*base.edges[:2], Edge(curve, np.array(controls), "waist"), base.edges[3]]
+    base = Panel("p", base.corners, edges)
+    length = edge_length(base, 2)
+    darts = [(2, Dart("a", 0.3, 0.03, 0.08)), (2, Dart("b", 0.7, 0.02, 0.06))]
+    made, seams = insert_features(base, darts[::-1])  # in any order
+    parts = named_edges(made, "waist")
+    assert sum(waist_of(made)) == pytest.approx(length - 0.05) and len(parts) == 3
+    s = np.linspace(0, 1, 9)
+    ends = np.cumsum([0, length * 0.3 - 0.015, 0.03, length * 0.4 - 0.025, 0.02]) / length
+    for e, start in zip(parts, ends[::2]):
+        share = edge_length(made, e) / length
+        np.testing.assert_allclose(
+            edge_curve(made, e).points(s),
+            edge_curve(base, 2).points(start + s * share),
+            atol=1e-9,
+        )
+    for one in seams:
+        a, b = side_lengths(made, one)
+        assert a == pytest.approx(b, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("dart", "message"),
+    [
+        (
+            Dart("d", 0.5, 0.04, 0.5),
+            ("dart d of panel p: depth", "50 cm", "40.5 cm"),
+        ),
+        (Dart("d", 0.5, 0.5, 0.1), ("dart d of panel p", "50 cm of waist, 40 cm")),
+        (Dart("d", 0.02, 0.04, 0.1), ("dart d of panel p", "beginning")),
+        (Dart("d", 0.99, 0.04, 0.1), ("dart d of panel p", "end")),
+        (Dart("d", 1.5, 0.04, 0.1), "dart d of panel p: at"),
+        (Dart("d", 0.5, 0.0, 0.1), ("width", 0.0)),
+        (Dart("d", 0.5, 0.1, np.nan), ("depth", "nan")),
+        (Pleat("d", 0.5, 0.02, 0.5), ("pleat d of panel p: depth", "50 cm")),
+        (Pleat("d", 0.5, 0.02, 0.1, "knif"), ("kind", "knif")),
+        (Pleat("d", 0.5, 0.02, 0.1, angle=4.0), "angle"),
+        (Pleat("d", 0.5, 0.2, 0.1, "box"), ("pleat d of panel p", "120 cm")),
+    ],
+)
+def test_features_that_do_not_fit(dart, message):
+    with refused(PatternError, message):
+        insert_features(square(), [(2, dart)])
+
+
+def test_darts_that_overlap():
+    with refused(PatternError, "dart b of panel p", expected="apart from a"):
+        insert_features(square(), [(2, Dart("a", 0.5, 0.04, 0.1)), (2, Dart("b", 0.55, 0.04, 0.1))])
+
+
+@pytest.mark.parametrize(
+    ("kind", "to_end", "x", "signs"),
+    [
+        ("knife", True, [0.0, -0.02], [-1, 1]),  # valley in the middle, mountain at the end
+        ("knife", False, [0.02, 0.0], [1, -1]),
+        ("inverted", True, [0.04, 0.02, -0.02, -0.04], [1, -1, -1, 1]),
+        ("box", True, [0.04, 0.02, -0.02, -0.04], [-1, 1, 1, -1]),
+    ],
+)
+def test_pleats_by_hand(kind, to_end, x, signs):
+    """Fold lines and what is left of the waist, from right (its beginning) to left."""
+    made, seams = insert_features(square(), [(2, Pleat("k", 0.5, 0.02, 0.15, kind, to_end, 2.0))])
+    folds = sorted(made.folds, key=lambda f: -f.points[0][0])
+    np.testing.assert_allclose([f.points[0] for f in folds], [[a, 0.4] for a in x], atol=1e-12)
+    np.testing.assert_allclose([f.points[1] for f in folds], [[a, 0.25] for a in x], atol=1e-12)
+    assert [f.angle for f in folds] == [2.0 * s for s in signs]
+    assert sum(waist_of(made)) == pytest.approx(0.4 - (0.04 if kind == "knife" else 0.08))
+    assert len(seams) == (1 if kind == "knife" else 2)
+    assert len({s.name for s in seams}) == len(seams)
+    for one in seams:
+        a, b = side_lengths(made, one)
+        assert a == pytest.approx(0.02) == pytest.approx(b)
+    assert not check_pattern(Pattern("p", [made], seams)).warnings
+
+
+def odd():
+    """A panel without symmetry, with everything in it."""
+    corners = np.array([[0, 0], [0.3, 0.05], [0.25, 0.4], [0, 0.45]])
+    curves = [
+        Edge(BorderCurve.QUADRATIC, np.array([[0.1, -0.05]]), "hem"),
+        Edge(name="side"),
+        Edge(BorderCurve.CUBIC, np.array([[0.2, 0.35], [0.1, 0.45]]), "waist"),
+        Edge(name="center"),
+    ]
+    hole = [[0.1, 0.1], [0.15, 0.1], [0.1, 0.15]]
+    line, fold = [[0.0, 0.2], [0.2, 0.2]], PatternFold(np.array([[0.05, 0.3], [0.2, 0.3]]), 0.7)
+    wrap = Wrap((0.1, 1, 0), 0.3, (0, 1, 0.1), (0.5, 0, 1))
+    return Panel(
+        "p",
+        corners,
+        curves,
+        np.radians(70),
+        [np.array(hole)],
+        [np.array(line)],
+        [fold],
+        placement=Placement((0.1, 0.2, 0.3), (10, 20, 30), wrap),
+    )
+
+
+def test_mirrored_in_space_is_mirrored_on_paper():
+    one = odd()
+    two = mirror_panel(one, "q")
+    assert signed_area(outline_polygon(two)[0]) == pytest.approx(
+        signed_area(outline_polygon(one)[0])
+    )
+    names = {e.name: i for i, e in enumerate(two.edges)}
+    s = np.linspace(0, 1, 7)
+    for i, edge in enumerate(one.edges):
+        a, b = edge_curve(one, i).points(s), edge_curve(two, names[edge.name]).points(1 - s)
+        np.testing.assert_allclose(b, a * [-1, 1], atol=1e-12)
+        np.testing.assert_allclose(
+            place_points(two, b), place_points(one, a) * [-1, 1, 1], atol=1e-12
+        )
+    again = mirror_panel(two, "p")
+    np.testing.assert_allclose(again.corners, one.corners)
+    assert again.grain == pytest.approx(one.grain) and [e.name for e in again.edges] == [
+        e.name for e in one.edges
+    ]
+    np.testing.assert_allclose(two.holes[0], np.array(one.holes[0]) * [-1, 1])
+    features = mirror_features(one, [(2, Dart("d", 0.3, 0.02, 0.05))])
+    left, right = (
+        insert_features(one, [(2, Dart("d", 0.3, 0.02, 0.05))])[0],
+        insert_features(two, features)[0],
+    )
+    tip = left.corners[[e.name for e in left.edges].index("d_2")]
+    other = right.corners[[e.name for e in right.edges].index("d_2")]
+    np.testing.assert_allclose(other, tip * [-1, 1], atol=1e-12)
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.7])
+def test_unfolded(turn):
+    """Twice the area, symmetric, the fold no edge; a fold may lie in any direction."""
+    half = odd()
+    c, s = np.cos(turn), np.sin(turn)
+    r = np.array([[c, -s], [s, c]]).T
+    edges = [Edge(e.curve, np.asarray(e.controls) @ r, e.name) for e in half.edges]
+    half = Panel("p", half.corners @ r, edges, holes=[half.holes[0] @ r], lines=[half.lines[0] @ r])
+    whole, features = unfold_panel(half, 3, [(2, Dart("d", 0.3, 0.02, 0.05))])
+    assert signed_area(outline_polygon(whole)[0]) == pytest.approx(
+        2 * signed_area(outline_polygon(half)[0]), rel=1e-9
+    )
+    assert [e.name for e in whole.edges] == [
+        "hem",
+        "side",
+        "waist",
+        "waist",
+        "side_mirrored",
+        "hem",
+    ]
+    x = whole.corners @ r.T
+    np.testing.assert_allclose(np.sort(x[:, 0]), np.sort(-x[:, 0]), atol=1e-12)
+    assert len(whole.holes) == 2 == len(whole.lines)
+    made, seams = insert_features(whole, features)
+    assert len(seams) == 2 and len(named_edges(made, "waist")) == 4
+    assert not check_pattern(Pattern("p", [made], seams)).warnings
+    tips = np.array([made.corners[i] for i, e in enumerate(made.edges) if e.name.endswith("_2")])
+    np.testing.assert_allclose((tips @ r.T)[0], (tips @ r.T)[1] * [-1, 1], atol=1e-12)
+
+
+def test_folds_that_cannot_be():
+    with refused(PatternError, "panel p: fold", got="quadratic"):
+        unfold_panel(odd(), 0)
+    with refused(PatternError, "panel p: d", got="fold"):
+        unfold_panel(odd(), 3, [(3, Dart("d", 0.3, 0.02, 0.05))])

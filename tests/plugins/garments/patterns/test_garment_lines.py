@@ -1,0 +1,168 @@
+"""Seams and edges of garments are known from where panels start, and how far off they are."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import weft
+from tests.plugins.garments.patterns.people import person
+from weft.plugins.garments.mannequin.figure import Mannequin
+from weft.plugins.garments.patterns.cutting import cut
+from weft.plugins.garments.patterns.figure import Figure
+from weft.plugins.garments.patterns.formats import read_pattern
+from weft.plugins.garments.patterns.start_positions import fit_start
+from weft.plugins.garments.quality.garment_lines import MovingLandmarks, find_lines, judge_line
+from weft.run.quality import Quality, percentiles
+from weft.scene.build import load_scene
+
+EXAMPLES = Path(__file__).parents[4] / "examples/garments"
+TOP = {("shoulder", s) for s in ("left", "right")} | {("hem", "")}
+SLEEVED = TOP | {("armhole", s) for s in ("left", "right")}
+AS_IT_IS, QUARTER = np.eye(3), np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])
+
+
+@pytest.fixture(scope="module")
+def woman():
+    return person("woman", size="2 cm")
+
+
+def start_lines(name, body, turn=AS_IT_IS):
+    """Return the start positions of a garment, its lines by kind and side, and the wearer."""
+    body = replace(body, vertices=body.vertices @ turn.T)
+    figure = Figure.of(body)
+    pattern = read_pattern(EXAMPLES / f"garmentcode/{name}_specification.json")
+    garment = cut(fit_start(pattern, figure)[0], 0.05)
+    x = garment.mesh.vertices @ figure.turn.T + figure.origin
+    mesh = garment.mesh.with_vertices(x)
+    parts = [(name, slice(r.start, r.stop)) for name, r in garment.faces.items()]
+    seams = [(s.seam.name, s.pairs) for s in garment.seams]
+    wearer = MovingLandmarks.of(body.vertices, body.faces, [len(body.vertices)])
+    lines = find_lines(mesh, parts, seams, garment.weld_ids, wearer)
+    return x, {(line.kind, line.side): line for line in lines}, wearer
+
+
+@pytest.mark.parametrize(
+    "name, kinds",
+    [
+        ("tee", SLEEVED),
+        ("hoody", SLEEVED),
+        ("tank_top", TOP),
+        ("trousers", {("upper edge", ""), ("waist", "")}),
+        ("strapless_dress", {("upper edge", ""), ("waist", ""), ("hem", "")}),
+    ],
+)
+def test_lines_of_a_garment(name, kinds, woman):
+    assert set(start_lines(name, woman)[1]) == kinds
+
+
+def test_a_strap_under_the_armpit_is_named(woman):
+    """A top that is moved down is off by as much, whichever way the body looks and goes."""
+    for turn in (AS_IT_IS, QUARTER):
+        x, lines, wearer = start_lines("tank_top", woman, turn)
+        line, away = lines["shoulder", "left"], np.array([0.4, 0.0, 1.0])
+        start = line.measure(x, wearer.body)["off"]
+        worn = x + away - [0.0, -start, 0.0]
+        at_shoulder = line.measure(worn, wearer.body + away)
+        assert at_shoulder["off"] == pytest.approx(0.0, abs=1e-9)
+        assert judge_line(at_shoulder)[0] == 0
+        for down, grade in ((0.04, 0), (0.07, 1), (0.14, 2)):
+            low = line.measure(worn - [0.0, down, 0.0], wearer.body + away)
+            assert low["off"] == pytest.approx(down)
+            assert judge_line(low)[0] == grade
+            assert f"{100 * down:.0f} cm" in judge_line(low)[1]
+
+
+def test_a_dress_that_slid_and_a_hem_that_is_tilted(woman):
+    x, lines, wearer = start_lines("strapless_dress", woman)
+    low = lines["upper edge", ""].measure(x - [0.0, 0.15, 0.0], wearer.body)
+    assert low["off"] == pytest.approx(0.15) and judge_line(low)[0] == 2
+    hem = lines["hem", ""]
+    width = np.ptp(x[hem.vertices, 0])
+    for slope, bad in ((0.0, 0), (0.12 / width, 1)):
+        tilted = x + np.outer(slope * x[:, 0], [0.0, 1.0, 0.0])
+        found = hem.measure(tilted, wearer.body)
+        assert found["tilt"] == pytest.approx(slope * width, rel=0.02)
+        assert judge_line(found)[0] == bad, "what is not level on paper does not count"
+
+
+@pytest.mark.parametrize("motion, stands", [("walk", True), ("seated", False), ("sit", False)])
+def test_a_body_that_sits_is_not_judged(motion, stands):
+    """In every phase of a walk it stands."""
+    made = Mannequin.of("woman", size="2 cm")
+    frames = made.motion(motion, hold=0.1, fps=10)
+    wearer = MovingLandmarks.of(frames.positions[0], made.faces, [len(made.vertices)])
+    assert wearer.stands(frames.positions[0])
+    assert all(wearer.stands(x) for x in frames.positions) == stands
+
+
+def test_a_body_that_lies_or_bends_is_not_judged(woman):
+    wearer = MovingLandmarks.of(woman.vertices, woman.faces, [len(woman.vertices)])
+    for turn, stands in ((20.0, True), (80.0, False)):
+        x = Rotation.from_euler("x", turn, degrees=True).apply(np.array(woman.vertices))
+        assert wearer.stands(x) == stands
+        bent = np.where(woman.vertices[:, 1:2] > 0.85, x, woman.vertices)
+        assert wearer.stands(bent) == stands
+
+
+def test_percentiles_are_by_area():
+    """A hundred small triangles weigh as much as they cover."""
+    values, area = np.r_[np.full(100, 9.0), 1.0], np.r_[np.full(100, 1e-4), 0.99]
+    assert percentiles(values)["p50"] == pytest.approx(9.0)
+    assert percentiles(values, area)["p50"] == pytest.approx(1.0, abs=0.1)
+    assert percentiles(values, area)["p99"] < percentiles(values, area)["max"] == 9.0
+    assert percentiles(np.array([3.0]), np.array([2.0]))["p5"] == 3.0
+
+
+SCENE = f"""
+cloth: {{garment: {{pattern: {EXAMPLES}/patterns/skirt.yaml, size: 6 cm}}}}
+bodies: [{{name: body, mannequin: {{figure: woman}}}}]
+contact: {{gap: 2 mm}}
+seconds: 0.02
+fps: 50
+"""
+
+
+def test_a_run_says_which_panels_are_sheared_and_whether_it_is_worn(tmp_path):
+    (tmp_path / "scene.yaml").write_text(SCENE)
+    scene = load_scene(tmp_path / "scene.yaml").scene
+    run = weft.simulate(scene, frames=1, fps=50, out=tmp_path / "run", progress=False)
+    quality = Quality(run)
+    report = quality.report([0])
+    wear = report["frames"][0]["wear"]
+    assert report["verdict"] == "not worn" and "side_left open by" in " ".join(wear["reasons"])
+    off = {line["kind"]: line["off"] for line in wear["lines"]}
+    assert set(off) == {"upper edge", "waist", "hem"}
+    assert off["upper edge"] == pytest.approx(0.0, abs=0.025), "the skirt starts in its place"
+    assert not any("folded" in reason for reason in wear["reasons"])
+    folded = report["frames"][0]
+    folded["parts"]["band_front"]["warp"]["p50"] = -66.0
+    reasons = quality.judge_wear(0, folded)["reasons"]
+    assert [r for r in reasons if "folded" in r] == ["band_front folded to 34 %"]
+    front = dict(quality.parts)["front"]
+    uv, area = run.mesh.corner_uv[front].mean(1), run.mesh.rest_area[front]
+    x = np.zeros((run.mesh.n_vertices, 3))
+    flat = run.mesh.vertex_uv
+    middle = np.median(uv[:, 0])
+    x[:, :2] = flat + np.outer(np.maximum(flat[:, 0] - middle, 0.0), [0.0, np.tan(np.radians(35))])
+    share = quality.strains(x)["front"]["sheared"]
+    assert share == pytest.approx(area[uv[:, 0] > middle].sum() / area.sum(), abs=0.12)
+    assert quality.strains(x * 1.2)["front"]["strained"] > 0.99
+
+
+def test_cloth_that_falls_from_the_head_has_not_slipped_off(tmp_path, woman):
+    """A hood may fall back; what falls as far in front of the chest has slipped off."""
+    sheets = [
+        weft.sheet(3, 3, 0.1, 0.1).move((0.0, height, 0.3), (90, 0, 0)) for height in (1.6, 1.2)
+    ]
+    scene = weft.Scene(
+        weft.join(sheets, ["hood", "bib"]),
+        bodies=[woman],
+        contact=weft.SelfContact(2e-3),
+    )
+    run = weft.simulate(scene, seconds=0.3, fps=10, out=tmp_path / "run", progress=False)
+    body = Quality(run, since=0).fit(3)
+    assert body["hood"]["slip"] > 0.2 and body["bib"]["slip"] > 0.2
+    assert (body["hood"]["slipped_off"], body["bib"]["slipped_off"]) == (False, True)

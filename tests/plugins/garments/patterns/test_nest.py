@@ -1,0 +1,126 @@
+"""A nest of sizes: lines that are cut, notches, and drawings that are read back as each size."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from weft.base.errors import PatternError, RunError
+from weft.discretization.polygon import contains
+from weft.plugins.garments.patterns import read_pattern
+from weft.plugins.garments.patterns.curves import edge_curve
+from weft.plugins.garments.sheets.dxf_writer import write_nest_dxf
+from weft.plugins.garments.sheets.nest import SQUARE, Nest
+from weft.plugins.garments.sheets.pdf_writer import INCH, PAPERS, write_nest_pdf
+from weft.plugins.garments.sheets.svg_writer import write_nest_svg
+
+pytest.importorskip("shapely", reason="pip install 'weft[garments]'")
+PATTERNS = Path(__file__).parents[4] / "examples" / "garments" / "patterns"
+ALONG = np.linspace(0, 1, 40)
+
+
+def nest(name, sizes=(36, 46), allowance=0.01):
+    patterns = {str(s): read_pattern(PATTERNS / f"{name}.yaml", {"size": s}) for s in sizes}
+    return Nest(patterns, allowance)
+
+
+def distances(points, polygon):
+    """From each point to the nearest segment of a closed polygon."""
+    a, b = polygon, np.roll(polygon, -1, axis=0)
+    ab, ap = b - a, points[:, None] - a
+    t = np.clip((ap * ab).sum(-1) / (ab * ab).sum(-1), 0, 1)
+    return np.linalg.norm(ap - t[..., None] * ab, axis=-1).min(1)
+
+
+@pytest.mark.parametrize(
+    "name, write",
+    [("top", write_nest_svg), ("trousers", write_nest_svg), ("skirt", write_nest_dxf)],
+)
+def test_each_size_is_read_back(tmp_path, name, write):
+    """Outlines to 1e-6 m, edges with their numbers, seams, windows, placement, grain; the size is
+    the side-car file's."""
+    made = nest(name)
+    suffix = ".svg" if write is write_nest_svg else ".dxf"
+    drawing, beside = write(tmp_path / f"nest{suffix}", made)
+    for size, pattern in made.patterns.items():
+        text = re.sub("^size:.*", f"size: '{size}'", beside.read_text(), flags=re.M)
+        beside.write_text(text)
+        again = read_pattern(drawing)
+        for one, two in zip(pattern.panels, again.panels, strict=True):
+            assert (one.name, len(one.edges)) == (two.name, len(two.edges))
+            assert np.exp(1j * one.grain) == pytest.approx(np.exp(1j * two.grain), abs=1e-6)
+            for i in range(len(one.edges)):
+                a, b = (edge_curve(p, i).points(ALONG) for p in (one, two))
+                np.testing.assert_allclose(a, b, atol=1e-6)
+        seams = [
+            [(s.name, tuple(s.first), tuple(s.second), s.window) for s in p.seams]
+            for p in (pattern, again)
+        ]
+        assert seams[0] == seams[1]
+    middle = made.patterns[made.sample]
+    beside.write_text(re.sub("^size:.*", f"size: '{made.sample}'", beside.read_text(), flags=re.M))
+    for one, two in zip(middle.panels, read_pattern(drawing).panels):
+        if one.placement.wrap is not None:
+            assert two.placement.wrap.taper == pytest.approx(one.placement.wrap.taper)
+            assert two.placement.wrap.center == pytest.approx(one.placement.wrap.center)
+
+
+def test_allowances_are_as_wide_as_said_and_darts_are_folded():
+    """Along edges 1.5 cm, at corners up to twice that; a dart's cut line goes straight across."""
+    for piece in nest("top", (36, 40), 0.015).pieces:
+        away = distances(piece.cut, piece.outline)
+        assert away.min() == pytest.approx(0.015, abs=2e-5) and away.max() <= 2 * 0.015 + 1e-9
+        assert contains([piece.cut], piece.outline).all()
+        names = [e.name for e in piece.panel.edges]
+        if "dart_1" in names:
+            tip = piece.panel.corners[names.index("dart_2")]
+            assert distances(tip[None], piece.cut) > 0.05
+
+
+def test_without_allowance_the_seam_line_is_cut():
+    for piece in nest("skirt", (36,), 0.0).pieces:
+        np.testing.assert_array_equal(piece.cut, piece.outline)
+        assert contains([piece.outline], piece.notches[:, 1]).all()
+
+
+def test_notches_of_both_sides_meet():
+    """The middle of an inseam is marked on front and back, the center on the waistband."""
+    made = nest("trousers", (40,))
+    pieces = {p.panel.name: p for p in made.pieces}
+    pattern = made.patterns["40"]
+    for name in ("front_left", "back_left"):
+        curve = edge_curve(
+            pattern.panel(name), [e.name for e in pattern.panel(name).edges].index("inseam")
+        )
+        middle = curve.points(np.array([0.5]))
+        assert np.abs(pieces[name].notches[:, 0] - middle).max(1).min() < 1e-9
+    lower = edge_curve(pattern.panel("band_front"), 0)
+    marks = pieces["band_front"].notches[:, 0]
+    assert np.abs(marks - lower.points(np.array([0.5]))).max(1).min() < 1e-3  # of the center front
+
+
+@pytest.mark.parametrize("paper", ["A4", "A3"])
+def test_pages(tmp_path, paper):
+    """As large as the paper; the scale square is 5 cm of it; no blank pages."""
+    made = nest("skirt", (38,))
+    count = write_nest_pdf(tmp_path / "nest.pdf", made, paper)
+    data = (tmp_path / "nest.pdf").read_bytes()
+    boxes = re.findall(rb"/MediaBox \[ 0 0 ([0-9.]+) ([0-9.]+) \]", data)
+    assert len(boxes) == count
+    for box in boxes:
+        assert [float(v) / 72 * INCH for v in box] == pytest.approx(PAPERS[paper], abs=1e-5)
+    assert np.ptp(made.square, axis=0) == pytest.approx(SQUARE)
+    with pytest.raises(RunError, match="A4"):
+        write_nest_pdf(tmp_path / "nest.pdf", made, "A5")
+
+
+def test_a_drawing_of_several_sizes_needs_one(tmp_path):
+    drawing, beside = write_nest_svg(tmp_path / "nest.svg", nest("skirt"))
+    text = beside.read_text()
+    beside.write_text(text.replace("size: '46'", "size: '44'"))
+    with pytest.raises(PatternError, match="36, 46"):
+        read_pattern(drawing)
+    beside.write_text(text.replace("size: '46'", ""))
+    with pytest.raises(PatternError, match="36, 46"):
+        read_pattern(drawing)

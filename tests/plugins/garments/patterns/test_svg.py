@@ -1,0 +1,343 @@
+"""Patterns drawn as SVG: units, classes, curves, transforms, seams, and what is refused."""
+
+import re
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.plugins.garments.patterns.mutations import count_readable
+from tests.plugins.garments.patterns.test_garmentcode import bezier_length
+from tests.refusals import refused
+from weft.base.errors import PatternError
+from weft.plugins.garments.patterns.curves import edge_length, outline_polygon
+from weft.plugins.garments.patterns.formats import read_pattern
+from weft.plugins.garments.patterns.pattern import BorderCurve, Placement, SeamSide, Wrap
+
+FILE = Path(__file__).parent / "files" / "two_pieces.svg"
+SQUARE = '<path id="p" class="outline" d="M0,0 H100 V100 H0 Z"/>'
+
+
+def read(tmp_path, body, head='width="100mm" height="100mm" viewBox="0 0 100 100"', car=None):
+    (tmp_path / "shape.svg").write_text(
+        f'<svg xmlns="http://www.w3.org/2000/svg" {head}>{body}</svg>'
+    )
+    if car is not None:
+        (tmp_path / "shape.seams.yaml").write_text(car)
+    return read_pattern(tmp_path / "shape.svg")
+
+
+@pytest.fixture
+def pattern():
+    with pytest.warns(UserWarning, match="1 shapes without a class"):
+        return read_pattern(FILE)
+
+
+def test_pieces_and_seams(pattern):
+    """In the order of the outline counter-clockwise from its first point, y up, in meters."""
+    front, back = pattern.panels
+    assert (front.name, back.name) == ("front", "back")
+    assert [e.name for e in front.edges] == ["center", "hem", "side", "waist"]
+    assert [e.curve for e in front.edges] == [
+        BorderCurve.LINE,
+        BorderCurve.ARC,
+        BorderCurve.CUBIC,
+        BorderCurve.QUADRATIC,
+    ]
+    np.testing.assert_allclose(np.ptp(back.corners, axis=0), [0.10, 0.18], atol=1e-12)
+    assert [(s.name, s.first[0], s.second[0], s.flip) for s in pattern.seams] == [
+        ("center", SeamSide("front", 0), SeamSide("back", 1), True),
+        ("side", SeamSide("front", 2), SeamSide("back", 3), True),
+    ]
+    assert front.grain == pytest.approx(np.pi / 2)
+    assert back.grain == pytest.approx(np.arctan2(-1, -1))
+    assert len(front.holes) == 1 and len(front.lines) == 1
+    np.testing.assert_allclose(np.ptp(front.holes[0], axis=0), 0.02, rtol=1e-12)
+    waist = front.corners[0]  # drawn at (0, 0); the line inside begins at (20, 30)
+    np.testing.assert_allclose(front.lines[0][0] - waist, [0.02, -0.03], atol=1e-12)
+
+
+def test_lengths(pattern):
+    front = pattern.panel("front")
+    wanted = [
+        0.18,
+        0.10 * np.pi / 3,  # a chord as long as the radius
+        bezier_length(np.array([[0, 0], [10, 60], [10, 120], [0, 180]]) / 1000),
+        bezier_length(np.array([[0, 0], [50, 20], [100, 0]]) / 1000),
+    ]
+    np.testing.assert_allclose([edge_length(front, i) for i in range(4)], wanted, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("head", "meters"),
+    [
+        ('width="100mm" height="100mm" viewBox="0 0 100 100"', 1e-3),
+        ('width="10cm" height="20cm" viewBox="5 5 100 200"', 1e-3),
+        ('width="2in" height="2in" viewBox="0 0 100 100"', 0.0508 / 100),
+        ('width="72pt" viewBox="0 0 72 72"', 0.0254 / 72),
+        ('width="100mm" height="100mm"', 0.0254 / 96),  # units, but coordinates in pixels
+    ],
+)
+def test_units(tmp_path, head, meters):
+    panel = read(tmp_path, SQUARE, head).panels[0]
+    np.testing.assert_allclose(np.ptp(panel.corners, axis=0), 100 * meters, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "head", ["", 'width="100" height="100px"', 'viewBox="0 0 9 9" width="100%"']
+)
+def test_pixels_are_warned_of(tmp_path, head):
+    with pytest.warns(UserWarning, match="96 pixels to an inch"):
+        panel = read(tmp_path, SQUARE, head).panels[0]
+    np.testing.assert_allclose(np.ptp(panel.corners, axis=0), 100 * 0.0254 / 96, rtol=1e-12)
+
+
+def test_arcs_that_are_no_circles_become_cubics(tmp_path):
+    """The area of a half ellipse, drawn as one and as a circle under an uneven scale."""
+    one = '<path class="outline" id="a" d="M10,50 A40,20 0 0 0 90,50 Z" data-edges="bow line"/>'
+    two = (
+        '<g transform="translate(10,40) scale(1,0.5)">'
+        '<path class="outline" id="a" d="M0,20 a40,40 0 0 0 80,0 z"'
+        ' data-edges="bow line"/></g>'
+    )
+    for text in (one, two):
+        panel = read(tmp_path, text).panels[0]
+        assert [e.curve for e in panel.edges] == [
+            BorderCurve.CUBIC,
+            BorderCurve.CUBIC,
+            BorderCurve.LINE,
+        ]
+        assert [e.name for e in panel.edges] == ["bow", "bow", "line"]
+        points, _ = outline_polygon(panel, np.radians(0.5))
+        x, y = points.T
+        area = 0.5 * np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y)
+        assert area == pytest.approx(np.pi / 2 * 0.04 * 0.02, rel=1e-3)
+
+
+def test_a_turned_and_mirrored_circle_stays_an_arc(tmp_path):
+    text = (
+        '<g transform="rotate(30) scale(-0.5,0.5)">'
+        '<path id="a" class="outline" d="M0,0 A50,50 0 1 1 50,50 Z"/></g>'
+    )
+    panel = read(tmp_path, text).panels[0]
+    assert panel.edges[1].curve is BorderCurve.ARC or panel.edges[0].curve is BorderCurve.ARC
+    lengths = sorted(edge_length(panel, i) for i in range(2))
+    np.testing.assert_allclose(lengths, [0.025 * np.sqrt(2), 0.025 * 1.5 * np.pi], rtol=1e-9)
+
+
+def test_roles_by_id_label_and_layer(tmp_path):
+    """Layers by role, pieces named by their paths, marks where they lie; the sew line counts."""
+    text = """
+      <g inkscape:groupmode="layer" inkscape:label="cut" xmlns:inkscape="urn:x">
+        <rect id="a" x="0" y="0" width="40" height="40"/></g>
+      <g class="sew"><rect id="a" x="2" y="2" width="36" height="36"/>
+        <polygon id="b" points="60,10 90,10 90,40"/></g>
+      <g id="grain"><path d="M10,30 L20,20"/><path d="M80,15 L85,15"/></g>
+      <path id="internal-2" d="M85,12 L85,20"/>
+      <path class="outline-not" d="M1,1 L2,2"/>"""
+    with pytest.warns(UserWarning, match="1 shapes without a class"):
+        pattern = read(tmp_path, text)
+    a, b = pattern.panel("a"), pattern.panel("b")
+    assert np.ptp(a.corners, axis=0) == pytest.approx([0.036, 0.036])
+    assert (a.grain, b.grain) == (pytest.approx(np.pi / 4), pytest.approx(0.0))
+    assert (len(a.lines), len(b.lines)) == (0, 1)
+
+
+def test_parts_of_one_edge_and_an_origin(tmp_path):
+    """``+`` makes one polyline of straight parts; the origin is where its mark is."""
+    text = """<g id="a"><path class="outline" data-edges="low + + high - -"
+      d="M0,50 L10,60 L30,60 L40,50 L40,0 L0,0 Z"/>
+      <circle class="origin" cx="20" cy="0" r="1"/><text class="note">a</text></g>"""
+    panel = read(tmp_path, text).panels[0]
+    assert [e.name for e in panel.edges] == ["low", "high", "", ""]
+    assert panel.edges[0].curve is BorderCurve.POLYLINE and len(panel.edges[0].controls) == 2
+    np.testing.assert_allclose(panel.corners[0], [-0.02, -0.05], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        '<path class="outline" d="M0.,0 H90. V90.H0Z"/>',
+        '<polygon class="outline" points="0,0 90.,0 90.,90. 0,90"/>',
+    ],
+)
+def test_numbers_that_end_with_a_point(tmp_path, shape):
+    assert np.ptp(read(tmp_path, shape).panels[0].corners, axis=0) == pytest.approx([0.09, 0.09])
+
+
+def test_holes_of_one_path(tmp_path):
+    pattern = read(tmp_path, '<path class="outline" id="a" d="M40,40h10v10h-10z M0,0H90V90H0Z"/>')
+    assert len(pattern.panels[0].holes) == 1
+    assert np.ptp(pattern.panels[0].corners, axis=0) == pytest.approx([0.09, 0.09])
+
+
+CAR = """
+fabric: denim
+panels:
+  left: {piece: p, placement: {translation: [10 cm, 1.2 m, 0], rotation: [0, 90, 0]}, layer: 1,
+         thickness: 2 mm}
+  right: {piece: p, mirrored: true, fabric: silk,
+          placement: {wrap: {center: [0, 1 m, 0], radius: 15 cm}}}
+seams:
+  side: [left.2, -right.slant]
+  top: {join: [[left.0, left.1], right.straight], flip: false}
+elastics:
+  - {edges: left.3, ratio: 0.8, stiffness: 30 N}
+"""
+SLANTED = """<path id="p" class="outline" data-edges="straight straight slant low"
+  d="M0,0 L0,50 L0,100 L80,100 Z"/>"""
+
+
+def test_the_side_car_file(tmp_path):
+    pattern = read(tmp_path, SLANTED, car=CAR)
+    left, right = pattern.panels
+    assert (pattern.fabric, left.fabric, right.fabric) == ("denim", None, "silk")
+    assert (left.layer, left.thickness) == (1, pytest.approx(0.002))
+    assert left.placement == Placement((0.1, 1.2, 0.0), (0.0, 90.0, 0.0))
+    assert right.placement.wrap == Wrap((0.0, 1.0, 0.0), 0.15)
+    np.testing.assert_allclose(right.corners[0], left.corners[0] * [-1, 1])
+    assert [e.name for e in left.edges] == ["straight", "straight", "slant", "low"]
+    assert [e.name for e in right.edges] == ["low", "slant", "straight", "straight"]
+    side, top = pattern.seams
+    assert (list(side.first), list(side.second)) == (
+        [SeamSide("left", 2)],
+        [SeamSide("right", 1, True)],
+    )
+    assert (top.name, top.flip) == ("top", False)
+    assert list(top.second) == [SeamSide("right", 2), SeamSide("right", 3)]
+    assert (pattern.elastics[0].ratio, pattern.elastics[0].stiffness) == (0.8, 30.0)
+    assert pattern.places["seam side"] == "shape.seams.yaml:9"
+    assert pattern.places["panel left"] == "shape.svg:1"
+
+
+REFUSED = [
+    (
+        '<path class="outline" d="M0,0 L9,0 L9,9"/>',
+        "outline = open: from .*shape.svg:1.*a closed path; end it with Z",
+    ),
+    ('<path class="outline" d="M0,0 L9,0 L9,0 L9,9 Z"/>', "edge 1 has no length"),
+    ('<path class="outline" d="M0,0 L9,0 foo Z"/>', "M0,0 L9,0 foo Z .*SVG path data"),
+    ('<path class="outline" d="L9,0 L9,0 Z"/>', "SVG path data"),
+    ('<path class="outline" d=""/>', "nothing drawn"),
+    ('<path class="outline" d="M0,0 L1e999,0 L9,9 Z"/>', "finite coordinates"),
+    ('<path class="outline" d="M0,0 L1e30,0 L9,9 Z"/>', "finite coordinates"),
+    ('<path class="outline" d="M0,0 L"/>', "SVG path data"),
+    ('<rect class="outline" width="3"/>', "<rect> = no height"),
+    ('<rect class="outline" width="3" height="-2"/>', r"must be > 0"),
+    ('<rect class="outline" width="3 apples" height="2"/>', "a length"),
+    ('<circle class="outline" r="0"/>', "radius = 0"),
+    ('<polygon class="outline" points="1,2,3"/>', "pairs of numbers"),
+    ('<g transform="scale(0)">' + SQUARE + "</g>", "keeps areas above zero"),
+    ('<g transform="evil(1)">' + SQUARE + "</g>", "transform = evil"),
+    ('<g transform="scale(1">' + SQUARE + "</g>", "transform = scale"),
+    ('<use class="outline" href="#a"/>', "unlink clones"),
+    ("<svg>" + SQUARE + "</svg>", "inside another"),
+    (SQUARE + SQUARE, "piece 'p' = twice"),
+    ("", "no path of class outline"),
+    (
+        SQUARE.replace(" d=", ' data-seams="a b" d='),
+        "data-seams = 2 words .*one for each of the 4 edges",
+    ),
+    (SQUARE.replace(" d=", ' data-seams="a b c -" d='), "seam 'c' of data-seams = 1 sides: p.1"),
+    (SQUARE.replace(" d=", ' data-edges="+ - - -" d='), "data-edges = '\\+' at edge 0"),
+    ("<g id='q'>" + SQUARE + 2 * "<path class='grain' d='M1,1L2,2'/>" + "</g>", "a second one"),
+    (
+        "<g id='q'>" + SQUARE + "<path class='hole' d='M1,1L2,2L3,1'/></g>",
+        "hole of 'q' = an open path",
+    ),
+    ("<g>" * 200, "at most 200000 of them, 100 deep"),
+    ("<a", "SVG = .*valid XML"),
+]
+
+
+@pytest.mark.parametrize(("body", "message"), REFUSED, ids=range(len(REFUSED)))
+def test_what_is_refused(tmp_path, body, message):
+    with pytest.raises(PatternError) as caught:
+        read(tmp_path, body)
+    assert re.search(message, str(caught.value)), str(caught.value)
+
+
+CARS = [
+    ("seams: [[p.2, p.4]]", r"seams.0.1 = 'p.4' .*:1\).*one of 0, 1, 2, 3"),
+    ("seams: {s: {join: [p.2]}}", r"seams.s.join.1 = nothing"),
+    ("seams: [[q.2, p.1]]", r"seams.0.0 = 'q.2' .*panels are p"),
+    ("seams: [[2, p.1]]", r"seams.0.0 = 2 .*text"),
+    ("seams: [[p.wast, p.1], [p.0, 7]]", r"(?s)p.wast.*seams.1.1 = 7"),  # both at once
+    ("seams: {s: {join: [p.0, p.1], flop: 1}}", "seams.s.flop .*did you mean 'flip'"),
+    ("elastics: {e: {edges: p.0, ratio: 1 kg, stiffness: 3 N}}", "elastics.e.ratio = '1 kg'"),
+    ("panels: {q: {}}", "panels.q = 'q' .*one of the pieces p"),
+    ("panels: {q: {piece: p, layer: -1}}", "layer = -1"),
+    (
+        "panels: {q: {piece: p, placement: {translation: [1 kg, 0, 0]}}}",
+        r"translation.0 = '1 kg'",
+    ),
+    ("panels: {q: {piece: p, placement: {wrap: {radius: 1 m}}}}", "wrap.center = nothing"),
+    ("panels: {}", "panels = .*at least one panel"),
+    ("fabrics: {SHELL: denim}", "fabrics.SHELL = 'SHELL' .*it names none"),
+    ("panel: {}", "field panel .*did you mean 'panels'"),
+    ("seams: [", "YAML"),
+    ("[]", "a block of fields"),
+]
+
+
+@pytest.mark.parametrize(("car", "message"), CARS, ids=range(len(CARS)))
+def test_what_is_refused_in_a_side_car_file(tmp_path, car, message):
+    with pytest.raises(PatternError) as caught:
+        read(tmp_path, SQUARE, car=car)
+    assert re.search(message, str(caught.value)), str(caught.value)
+    assert "shape.s" in str(caught.value)
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".dxf"])
+def test_packages_that_are_not_installed(tmp_path, monkeypatch, suffix):
+    package = {".svg": "svgelements", ".dxf": "ezdxf"}[suffix]
+    for name in [m for m in sys.modules if m.partition(".")[0] == package]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    path = tmp_path / f"shape{suffix}"
+    path.write_text(f"<svg>{SQUARE}</svg>")
+    with warnings.catch_warnings(), refused(PatternError, package, hint="weft[garments]"):
+        warnings.simplefilter("ignore")
+        read_pattern(path)
+
+
+@pytest.mark.parametrize(
+    ("head", "message"),
+    [
+        ('width="-1mm" viewBox="0 0 1 1"', ("svg width", "'-1mm'")),
+        ('width="1em"', ("svg width", "'1em'")),
+        ('viewBox="0 0 0 1"', "svg viewBox"),
+        ('viewBox="0 0 1"', "svg viewBox"),
+        ('width="1e999mm"', ("svg width", "'1e999mm'")),
+    ],
+)
+def test_pages_that_are_refused(tmp_path, head, message):
+    with refused(PatternError, message):
+        read(tmp_path, SQUARE, head)
+
+
+def test_entities_that_multiply_or_lie_elsewhere(tmp_path):
+    laughs = '<!ENTITY a "ha">' + "".join(
+        f'<!ENTITY {b} "{10 * f"&{a};"}">' for a, b in zip("abcdefgh", "bcdefghi")
+    )
+    for entities, text in (
+        (laughs, '<path d="&i;"/>'),
+        ('<!ENTITY a SYSTEM "file:///etc/passwd">', "&a;"),
+        (f'<!ENTITY a "{"x" * 900}">', f'<path d="{2000 * "&a;"}"/>'),
+    ):
+        path = tmp_path / "bomb.svg"
+        path.write_text(f"<!DOCTYPE svg [{entities}]><svg>{text}</svg>")
+        with refused(PatternError, "SVG"):
+            read_pattern(path)
+
+
+def test_damaged_files_never_end_in_anything_but_a_named_error(tmp_path):
+    assert 10 < count_readable(tmp_path / "damaged.svg", FILE.read_bytes(), 300) < 290
+
+
+def test_damaged_side_car_files(tmp_path):
+    drawing = tmp_path / "shape.svg"
+    drawing.write_text(f'<svg width="100mm" height="100mm" viewBox="0 0 100 100">{SLANTED}</svg>')
+    assert 5 < count_readable(tmp_path / "shape.seams.yaml", CAR.encode(), 100, drawing) < 95

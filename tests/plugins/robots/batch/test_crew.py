@@ -1,0 +1,122 @@
+"""A batch in several processes is the batch in this one."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+
+import weft
+from tests.refusals import refused
+from tests.plugins.robots.batch.scenes import alone, blown, hanging, on_sphere
+from weft.base.errors import RunError, SceneError, SimulationError
+
+pytestmark = pytest.mark.exact_start
+
+
+@pytest.fixture
+def made():
+    """Batches of two processes, which end with the test."""
+    batches = []
+
+    def make(scenes, **settings):
+        batches.append(weft.batch(scenes, processes=2, **settings))
+        return batches[-1]
+
+    yield make
+    for batch in batches:
+        batch.close()
+
+
+def test_processes_change_nothing(made):
+    scenes = [hanging(k) for k in range(3)] + [on_sphere(1), blown(0)]
+    batch = made(scenes, fps=50)
+    done = []
+    seen = batch.run(frames=4, on_frame=done.append)
+    assert done == [1, 2, 3, 4]
+    for scene, got, state in zip(scenes, seen, batch.state):
+        expected = alone(scene, 4)
+        assert np.array_equal(state.x, expected[-1])
+        assert np.array_equal(got, [scene.model().vertices(x) for x in expected])
+    assert "2 processes" in repr(batch) and batch.time.tolist() == pytest.approx([0.08] * 5)
+    assert all(parts[-1].outcome.ok for parts in batch.reports)
+
+
+def test_actions_holds_and_resets_go_to_the_right_world(made):
+    scenes = [hanging(k) for k in range(3)]
+    batch, same = made(scenes, fps=50), weft.batch(scenes, fps=50)
+    moves = np.array([[[0.0, 0.01, 0.0]], [[0.0, 0.0, -0.02]], [[0.01, 0.0, 0.0]]])
+    holds = [[], [weft.Hold([24], (0.0, 0.01, 0.0))], [weft.Hold([25])]]
+    for k in range(5):
+        given = {1: {"actions": moves}, 2: {"holds": holds}}.get(k, {})
+        assert np.array_equal(batch.step(**given), same.step(**given))
+        assert np.array_equal(batch.velocities(), same.velocities())
+        if k == 3:
+            for b in (batch, same):
+                b.reset(2)
+    assert batch.time.tolist() == same.time.tolist() == pytest.approx([0.1, 0.1, 0.02])
+    batch.reset()
+    assert np.array_equal(batch.positions(), [s.cloth.mesh.vertices for s in scenes])
+
+
+def test_runs_on_disk_are_those_of_one_process(made, tmp_path):
+    scenes = [hanging(k) for k in range(3)]
+    folders = made(scenes, fps=25).run(frames=2, out=tmp_path / "two")
+    others = weft.batch(scenes, fps=25).run(frames=2, out=tmp_path / "one")
+    assert [f.name for f in folders] == [f.name for f in others] == ["0000", "0001", "0002"]
+    for a, b in zip(folders, others):
+        one, two = (weft.Run(f).folder.sealed_frame(2)[1].digest for f in (a, b))
+        assert one == two
+    with pytest.raises(RunError):
+        made(scenes, fps=25).run(frames=2, out=tmp_path / "two")
+    started = made(scenes, fps=25)
+    started.step()
+    with refused(SceneError, "world 0", got="t = 0.04 s"):
+        started.run(frames=2, out=tmp_path / "three")
+
+
+def test_a_world_that_fails_leaves_the_others(made):
+    bad = hanging(0).with_(
+        settings=weft.StepSettings(max_iterations=1, tolerance=1e-9, linear="pcg")
+    )
+    batch = made([hanging(0), bad], fps=50)
+    with refused(SimulationError, "world 1, step 1"):
+        batch.step()
+    assert list(batch.failed) == [1]
+    batch.step()
+    assert batch.time.tolist() == pytest.approx([0.04, 0.0])
+    batch.reset(1)
+    assert not batch.failed
+
+
+def test_a_process_that_is_killed_is_named(made):
+    batch = made([hanging(k) for k in range(3)], fps=50)
+    batch.step()
+    os.kill(batch.crew.processes[1].pid, signal.SIGKILL)
+    with refused(SimulationError, "process of worlds 1 to 2", got="signal 9"):
+        batch.step()
+    with refused(SimulationError, "batch", got="closed"):
+        batch.step()
+
+
+def test_processes_end_with_the_batch():
+    batch = weft.batch([hanging(0), hanging(1)], processes=2)
+    processes = batch.crew.processes
+    del batch
+    assert [p.poll() is not None for p in processes] == [True, True]
+
+
+def test_what_cannot_be_sent_is_named():
+    class Spot:
+        name, stencil = "spot", np.zeros((0, 1), dtype=np.int64)
+
+        def value(self, *_):
+            return np.zeros(0)
+
+        gradient = hessian = value
+
+    scene = weft.Scene(weft.sheet(3, 3), energies=[Spot()])
+    with refused(SceneError, ("batch of scenes", "processes=1")):
+        weft.batch([scene, scene], processes=2)
+    with refused(SceneError, "processes"):
+        weft.batch([hanging(0)], processes=0)

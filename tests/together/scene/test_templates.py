@@ -1,0 +1,255 @@
+"""Scene files that include others, and variables in their values."""
+
+import json
+from contextlib import ExitStack
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import weft
+from tests.refusals import refused
+from tests.plugins.lab.sweep.conftest import PATIENCE, InThisProcess, digests, run_on
+from weft.base.errors import RunError, SceneError, SceneProblems, SweepError
+from weft.discretization.mesh import grid
+from weft.io.obj import write_obj
+from weft.plugins.lab.sweep import worker
+from weft.plugins.lab.sweep.executors.dask import Dask
+from weft.plugins.lab.sweep.executors.slurm import Slurm
+from weft.run.run import Run
+from weft.scene.build import load_scene
+from weft.scene.file import read_source
+from weft.scene.recorded_scene import scene_of
+
+FABRIC = "cloth: {fabric: silk}\ndamping: 5 ms\n"
+CHARACTER = """\
+include: ../looks/fabric.yaml
+variables:
+  width: 40 cm
+  corner: top
+  shot:
+description: cape of shot ${shot}
+cloth:
+  sheet:
+    nx: 5
+    ny: 4
+    width: ${width}
+    height: "${width}"
+pins:
+  - corners: ${corner}
+gravity: [0, -9.81, 0]
+integrator: {backward_euler: {tolerance: 1 mm/s}}
+"""
+SHOT = """\
+include: [../characters/anna.yaml]
+variables:
+  shot: 010
+cloth:
+  fabric: cotton
+step: 20 ms
+seconds: 0.1 s
+fps: 10
+"""
+
+
+@pytest.fixture
+def shot(tmp_path):
+    """A shot, which includes a character, which includes a fabric: three folders."""
+    files = {"looks/fabric": FABRIC, "characters/anna": CHARACTER, "shots/010": SHOT}
+    for name, text in files.items():
+        write(tmp_path / f"{name}.yaml", text)
+    return tmp_path / "shots" / "010.yaml"
+
+
+def write(path, text):
+    path.parent.mkdir(exist_ok=True, parents=True)
+    path.write_text(text)
+    return path
+
+
+def change(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def test_later_files_win_and_blocks_are_merged(shot):
+    tree = read_source(shot).tree
+    assert tree["cloth"] == {
+        "fabric": "cotton",
+        "sheet": {"nx": 5, "ny": 4, "width": "40 cm", "height": "40 cm"},
+    }
+    assert tree["damping"] == "5 ms" and tree["description"] == "cape of shot 8"  # YAML's 010
+    assert not tree.keys() & {"include", "variables"}
+    change(shot, "variables:", "pins: [{vertices: [0]}]\nintegrator: {bdf2: {}}\nvariables:")
+    tree = read_source(shot).tree
+    assert tree["pins"] == [{"vertices": [0]}], "lists are replaced"
+    assert tree["integrator"] == {"bdf2": {}}, "another integrator has other settings"
+    assert load_scene(shot).frames == 1
+
+
+def test_variables_keep_their_type_and_are_written_into_text(shot):
+    change(shot, "shot: 010", 'shot: "010"\n  where: [0, 1, 0]\n  n: 7')
+    change(
+        shot, "  fabric: cotton", "  fabric: cotton\n  translation: ${where}\n  sheet: {nx: '${n}'}"
+    )
+    tree = read_source(shot, ["variables.width=0.5", "cloth.sheet.ny=9"]).tree
+    assert tree["cloth"]["translation"] == [0, 1, 0]
+    assert tree["cloth"]["sheet"] == {"nx": 7, "ny": 9, "width": 0.5, "height": 0.5}
+    assert tree["description"] == "cape of shot 010"
+
+
+def test_variables_of_variables(shot):
+    change(shot, "shot: 010", "shot: ${sequence}_010\n  sequence: ab")
+    assert read_source(shot).tree["description"] == "cape of shot ab_010"
+    change(shot, "sequence: ab", "sequence: x${shot}")
+    with refused(SceneError, ("", "010.yaml:4", "in its own value")):
+        read_source(shot)
+
+
+def test_files_are_relative_to_the_file_that_names_them(shot):
+    folder = shot.parents[1]
+    mesh = grid(4, 4, 0.4, 0.4)
+    for name in ("characters/cape.obj", "shots/take2/cape.obj"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        write_obj(folder / name, mesh.vertices, mesh.faces, mesh.corner_uv)
+    text = FABRIC.replace("silk", "silk, mesh: {file: '${file}'}")
+    write(folder / "characters/anna.yaml", "variables: {file: cape.obj}\n" + text)
+    write(shot, "include: ../characters/anna.yaml\n")
+    assert read_source(shot).tree["cloth"]["mesh"]["file"] == "../characters/cape.obj"
+    assert load_scene(shot).scene.cloth.n_vertices == 16
+    for value in ("take2/cape.obj", "${folder}/cape.obj\n  folder: ./take2"):
+        write(shot, f"include: ../characters/anna.yaml\nvariables:\n  file: {value}\n")
+        assert read_source(shot).tree["cloth"]["mesh"]["file"].endswith("take2/cape.obj")
+        assert load_scene(shot).scene.cloth.n_vertices == 16
+
+
+def test_errors_name_the_file_that_has_the_field(shot):
+    change(shot.parents[1] / "characters/anna.yaml", "ny: 4", "ny: 1\n    nz: 2")
+    with pytest.raises(SceneProblems) as caught:
+        load_scene(shot, ["fps=-1"])
+    text = str(caught.value)
+    assert "../characters/anna.yaml:10" in text and "../characters/anna.yaml:11" in text
+    assert "--set fps" in text
+    change(shot, "fabric: cotton", "fabric: coton")
+    change(shot.parents[1] / "characters/anna.yaml", "ny: 1\n    nz: 2", "ny: 4")
+    with refused(SceneError, ("", "010.yaml:5")):
+        load_scene(shot)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where"),
+    [
+        ("include: [../characters/anna.yaml]", "include: [../characters/bob.yaml]", "010.yaml:1"),
+        ("include: [../characters/anna.yaml]", "include: 7", "010.yaml:1"),
+        ("include: [../characters/anna.yaml]", "include: 010.yaml", "010.yaml:1"),
+        ("  shot: 010", "  shto: 010", "010.yaml:3"),
+        ("  shot: 010", "  shot:", "010.yaml:3"),
+        ("  shot: 010", "  shot: [1, 2]", "anna.yaml:6"),
+        ("fabric: cotton", "fabric: ${fabrik}", "010.yaml:5"),
+        ("variables:\n  shot: 010", "variables: 3", "010.yaml:2"),
+        ("fps: 10", "gravity: [0, ${width}, 0]", "010.yaml:8"),
+    ],
+)
+def test_mistakes_are_named_with_their_line(shot, old, new, where):
+    change(shot, old, new)
+    with refused(SceneError, ("", where)):
+        read_source(shot)
+
+
+def test_a_cycle_is_named_where_it_closes(shot):
+    change(shot.parents[1] / "looks/fabric.yaml", "damping", "include: ../shots/010.yaml\ndamping")
+    with refused(SceneError, ("", "../looks/fabric.yaml:2", "010.yaml")):
+        read_source(shot)
+
+
+def test_files_that_multiply_end(tmp_path):
+    """Twenty levels, each of which includes the next one twice."""
+    for k in range(20):
+        write(tmp_path / f"{k}.yaml", f"include: [{k + 1}.yaml, {k + 1}.yaml]\n")
+    write(tmp_path / "20.yaml", FABRIC)
+    with refused(SceneError, ("", "at most 100 files")):
+        read_source(tmp_path / "0.yaml")
+
+
+@pytest.mark.parametrize("text", ["${%d}${%d}", '["${%d}", "${%d}"]'])
+def test_variables_that_multiply_end(tmp_path, text):
+    lines = [f"  {k}: {text % (k + 1, k + 1)}" for k in range(18)]
+    scene = "\n".join(["variables:", *lines, "  18: x", "description: ${0}", FABRIC])
+    path = write(tmp_path / "scene.yaml", scene)
+    with refused(SceneError, ("", "variables that multiply")):
+        read_source(path)
+
+
+def test_a_name_on_the_command_line_is_known(shot):
+    with refused(SceneError, ("", "widht", "'width'")):
+        read_source(shot, ["variables.widht=1"])
+
+
+def test_the_command_line_chooses_what_is_included(shot):
+    other = CHARACTER.replace("5", "6").replace("../looks", "../looks")
+    write(shot.parents[1] / "characters/bob.yaml", other)
+    tree = read_source(shot, ["include.0=../characters/bob.yaml"]).tree
+    assert tree["cloth"]["sheet"]["nx"] == 6
+
+
+def test_a_run_records_all_of_it_and_resumes_only_without_changes(shot, tmp_path):
+    loaded = load_scene(shot)
+    run = weft.simulate(loaded.scene, frames=1, fps=loaded.fps, out=tmp_path / "run")
+    recorded = json.loads((run.path / "manifest.json").read_text())["description"]
+    assert recorded == read_source(shot).tree
+    assert scene_of(Run(run.path)).scene.identity() == loaded.scene.identity()
+    character = shot.parents[1] / "characters/anna.yaml"
+    change(character, "corner: top", "corner: bottom")
+    with pytest.raises(RunError, match="pins"):
+        changed = load_scene(shot).scene
+        weft.simulate(changed, frames=2, fps=loaded.fps, out=run.path, resume=True)
+    change(character, "corner: bottom", "corner: top")
+    again = load_scene(shot).scene
+    more = weft.simulate(again, frames=2, fps=loaded.fps, out=run.path, resume=True)
+    assert len(more) == 3
+
+
+def test_a_sweep_of_variables(shot, tmp_path):
+    sweep = write(
+        tmp_path / "wedge.yaml",
+        f"scene: {shot}\nset: {{variables.shot: '020'}}\n"
+        f"vary: {{variables.width: [30 cm, 40 cm]}}\nout: {tmp_path / 'wedge'}\n",
+    )
+    folder = run_on(InThisProcess(), sweep)
+    widths = [np.ptp(Run(folder.place(s) / "run").positions(0)[:, 0]) for s in folder.plan]
+    assert sorted(widths) == pytest.approx([0.3, 0.4])
+    about = Run(folder.place(folder.plan[0]) / "run").manifest["description"]
+    assert about["description"] == "cape of shot 020"
+    change(shot.parents[1] / "looks/fabric.yaml", "5 ms", "6 ms")
+    with refused(SweepError, ("", "the scene file")):
+        run_on(InThisProcess(), sweep)
+    worker._open.cache_clear()
+    with refused(SweepError, ("", "changed since")):
+        worker.open_unchanged(folder.path)
+    change(sweep, "variables.width", "variables.widht")
+    change(sweep, "/wedge\n", "/other\n")
+    with refused(SceneError, ("", "widht")):
+        run_on(InThisProcess(), sweep)
+
+
+@pytest.mark.parametrize("executor", ["dask", "slurm"])
+def test_a_wedge_on_a_farm(shot, tmp_path, monkeypatch, executor):
+    """Workers in another folder read the included files: the bits of this process."""
+    text = "scene: shots/010.yaml\nvary: {variables.width: [30 cm, 40 cm]}\n"
+    sweep = write(tmp_path / "wedge.yaml", text)
+    wanted = digests(run_on(InThisProcess(), sweep, out=tmp_path / "alone").path)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    pytest.importorskip("distributed" if executor == "dask" else "submitit")
+    with ExitStack() as farm:
+        if executor == "dask":
+            more = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+            cluster = import_module("distributed").LocalCluster(**more)
+            made = Dask(farm.enter_context(cluster).scheduler_address, PATIENCE)
+        else:
+            made = Slurm(1, local=True)
+        monkeypatch.chdir(tmp_path)
+        found = run_on(made, Path("wedge.yaml"), out=Path("farm"))
+    assert len(wanted) == 2 and digests(found.path) == wanted
