@@ -6,6 +6,7 @@ import warp as wp
 from hypothesis import HealthCheck, settings
 
 from tests.disturbance import disturbed
+from tests.small_runs import made, seen  # noqa: F401 (fixtures)
 from weft import kernel
 
 # The same examples everywhere, however long the machine takes for one.

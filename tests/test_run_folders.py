@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import weft
-from tests.refusals import refused
 from tests.engine.test_simulation import Killed, die_at, same_run, scene, simulate
+from tests.refusals import refused
 from weft.base.errors import RunError
 from weft.io.folder_lock import LOCK, PROCESS_LOCK, WRITER
 from weft.io.safe_folder import SafeFolder

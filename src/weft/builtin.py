@@ -36,6 +36,36 @@ plugin = Plugin(
                 *("ring", "height_field", "distance_grid", "mesh"),
             )
         },
+        "laws": {
+            **{
+                name: f"weft.scene.law:{name}"
+                for name in (
+                    *("baraff_witkin", "arap", "stvk_shear", "no_shear", "stvk", "neo_hookean"),
+                    "immediate_buckling",
+                )
+            },
+            "measured": "weft.scene.law:measured_law",
+            "data_driven": "weft.scene.law:data_driven_law",
+        },
+        "bending": {
+            name: f"weft.scene.elastic:BENDING.{name}"
+            for name in ("hinges", "quadratic", "fitted", "pairs")
+        },
+        "linear solvers": {
+            name: f"weft.solve.linear.select:SOLVERS.{name}"
+            for name in ("multigrid", "pcg", "pardiso", "splu")
+        },
+        "parameters": {
+            name: f"weft.adjoint.scene_parameters:{name}_parameters"
+            for name in ("fabrics", "forces", "contact", "holders")
+        },
+        "looks": {
+            name: f"weft.show.looks:OWN.{name}"
+            for name in (
+                *("surface", "panels", "checker", "plain", "strain", "pressure", "stress"),
+                *("stress-warp", "stress-weft", "stress-shear", "curvature", "fit", "speed"),
+            )
+        },
         "formats": {
             f".{name}": f"weft.io.formats.builtin:{name.upper()}"
             for name in ("obj", "ply", "stl", "abc", "vtkhdf", "pc2", "npz", "h5")

@@ -20,7 +20,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from weft.base.errors import PluginError, check_known
 
@@ -45,6 +45,7 @@ Kind = Literal[
     "examples",  # of `weft demo NAME`: paths of scene files
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+T = TypeVar("T")
 GROUP = "weft.plugins"  # of entry points
 
 # Names of the plugins in weft/plugins, for messages where one of them is not installed.
@@ -64,7 +65,8 @@ class Plugin:
         name: of the plugin.
         weft: version of weft that it was made for, ``"0.1"``: the first two numbers count.
         entries: for each kind (``KINDS``) the names, each with its place
-            ``"package.module:attribute"`` (without an attribute: the module).
+            ``"package.module:attribute"`` (without an attribute: the module). Attributes and keys of
+            mappings may follow, with dots between.
         version: of the package; the empty text: that of weft.
     """
 
@@ -219,6 +221,32 @@ def find(kind: Kind, name: str) -> Any:
     return _load(plugin.entries[kind][name], f"plugin {plugin.name}, {kind}: {name}")
 
 
+class Registry(Mapping[str, T]):
+    """The entries of a kind by name; one is imported when it is used first.
+
+    Args:
+        kind: of the entries.
+    """
+
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
+
+    def __getitem__(self, name: str) -> T:
+        if name not in self:
+            raise KeyError(name)
+        found: T = find(self.kind, name)
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in names(self.kind)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(names(self.kind))
+
+    def __len__(self) -> int:
+        return len(names(self.kind))
+
+
 def missing(name: str) -> PluginError | None:
     """Return the error for a name of one of weft's own plugins that is not installed; None: it is
     not such a name.
@@ -241,8 +269,8 @@ def _load(place: str, what: str = "") -> Any:
     try:
         found: Any = import_module(module)
         for part in attribute.split(".") if attribute else ():
-            found = getattr(found, part)
-    except (ImportError, AttributeError) as error:
+            found = found[part] if isinstance(found, Mapping) else getattr(found, part)
+    except (ImportError, AttributeError, KeyError) as error:
         if not what:
             raise
         raise PluginError(

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from weft import extensions
 from weft.adjoint.array_derivatives import PositionDerivative, TargetDerivative, VelocityDerivative
 from weft.adjoint.joint_derivative import JointDerivative
 from weft.adjoint.material import cut, material_points, recut
@@ -21,6 +22,7 @@ from weft.adjoint.rest import RestDerivative
 from weft.base.arrays import Floats
 from weft.base.errors import SceneError
 from weft.base.keyframes import Keys
+from weft.base.settings import settings_by_field
 from weft.bodies.body import Body, arms_of, on_arms
 from weft.bodies.joints.arm import Arm
 from weft.bodies.motion.pins import Keyframe, Path
@@ -41,14 +43,15 @@ RIGID = ("mass", "density", "velocity", "spin", "stiffness")
 def scene_parameters(scene: Any) -> dict[str, Parameter]:
     """Return all parameters of a scene by name.
 
-    A number that has keyframes is listed by its keyframes only. Whole arrays come last; ``rest``
+    They come from functions of a scene that are registered by name (``weft.extensions``, kind
+    ``parameters``). A number that has keyframes is listed by its keyframes only. Whole arrays come last; ``rest``
     comes before ``positions``, because cutting cloth anew keeps its positions.
 
     Args:
         scene: a ``weft.Scene``.
     """
-    constant = [*_fabrics(scene), *_forces(scene), *_contact(scene), *_holders(scene)]
-    known = {p.name: p for p in constant}
+    kinds = (extensions.find("parameters", name) for name in extensions.names("parameters"))
+    known = {p.name: p for kind in kinds for p in kind(scene)}
     keyed = {p.name: p for p in _list_keyframes(scene, known)}
     known = {n: p for n, p in known.items() if f"{n}{KEYS}" not in keyed} | keyed
     return known | {p.name: p for p in _arrays(scene)}
@@ -65,7 +68,8 @@ def _numbers(
             yield Parameter(f"{name}.{field}", value, place, place.unit_in(scene), **more)
 
 
-def _fabrics(scene: Any) -> Iterator[Parameter]:
+def fabrics_parameters(scene: Any) -> Iterator[Parameter]:
+    """Yield the numbers of fabrics, and the damping of the scene."""
     straight = _is_straight(scene)
     for k, (fabric, prefix) in enumerate(zip(scene.cloth.fabrics, fabric_prefixes(scene))):
         for key, unit in {**UNITS, **HYSTERESIS}.items():
@@ -108,7 +112,8 @@ def _is_straight(scene: Any) -> bool:
     )
 
 
-def _forces(scene: Any) -> Iterator[Parameter]:
+def forces_parameters(scene: Any) -> Iterator[Parameter]:
+    """Yield the numbers of gravity, wind, pressure, and of the energies of plugins."""
     yield Parameter("gravity", scene.gravity, Place(("gravity",)), "m/s^2", 9.81, True)
     if scene.wind is not None:
         yield from _numbers(scene, "wind", ("wind",), WIND)
@@ -116,9 +121,14 @@ def _forces(scene: Any) -> Iterator[Parameter]:
         yield Parameter("pressure", scene.pressure, Place(("pressure",)), "Pa", 1.0, True)
     elif scene.pressure is not None:
         yield from _numbers(scene, "gas", ("pressure",), GAS)
+    for name in extensions.names("energies"):
+        block = getattr(scene, name)
+        if block is not None:
+            yield from _numbers(scene, name, (name,), tuple(settings_by_field(type(block))))
 
 
-def _contact(scene: Any) -> Iterator[Parameter]:
+def contact_parameters(scene: Any) -> Iterator[Parameter]:
+    """Yield the numbers of contact."""
     if scene.contact is None:
         return
     friction = Place(("contact", "friction"), _with_static_friction)
@@ -135,7 +145,7 @@ def _with_static_friction(friction: Friction, static: float) -> Friction:
     return dataclasses.replace(friction, static=static, kinetic=part * static)
 
 
-def _holders(scene: Any) -> Iterator[Parameter]:
+def holders_parameters(scene: Any) -> Iterator[Parameter]:
     """Yield the parameters of pins, bodies and attachments."""
     for k, name in enumerate(pin_names(scene.pins)):
         yield from _offset(f"pins.{name}", ("pins", k), scene.pins[k].path)

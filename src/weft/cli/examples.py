@@ -1,6 +1,7 @@
 """``weft examples``: the scenes and scripts that come with weft."""
 
 import ast
+import dataclasses
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from weft import extensions
 from weft.base.errors import WeftError, check_known
 from weft.cli.options import say
 
@@ -50,13 +52,19 @@ def folder() -> Path:
 
 
 def examples_by_name() -> dict[str, Example]:
-    """Every example, scenes first; patterns of garments are what scenes of them read."""
+    """Return every example, scenes first, with those of plugins (``weft.extensions``, ``examples``).
+
+    Patterns of garments are what scenes of them read.
+    """
     root = folder()
     found = [
         _example(root, p)
         for p in sorted(root.rglob("*"))
         if p.suffix in (".yaml", ".py") and p.parent.name != "patterns"
     ]
+    for name in extensions.names("examples"):
+        path = Path(extensions.find("examples", name))
+        found.append(dataclasses.replace(_example(path.parent, path), name=name))
     return {e.name: e for e in sorted(found, key=lambda e: (not e.is_scene, e.name))}
 
 

@@ -38,25 +38,7 @@ from weft.io.surface import (
     connect,
 )
 
-
-class _Formats(Mapping[str, Format]):
-    """The registered formats by suffix; one is imported when it is used first."""
-
-    def __getitem__(self, suffix: str) -> Format:
-        found: Format = extensions.find("formats", suffix)
-        return found
-
-    def __contains__(self, suffix: object) -> bool:
-        return suffix in extensions.names("formats")
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(extensions.names("formats"))
-
-    def __len__(self) -> int:
-        return len(extensions.names("formats"))
-
-
-FORMATS: Mapping[str, Format] = _Formats()
+FORMATS: Mapping[str, Format] = extensions.Registry("formats")
 
 
 def suffixes(*what: str) -> str:

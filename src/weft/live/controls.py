@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
+from weft import extensions
 from weft.base.trees import Json, Yaml
 from weft.fabric.fabric import Fabric, preset_names
 from weft.scene.changes import read_poses
-from weft.scene.elastic import BENDING
 from weft.scene.keyframed_numbers import value_at
 from weft.scene.law import LAWS
 from weft.scene.scene import Scene
@@ -98,7 +98,7 @@ def _models(scene: Scene) -> Iterator[Control]:
             "law", "model", "law", choices=[n for n in LAWS if n not in ("measured", "data_driven")]
         )
     if scene.buckling is None and not curved:
-        names = [n for n in BENDING if n != "pairs"]
+        names = [n for n in extensions.names("bending") if n != "pairs"]
         yield Control("bending", "model", "bending", choices=names)
 
 

@@ -26,9 +26,7 @@ class _Body(Block):
     name: str = Field("", description="for messages and contact pairs")
 
 
-SOURCES: Mapping[str, BodySource] = {
-    name: extensions.find("bodies", name) for name in extensions.names("bodies")
-}
+SOURCES: Mapping[str, BodySource] = extensions.Registry("bodies")
 _FIELDS: Any = {
     name: (
         Annotated[source.block | None, Setting(constant=source.constant)],

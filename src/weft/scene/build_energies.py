@@ -3,10 +3,12 @@
 Pins, contact, attachments and the user's energies are not among them.
 """
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from weft import extensions
 from weft.base.arrays import Floats
 from weft.energies.base import Energy
 from weft.energies.loads.gravity import Gravity
@@ -29,7 +31,7 @@ def build_elastic(scene: "Scene") -> tuple[Energy, ...]:
 
 
 def build_loads(scene: "Scene", mass: Floats, gust_offset: GustOffset = None) -> tuple[Energy, ...]:
-    """Build the energies of pressure, air and gravity, gravity last.
+    """Build the energies of pressure, air, plugins and gravity, gravity last.
 
     Args:
         scene: what is simulated, with the numbers of the time at which the loads act.
@@ -43,4 +45,13 @@ def build_loads(scene: "Scene", mass: Floats, gust_offset: GustOffset = None) ->
     onset = scene.gravity_from
     if np.ndim(onset) == 2:
         onset = np.pad(np.asarray(onset), ((0, len(mass) - len(onset)), (0, 0)))
-    return (*inside, *air_energies(scene, gust_offset), Gravity(mass, scene.gravity, onset))
+    weight = Gravity(mass, scene.gravity, onset)
+    return (*inside, *air_energies(scene, gust_offset), *_of_plugins(scene), weight)
+
+
+def _of_plugins(scene: "Scene") -> Iterator[Energy]:
+    """Yield the energies of the scene blocks that plugins have registered."""
+    for name in extensions.names("energies"):
+        block = getattr(scene, name)
+        if block is not None:
+            yield from block.energies(scene)

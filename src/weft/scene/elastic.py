@@ -1,7 +1,7 @@
 """Elastic energies of a scene's cloth, by the discretization of its surfaces.
 
-A new kind of surface is one line of ``BENT``; a new bending energy of triangles is one line of
-``BENDING``.
+A new kind of surface is one line of ``BENT``. Bending energies of triangles are registered by name
+(``weft.extensions``, kind ``bending``): functions of a scene, a fabric and a mesh.
 """
 
 import dataclasses
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from weft import extensions
 from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import SceneError
 from weft.bodies.rigid.energies import ONE_SOLVE
@@ -265,7 +266,7 @@ def _pairs(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> ElementEnergy:
     )
 
 
-BENDING: Mapping[str, Callable[["Scene", Fabric, TriangleMesh], Energy]] = {
+BENDING: Mapping[str, Callable[["Scene", Fabric, TriangleMesh], Energy]] = {  # of the engine
     "hinges": _hinges,
     "quadratic": _quadratic,
     "fitted": partial(_quadratic, kind=FittedBending),
@@ -314,7 +315,7 @@ def bending_of_triangles(
 ) -> Energy:
     """Build the bending energy of the triangles of a fabric.
 
-    ``name`` is one of ``BENDING``; None: as the scene says.
+    ``name`` is a registered one; None: as the scene says.
 
     Raises:
         SceneError: a bending energy that the integrator cannot minimize.
@@ -324,7 +325,9 @@ def bending_of_triangles(
         name = name or bending_name(scene, fabric)
         if name != "hinges":
             refuse_memory(scene, fabric, f"bending {name}")
-        made: Energy = paint_energy(scene.cloth, fabric, lambda f: BENDING[name](scene, f, mesh))
+        made: Energy = paint_energy(
+            scene.cloth, fabric, lambda f: extensions.find("bending", name)(scene, f, mesh)
+        )
         return made
     refuse_memory(scene, fabric, "the conditions of 1998")
     hinges = HingeBending.of(mesh, rigidity_of(fabric), scene.rest_angles)

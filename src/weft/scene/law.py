@@ -1,7 +1,12 @@
-"""Membrane laws that a scene file may name, with the stiffness of a fabric."""
+"""Membrane laws that a scene file may name, with the stiffness of a fabric.
 
-from typing import Literal, get_args
+They are registered by name (``weft.extensions``, kind ``laws``): functions of a fabric and of the
+unit directions of warp and weft in the material.
+"""
 
+from typing import Literal
+
+from weft import extensions
 from weft.base.errors import SceneError, check_known
 from weft.fabric.fabric import Fabric
 from weft.fabric.law import data_driven, measured, rest_of, stretch_of
@@ -16,18 +21,9 @@ from weft.laws import (
     StvkShear,
 )
 
-LawName = Literal[
-    "baraff_witkin",
-    "arap",
-    "stvk_shear",
-    "no_shear",
-    "stvk",
-    "neo_hookean",
-    "immediate_buckling",
-    "measured",
-    "data_driven",
-]
-LAWS: tuple[str, ...] = get_args(LawName)
+LAWS: tuple[str, ...] = tuple(extensions.names("laws"))
+LawName = Literal[LAWS]  # type: ignore[valid-type]
+Yarns = tuple[float, float]
 SKEWED = ("baraff_witkin", "no_shear", "stvk_shear")  # laws with yarn directions
 
 
@@ -60,25 +56,69 @@ def law_of_fabric(
         raise SceneError(
             "law.warp, law.weft", got=f"with law {name}", expected=f"one of {', '.join(SKEWED)}"
         )
-    stretch, rest = stretch_of(fabric), rest_of(fabric)
-    k = 0.5 * (stretch[0] + stretch[1])
+    law: Law = extensions.find("laws", name)(fabric, *(_unit(a) for a in (warp, weft)))
+    return law
+
+
+def baraff_witkin(fabric: Fabric, warp: Yarns, weft: Yarns) -> Law:
+    """Return the law of Baraff and Witkin."""
+    return _yarns(fabric, fabric.shear, warp, weft)
+
+
+def no_shear(fabric: Fabric, warp: Yarns, weft: Yarns) -> Law:
+    """Return the stretch terms of Baraff and Witkin's law alone."""
+    return _yarns(fabric, 0.0, warp, weft)
+
+
+def stvk_shear(fabric: Fabric, warp: Yarns, weft: Yarns) -> Law:
+    """Return the stretch terms of Baraff and Witkin's law, with the fourth power of the shear."""
+    return _yarns(fabric, 0.0, warp, weft) + StvkShear(fabric.shear, **_fibers(warp, weft))
+
+
+def arap(fabric: Fabric, warp: Yarns, weft: Yarns) -> Law:
+    """Return the rotation-invariant stretch of Kim 2020, with the shear of Baraff and Witkin."""
+    return Arap(_mean_stretch(fabric)) + DotShear(fabric.shear)
+
+
+def stvk(fabric: Fabric, warp: Yarns, weft: Yarns) -> Law:
+    """Return the isotropic law of St. Venant and Kirchhoff."""
+    return StVK(0.5 * _mean_stretch(fabric))
+
+
+def neo_hookean(fabric: Fabric, warp: Yarns, weft: Yarns) -> Law:
+    """Return the isotropic Neo-Hookean law."""
+    return NeoHookean(0.5 * _mean_stretch(fabric))
+
+
+def immediate_buckling(fabric: Fabric, warp: Yarns, weft: Yarns) -> Law:
+    """Return the tension-only springs of Choi and Ko."""
     diagonal = 4 * fabric.shear
-    without_fibers: dict[str, Law] = {
-        "arap": Arap(k) + DotShear(fabric.shear),
-        "stvk": StVK(0.5 * k),
-        "neo_hookean": NeoHookean(0.5 * k),
-        "immediate_buckling": ImmediateBuckling(stretch, (diagonal, diagonal), rest),
-        "measured": measured(fabric),
-        "data_driven": data_driven(fabric),
-    }
-    if name in without_fibers:
-        return without_fibers[name]
-    fibers: dict[str, tuple[float, float]] = (
-        {} if aligned else {"warp": _unit(warp), "weft": _unit(weft)}
-    )
-    shear = fabric.shear if name == "baraff_witkin" else 0.0
-    law: Law = BaraffWitkin(stretch, shear, rest, **fibers)
-    return law + StvkShear(fabric.shear, **fibers) if name == "stvk_shear" else law
+    return ImmediateBuckling(stretch_of(fabric), (diagonal, diagonal), rest_of(fabric))
+
+
+def measured_law(fabric: Fabric, warp: Yarns, weft: Yarns) -> Law:
+    """Return the law of the fabric's curves."""
+    return measured(fabric)
+
+
+def data_driven_law(fabric: Fabric, warp: Yarns, weft: Yarns) -> Law:
+    """Return the law of the fabric's ARCSim tables."""
+    return data_driven(fabric)
+
+
+def _yarns(fabric: Fabric, shear: float, warp: Yarns, weft: Yarns) -> BaraffWitkin:
+    return BaraffWitkin(stretch_of(fabric), shear, rest_of(fabric), **_fibers(warp, weft))
+
+
+def _fibers(warp: Yarns, weft: Yarns) -> dict[str, Yarns]:
+    """Return yarn directions as keywords; none along the axes."""
+    aligned = warp == (1.0, 0.0) and weft == (0.0, 1.0)
+    return {} if aligned else {"warp": warp, "weft": weft}
+
+
+def _mean_stretch(fabric: Fabric) -> float:
+    warp, weft = stretch_of(fabric)
+    return 0.5 * (warp + weft)
 
 
 def _unit(a: tuple[float, float]) -> tuple[float, float]:

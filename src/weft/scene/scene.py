@@ -4,6 +4,7 @@ A scene file says the same in YAML (``scene.file``).
 """
 
 import dataclasses
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -12,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
+from weft import extensions
 from weft.base.arrays import ArrayArgument, ArrayOf, Floats, Positions, Vector
 from weft.base.errors import SceneError, check_known
 from weft.base.keyframes import Keys
@@ -50,7 +52,6 @@ from weft.scene.changing_scene import (
     gust_offset,
 )
 from weft.scene.checks import check_attachments, check_vertices
-from weft.scene.elastic import BENDING
 from weft.scene.identity import identity
 from weft.scene.integrators import INTEGRATORS, Settings, check_stepper, name_of
 from weft.scene.keyframed_numbers import (
@@ -68,9 +69,20 @@ APART_FROM_MODEL = frozenset(  # fields that the model does not depend on
 )
 
 
+def _with_plugin_blocks(kind: type) -> type:
+    """Add a field for every registered energy with a scene block to the class of scenes."""
+    for name in extensions.names("energies"):
+        block = extensions.find("energies", name)
+        meaning = (inspect.getdoc(block) or "").split("\n\n")[0].rstrip(".").replace("\n", " ")
+        kind.__annotations__[name] = block | None
+        setattr(kind, name, setting(None, f"{meaning}; none: none"))
+    return kind
+
+
 @checked(SceneError, "scene", unchecked=("law_of",))
 @documented
 @dataclass(frozen=True, eq=False, repr=False)
+@_with_plugin_blocks
 class Scene:
     """Description of a simulation: cloth, pins, loads, bodies, integrator and settings.
 
@@ -86,6 +98,9 @@ class Scene:
     numbers by path, in place of the value that the field itself has: ``{"gravity.1": weft.Keys([(0,
     -9.81), (1, 0)])}``; ``description``, the contents of the scene file, for the manifest of a run;
     and ``scene_file``, its path, to whose folder the files that it names are relative.
+
+    Energies of plugins are fields, too (``weft.extensions``, kind ``energies``): settings, with a
+    method ``energies(scene)`` that returns the energies at the time whose numbers the scene has.
 
     ``law`` is also a function that returns the law of a fabric, ``pressure`` a number [Pa] or a
     ``Gas``, ``velocity`` also (N,3) [m/s] of every point, ``gravity_from`` also (n,2) [s] of every
@@ -147,7 +162,7 @@ class Scene:
         "energy of triangles that bend; quadratic and fitted: for cloth that is flat at rest "
         "and hardly stretches; fitted with the least dependence on the mesh; none: pairs with "
         "`buckling` or law immediate_buckling, else hinges",
-        choices=tuple(BENDING),
+        choices=tuple(extensions.names("bending")),
     )
     buckling: BucklingForm | None = setting(
         None,

@@ -90,9 +90,7 @@ class SplineBlock(Block):
 
 # fields of ClothBlock that rods do not have
 OF_CLOTH_ALONE = {"discretization", "fabric", "fabrics", "paint", "rest_angles", "rest_shape"}
-SOURCES: Mapping[str, ClothSource] = {
-    name: extensions.find("cloth sources", name) for name in extensions.names("cloth sources")
-}
+SOURCES: Mapping[str, ClothSource] = extensions.Registry("cloth sources")
 
 
 class _Named(Block):

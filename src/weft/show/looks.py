@@ -1,16 +1,17 @@
 """The table of looks, that is, colorings of cloth, for pictures, pages and the viewer.
 
-A look is one entry of ``LOOKS``: its name, the title and unit of its legend, and how its numbers
+A look is a ``Look``, registered by its name (``weft.extensions``, kind ``looks``): its name, the title and unit of its legend, and how its numbers
 are computed. ``surface``, ``panels``, ``checker`` and ``plain`` are colors without numbers.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from weft import extensions
 from weft.base.arrays import Floats, Positions
 from weft.base.errors import RunError
 from weft.base.runtime_types import checked
@@ -217,7 +218,7 @@ def _speed(frame: ShownFrame) -> Floats:
     return np.asarray(np.linalg.norm(velocities, axis=1))
 
 
-LOOKS: dict[str, Look] = {
+OWN: Mapping[str, Look] = {  # of the engine
     look.name: look
     for look in (
         Look("surface", needs_surface=True),
@@ -235,6 +236,9 @@ LOOKS: dict[str, Look] = {
         Look("speed", "speed", "m/s", _speed, needs_run=True),
     )
 }
+
+
+LOOKS: Mapping[str, Look] = extensions.Registry("looks")  # with those of plugins
 
 
 def default_look(run: "Run") -> str:

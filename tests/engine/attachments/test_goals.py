@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import weft
-from tests.engine.adjoint.cases import noise, quotient
 from tests.checks import DampingInStep, InStep
+from tests.engine.adjoint.cases import noise, quotient
+from tests.plugins.robots.batch.scenes import alone
 from tests.refusals import refused
 from tests.stepping import nothing_crosses, stepped
-from tests.plugins.robots.batch.scenes import alone
 from weft.adjoint import Adjoint
 from weft.base.errors import SceneError, SceneProblems
 from weft.bodies.body import Body

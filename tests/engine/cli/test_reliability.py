@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 import weft
-from tests.together.cli.test_cli import SCENE, run, scene  # noqa: F401 (fixtures)
 from tests.refusals import refused
+from tests.together.cli.test_cli import SCENE, run, scene  # noqa: F401 (fixtures)
 from weft.run.run_folder import frame_name
 from weft.scene import check as check_module
 

@@ -21,7 +21,7 @@ from weft.contact import (
     sphere,
 )
 from weft.io.obj import write_obj
-from weft.scene.body_schema import SHAPES, BodyBlock
+from weft.scene.body_schema import SOURCES, BodyBlock
 from weft.scene.build import load_scene
 from weft.scene.check import check
 from weft.scene.scene import Scene
@@ -66,9 +66,9 @@ SIZES = {
 WITHOUT_SIZE = ("plane", "height_field", "distance_grid", "mesh", "smpl", "urdf", "mjcf")
 
 
-@pytest.mark.parametrize("name", [name for name in SHAPES if name not in WITHOUT_SIZE])
+@pytest.mark.parametrize("name", [name for name in SOURCES if name not in WITHOUT_SIZE])
 def test_blocks_make_shapes_of_about_the_size_that_they_say(name):
-    """Each shape of scene files is named in SHAPES, is a field, and foresees its vertices."""
+    """Each shape of scene files is a registered source, is a field, and foresees its vertices."""
     kind, block = BodyBlock(**{name: {**SIZES[name], "size": 0.02}}).shape
     body = block.make("it")
     assert kind == name and body.name == "it"

@@ -10,9 +10,9 @@ import pytest
 
 import weft
 from tests.checks import dense, derivative_error, scatter
+from tests.engine.test_simulation import same_run
 from tests.refusals import refused
 from tests.together.scene.test_keys import check_jump, jump
-from tests.engine.test_simulation import same_run
 from weft import kernel
 from weft.base.errors import SceneError, SceneProblems
 from weft.bodies.joints.motors import Drive, Motor

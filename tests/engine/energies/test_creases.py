@@ -5,8 +5,8 @@ import pytest
 
 import weft
 from tests.checks import advance
-from tests.refusals import refused
 from tests.engine.test_simulation import same_run
+from tests.refusals import refused
 from weft.base.errors import FabricError, LawError, SceneError
 from weft.discretization.mesh import grid
 from weft.energies.elastic.creases import Creases, angle_per_curvature, crease_angles

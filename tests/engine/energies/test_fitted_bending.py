@@ -5,10 +5,10 @@ import pytest
 
 import weft
 from studies.bending_meshes import KINDS, flat_mesh, sheet
-from tests.engine.adjoint.cases import compared, hung, noise
 from tests.checks import DampingInStep, rotations, still
-from tests.refusals import refused
+from tests.engine.adjoint.cases import compared, hung, noise
 from tests.plugins.robots.batch.scenes import alone
+from tests.refusals import refused
 from weft.adjoint.adjoint import Adjoint
 from weft.base.errors import MeshError, SceneError
 from weft.discretization.mesh import TriangleMesh

@@ -7,8 +7,8 @@ import struct
 import numpy as np
 import pytest
 
-from tests.fuzz.mutations import changed_bytes
 from tests.engine.io.files import gltf, read_moving
+from tests.fuzz.mutations import changed_bytes
 from tests.refusals import refused
 from weft.base.errors import MeshError
 from weft.discretization.mesh import grid

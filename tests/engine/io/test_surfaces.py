@@ -11,8 +11,8 @@ from PIL import Image
 from scipy.spatial.transform import Rotation
 
 import weft
-from tests.plugins.garments.patterns.test_surface import PATTERN
 from tests.engine.io.files import read_glb
+from tests.plugins.garments.patterns.test_surface import PATTERN
 from tests.refusals import refused
 from weft.base.errors import RunError
 from weft.cli.export import export

@@ -7,7 +7,6 @@ import pytest
 from tests.engine.live.fake import FakeProcess
 from tests.engine.live.test_server import served
 from tests.engine.show.browsing import Tab, browser_or_skip
-from tests.engine.show.conftest import seen as seen
 from tests.engine.show.pictures import follow, serving
 from weft.live import server as play_server
 

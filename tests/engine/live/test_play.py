@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import weft
-from tests.together.cli.test_cli import run as run
 from tests.engine.live.test_server import ask
+from tests.together.cli.test_cli import run as run
 from weft.base.errors import SimulationError
 from weft.io.obj import write_obj
 from weft.live.mesh_scene import write_mesh_scene

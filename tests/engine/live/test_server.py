@@ -9,7 +9,6 @@ from contextlib import contextmanager
 import pytest
 
 from tests.engine.live.fake import FakeProcess
-from tests.engine.show.conftest import seen as seen
 from tests.engine.show.pictures import follow as follow_run
 from weft.live import server as play_server
 from weft.live.server import PlayServer

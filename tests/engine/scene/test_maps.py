@@ -8,8 +8,8 @@ import pytest
 from PIL import Image
 
 import weft
-from tests.engine.adjoint.cases import noise
 from tests.command import weft as command
+from tests.engine.adjoint.cases import noise
 from tests.refusals import refused
 from tests.stepping import stepped, steps
 from weft import kernel

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import weft
-from tests.refusals import refused
 from tests.engine.show.pictures import copy_run, follow, move_frames
+from tests.refusals import refused
 from weft.base.errors import RunError
 from weft.base.machine import process_start
 from weft.cloth.fields import Physics

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from typer.testing import CliRunner
 
-from tests.refusals import refused
 from tests.engine.show.reading import Page
+from tests.refusals import refused
 from weft.base.errors import RunError
 from weft.cli.commands import app
 from weft.discretization.linear_triangle import linear_triangle

@@ -8,9 +8,9 @@ import pytest
 from PIL import Image
 
 import weft
-from tests.plugins.garments.patterns.test_surface import PATTERN
 from tests.engine.show.reading import Page
 from tests.engine.show.test_browser import HIGH, browser, run_browser  # noqa: F401
+from tests.plugins.garments.patterns.test_surface import PATTERN
 from weft.scene.build import load_scene
 from weft.show.viewer.page import content_of
 from weft.show.viewer.page_text import page

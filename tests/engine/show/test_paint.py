@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from tests.refusals import refused
 from tests.engine.show.pictures import upright
+from tests.refusals import refused
 from weft.base.errors import RunError
 from weft.fabric.appearance import Appearance
 from weft.show.picture.paint import Paint

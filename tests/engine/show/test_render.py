@@ -5,8 +5,8 @@ import pytest
 from PIL import Image
 
 import weft
-from tests.refusals import refused
 from tests.engine.show.pictures import SMALL, check_threads, upright
+from tests.refusals import refused
 from weft import kernel
 from weft.base.errors import RunError, WeftError
 from weft.cli.options import LOOK_NAMES

@@ -6,10 +6,10 @@ import shutil
 import numpy as np
 import pytest
 
-from tests.refusals import refused
 from tests.engine.show.browsing import Tab, browser_or_skip
 from tests.engine.show.pictures import copy_run, follow, move_frames, serving
 from tests.engine.show.test_followed_run import written_by
+from tests.refusals import refused
 from weft.base.errors import RunError
 from weft.show.viewer.run_server import ViewerServer
 

@@ -6,8 +6,8 @@ from PIL import Image
 from typer.testing import CliRunner
 
 import weft
-from tests.refusals import refused
 from tests.engine.show.reading import Page
+from tests.refusals import refused
 from weft.base.errors import RunError
 from weft.cli.commands import app
 from weft.cloth.fields import face_stress, principal_stress, vertex_mean

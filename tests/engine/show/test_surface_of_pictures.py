@@ -5,8 +5,8 @@ import pytest
 from PIL import Image
 
 import weft
-from tests.refusals import refused
 from tests.engine.show.pictures import SMALL, upright
+from tests.refusals import refused
 from weft.base.errors import RunError, WeftError
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.show.picture.camera import CameraPath, Key, read_keys, turntable

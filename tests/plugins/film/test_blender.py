@@ -13,8 +13,9 @@ import weft
 from tests.engine.io.files import read_moving
 from tests.refusals import refused
 from weft.base.errors import MeshError, RunError
-from weft.io import read_mesh, write_over
+from weft.io import read_mesh
 from weft.io.formats.blender import VARIABLE, blender
+from weft.plugins.film.assets.over import write_over
 from weft.scene.build import load_scene
 
 needs_blender = pytest.mark.skipif(blender() is None, reason="no Blender on this machine")

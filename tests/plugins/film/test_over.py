@@ -10,9 +10,10 @@ from tests.plugins.film import film_assets
 from tests.plugins.film.film_assets import CAPE, FIRST, FPS, write_assets
 from tests.refusals import refused
 from weft.base.errors import MeshError, RunError
-from weft.io import read_surface, write_over
+from weft.io import read_surface
 from weft.io.animation import Animation, AnimationFrame, SurfaceTopology
 from weft.plugins.film.assets.asset_cloth import AssetCloth
+from weft.plugins.film.assets.over import write_over
 from weft.plugins.film.surface_embedding import SurfaceEmbedding
 
 pytestmark = pytest.mark.quick

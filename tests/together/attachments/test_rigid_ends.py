@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import weft
-from tests.engine.attachments.stepping import take_steps
 from tests.checks import InStep, clamp, rotations, still
+from tests.engine.attachments.stepping import take_steps
 from tests.refusals import refused
 from weft.base.errors import SceneError
 from weft.contact import box, capsule

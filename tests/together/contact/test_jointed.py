@@ -9,9 +9,9 @@ import pytest
 
 import weft
 from tests.checks import assert_derivative, clamp, dense, rotations, scatter
-from tests.together.contact.test_rigid import AWAY, door_and_bead, scene_of
 from tests.refusals import refused
 from tests.stepping import stepped
+from tests.together.contact.test_rigid import AWAY, door_and_bead, scene_of
 from weft import kernel
 from weft.base.errors import SceneError, WeftError
 from weft.bodies.motion.pins import Keyframe, Path

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.together.cli.test_cli import run  # noqa: F401 (fixtures)
 from tests.refusals import refused
+from tests.together.cli.test_cli import run  # noqa: F401 (fixtures)
 from weft.base.errors import MeshError, SceneError
 from weft.io import read_mesh
 from weft.plugins.film.gltf.gltf_scene import gltf_contents, gltf_moving

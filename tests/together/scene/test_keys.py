@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import weft
-from tests.refusals import refused
 from tests.engine.test_simulation import same_run
+from tests.refusals import refused
 from weft.base.errors import SceneError, SceneProblems, WeftError
 from weft.base.keyframes import Keys
 from weft.contact import sphere

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import weft
-from tests.refusals import refused
 from tests.plugins.lab.sweep.conftest import PATIENCE, InThisProcess, digests, run_on
+from tests.refusals import refused
 from weft.base.errors import RunError, SceneError, SceneProblems, SweepError
 from weft.discretization.mesh import grid
 from weft.io.obj import write_obj

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from weft import extensions
 from weft.base.errors import SolverError, check_known
 from weft.solve.linear.batched_cholesky import LaneCholesky
 from weft.solve.linear.block_jacobi import BlockJacobiPcg
@@ -10,7 +11,7 @@ from weft.solve.linear.multigrid.solver import Multigrid
 from weft.solve.linear.solver import LinearSolver, Stop
 from weft.solve.sparse.block_csr import BlockPattern
 
-# Every linear solver by name, as a function of the error that its tolerance bounds.
+# The engine's linear solvers by name, as functions of the error that their tolerance bounds.
 SOLVERS: dict[str, Callable[[Stop], LinearSolver]] = {
     "multigrid": Multigrid,
     "pcg": lambda stop: BlockJacobiPcg(stop=stop),
@@ -18,7 +19,7 @@ SOLVERS: dict[str, Callable[[Stop], LinearSolver]] = {
     "splu": lambda stop: Splu(),
     "lanes": lambda stop: LaneCholesky(),
 }
-LINEAR_SOLVERS = ("auto", *SOLVERS)
+LINEAR_SOLVERS = ("auto", *extensions.names("linear solvers"))
 DIRECT_UP_TO = 500  # vertices; above, multigrid is faster than PARDISO (docs/decisions/0007)
 DIRECT_EXACT = 12_000  # the same for equilibria and derivatives, which need more digits than steps
 # Vertices up to which PARDISO is faster if rows have more than WIDE blocks; splines have 25 a row.
@@ -63,4 +64,5 @@ def linear_solver(
         elif contact and early:
             most = DIRECT_EARLY
         name = "pardiso" if have_pardiso() and n <= most else "multigrid"
-    return SOLVERS[name](stop)
+    made: LinearSolver = extensions.find("linear solvers", name)(stop)
+    return made

@@ -5,7 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.plugins.garments.patterns.patterns import disc, edges, panel, pillow, rectangle, seam, tube
+from tests.plugins.garments.patterns.patterns import (
+    disc,
+    edges,
+    panel,
+    pillow,
+    rectangle,
+    seam,
+    tube,
+)
 from tests.refusals import refused
 from weft.base.errors import MeshError, PatternProblems
 from weft.discretization.polygon import signed_area

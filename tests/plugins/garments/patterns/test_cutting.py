@@ -6,7 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.plugins.garments.patterns.angles import minimum_angles
-from tests.plugins.garments.patterns.patterns import cone, disc, edges, panel, pillow, rectangle, seam, tube
+from tests.plugins.garments.patterns.patterns import (
+    cone,
+    disc,
+    edges,
+    panel,
+    pillow,
+    rectangle,
+    seam,
+    tube,
+)
 from tests.refusals import refused
 from weft.base.errors import PatternError, PatternProblems
 from weft.plugins.garments.patterns.curves import edge_curve

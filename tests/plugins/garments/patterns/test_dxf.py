@@ -6,7 +6,15 @@ import warnings
 import numpy as np
 import pytest
 
-from tests.plugins.garments.patterns.dxf_writer import block, drawing, line, point, polyline, text, turns
+from tests.plugins.garments.patterns.dxf_writer import (
+    block,
+    drawing,
+    line,
+    point,
+    polyline,
+    text,
+    turns,
+)
 from tests.plugins.garments.patterns.mutations import count_readable
 from tests.refusals import refused
 from weft.base.errors import PatternError

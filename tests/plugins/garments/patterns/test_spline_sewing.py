@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import weft
-from tests.refusals import refused
 from tests.plugins.garments.scene.test_garments import (
     PATTERN,
     SCENE,
@@ -16,6 +15,7 @@ from tests.plugins.garments.scene.test_garments import (
     gap,
     loaded,
 )
+from tests.refusals import refused
 from weft.base.errors import WeftError
 from weft.run.quality import Quality
 

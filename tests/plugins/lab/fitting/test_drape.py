@@ -11,7 +11,16 @@ import pytest
 from tests.plugins.lab.fitting.differences import difference_jacobian
 from tests.plugins.lab.fitting.drawn import drawn, saved
 from tests.plugins.lab.fitting.files import fit_file
-from tests.plugins.lab.fitting.make_photograph import ASIDE, HEIGHT, MESH, NAME, PATH, SEED, SIZE, made
+from tests.plugins.lab.fitting.make_photograph import (
+    ASIDE,
+    HEIGHT,
+    MESH,
+    NAME,
+    PATH,
+    SEED,
+    SIZE,
+    made,
+)
 from tests.refusals import refused
 from weft.base.errors import FabricError
 from weft.fabric.fabric import fabric

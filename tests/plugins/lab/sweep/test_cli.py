@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from tests.refusals import refused
 from tests.plugins.lab.sweep.conftest import digests, run_samples_of
+from tests.refusals import refused
 from weft.base.errors import SweepError, WeftError
 from weft.cli.commands import app
 from weft.io.safe_folder import SafeFolder

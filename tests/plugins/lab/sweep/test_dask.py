@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.refusals import refused
 from tests.plugins.lab.sweep.conftest import (
     PATIENCE,
     WIDE,
@@ -20,6 +19,7 @@ from tests.plugins.lab.sweep.conftest import (
     run_on,
     run_or_die,
 )
+from tests.refusals import refused
 from weft.base.errors import SweepError
 from weft.plugins.lab.sweep.executors.dask import Dask
 from weft.plugins.lab.sweep.executors.processes import Processes

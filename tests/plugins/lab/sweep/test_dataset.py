@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from tests.refusals import refused
 from tests.plugins.lab.sweep.conftest import SCENE, run_samples_of
+from tests.refusals import refused
 from weft.base.errors import RunError, SweepError
 from weft.plugins.lab.sweep.card import compare_checksums
 from weft.plugins.lab.sweep.dataset import DatasetOptions, rounding_error, write_dataset

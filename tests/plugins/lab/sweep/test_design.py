@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import qmc
 
-from tests.refusals import refused
 from tests.plugins.lab.sweep.conftest import varied
+from tests.refusals import refused
 from weft.base.errors import SweepError
 from weft.base.yaml_lines import parse_yaml
 from weft.plugins.lab.sweep.design import MOST_SAMPLES, Design

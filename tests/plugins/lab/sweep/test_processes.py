@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.refusals import refused
 from tests.plugins.lab.sweep.conftest import (
     PATIENCE,
     WIDE,
@@ -21,6 +20,7 @@ from tests.plugins.lab.sweep.conftest import (
     run_on,
     statuses,
 )
+from tests.refusals import refused
 from weft.base.errors import RunError, SceneError, SweepError
 from weft.io.folder_lock import FolderLock
 from weft.io.safe_folder import SafeFolder

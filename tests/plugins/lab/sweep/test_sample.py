@@ -8,8 +8,8 @@ import threading
 
 import pytest
 
-from tests.refusals import refused
 from tests.plugins.lab.sweep.conftest import statuses
+from tests.refusals import refused
 from weft.base.errors import SweepError
 from weft.io.folder_lock import FolderInUseError, FolderLock, is_written
 from weft.io.safe_folder import SafeFolder

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.refusals import refused
 from tests.plugins.lab.sweep.conftest import (
     PATIENCE,
     WIDE,
@@ -22,6 +21,7 @@ from tests.plugins.lab.sweep.conftest import (
     run_on,
     run_or_die,
 )
+from tests.refusals import refused
 from weft.base.errors import SweepError
 from weft.plugins.lab.sweep.executors.processes import Processes
 from weft.plugins.lab.sweep.executors.slurm import Slurm, split

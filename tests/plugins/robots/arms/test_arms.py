@@ -9,7 +9,7 @@ from tests.plugins.robots.arms.arm_files import GRIPPER, HAND, MJCF, URDF, write
 from tests.refusals import refused
 from weft.adjoint import Adjoint
 from weft.base.errors import SceneError
-from weft.contact import load_arm
+from weft.plugins.robots.arms.read_arm import load_arm
 from weft.scene.build import load_scene
 
 mujoco = pytest.importorskip("mujoco", reason="arms are read by MuJoCo: pip install 'weft[arms]'")

@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 
 import weft
+from tests.plugins.robots.batch.scenes import (
+    alone,
+    blown,
+    hanging,
+    landing,
+    lifted,
+    on_sphere,
+    spline,
+)
 from tests.refusals import refused
-from tests.plugins.robots.batch.scenes import alone, blown, hanging, landing, lifted, on_sphere, spline
 from weft import kernel
 from weft.base.errors import SceneError, SimulationError
 from weft.contact import sphere

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import weft
-from tests.refusals import refused
 from tests.plugins.robots.batch.scenes import alone, blown, hanging, on_sphere
+from tests.refusals import refused
 from weft.base.errors import RunError, SceneError, SimulationError
 
 pytestmark = pytest.mark.exact_start

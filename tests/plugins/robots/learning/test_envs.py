@@ -6,8 +6,8 @@ import warnings
 import numpy as np
 import pytest
 
-from tests.refusals import refused
 from tests.plugins.robots.learning.policies import POLICIES, Hands
+from tests.refusals import refused
 
 pytest.importorskip("gymnasium")
 
