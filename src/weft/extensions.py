@@ -65,8 +65,8 @@ class Plugin:
         name: of the plugin.
         weft: version of weft that it was made for, ``"0.1"``: the first two numbers count.
         entries: for each kind (``KINDS``) the names, each with its place
-            ``"package.module:attribute"`` (without an attribute: the module). Attributes and keys of
-            mappings may follow, with dots between.
+            ``"package.module:attribute"`` (without an attribute: the module). Attributes and
+            keys of mappings may follow, with dots between.
         version: of the package; the empty text: that of weft.
     """
 

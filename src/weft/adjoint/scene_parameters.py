@@ -44,8 +44,8 @@ def scene_parameters(scene: Any) -> dict[str, Parameter]:
     """Return all parameters of a scene by name.
 
     They come from functions of a scene that are registered by name (``weft.extensions``, kind
-    ``parameters``). A number that has keyframes is listed by its keyframes only. Whole arrays come last; ``rest``
-    comes before ``positions``, because cutting cloth anew keeps its positions.
+    ``parameters``). A number that has keyframes is listed by its keyframes only. Whole arrays
+    come last; ``rest`` comes before ``positions``, because cutting cloth anew keeps its positions.
 
     Args:
         scene: a ``weft.Scene``.

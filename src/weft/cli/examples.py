@@ -52,7 +52,7 @@ def folder() -> Path:
 
 
 def examples_by_name() -> dict[str, Example]:
-    """Return every example, scenes first, with those of plugins (``weft.extensions``, ``examples``).
+    """Return every example, scenes first, with those of plugins.
 
     Patterns of garments are what scenes of them read.
     """

@@ -8,8 +8,8 @@ sections 3.3 and 4, in weft's convention with the factor 1/2.
 PROJECTED is the projected stretch Hessian plus the projected shear Hessian, as in the paper's
 Appendix A. Each of the two is the exact eigenvalue clamp of its own term; their sum is positive
 semi-definite but is *not* the clamp of the sum
-(``tests/engine/laws/test_baraff_witkin.py::test_projection_is_per_term``). Fibers in other directions than
-the axes of the material are in ``skewed``.
+(``tests/engine/laws/test_baraff_witkin.py::test_projection_is_per_term``). Fibers in other
+directions than the axes of the material are in ``skewed``.
 """
 
 from collections.abc import Mapping

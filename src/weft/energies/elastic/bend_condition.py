@@ -5,8 +5,8 @@ Source: Pritchard 2012, eqs. 24-57 (BODY). E = k/2 theta^2, but ``gradient`` and
 the derivatives of an angle whose normals and edge keep their lengths (``bend_condition_kernels``).
 The difference to the true derivative (``HingeBending``) is a tension k theta sin(theta)
 cos(theta)/|e| in the edge: it has no net force and no net moment, but it does work under a change
-of size (``tests/engine/energies/test_condition.py``). h is symmetric as a 12 x 12 matrix; its 3 x 3 blocks
-are not, contrary to section 3.4 of the notes.
+of size (``tests/engine/energies/test_condition.py``). h is symmetric as a 12 x 12
+matrix; its 3 x 3 blocks are not, contrary to section 3.4 of the notes.
 """
 
 from collections.abc import Sequence
