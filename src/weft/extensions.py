@@ -257,12 +257,11 @@ def missing(name: str) -> PluginError | None:
                 name,
                 got=f"no plugin {plugin}",
                 expected=f"weft's plugin {plugin}",
-                hint="`pip install --force-reinstall weft` installs all plugins of weft",
+                hint="install weft again, as a whole: `pip install weft`",
             )
     return None
 
 
-@cache
 def _load(place: str, what: str = "") -> Any:
     """Return the object at ``package.module:attribute``."""
     module, _, attribute = place.partition(":")
@@ -279,18 +278,28 @@ def _load(place: str, what: str = "") -> Any:
     return found
 
 
-def plugins_of(things: Any) -> dict[str, str]:
-    """Return the plugins, with their versions, in whose packages the classes or functions of
-    objects are.
+def require(versions: Mapping[str, str], where: object) -> None:
+    """Check that plugins are installed.
 
     Args:
-        things: objects, such as energies and bodies of a scene.
+        versions: of the plugins that are needed, by name.
+        where: what needs them, for the message.
+
+    Raises:
+        PluginError: one is not installed.
     """
+    for name, number in versions.items():
+        if name in plugins():
+            continue
+        hint = "install weft again, as a whole: `pip install weft`"
+        if name not in SHIPPED:
+            hint = "install the package that has it, in the environment of weft"
+        expected = f"plugin {name} {number}"
+        raise PluginError("plugin", got=f"no {name}", expected=expected, where=where, hint=hint)
+
+
+def version_of(plugin: Plugin) -> str:
+    """Return the version of a plugin; one without a version has that of weft."""
     from weft import __version__
 
-    modules = {getattr(t, "__module__", "") or "" for t in things}
-    return {
-        p.name: p.version or __version__
-        for p in list(plugins().values())[1:]
-        if any(p.owns(m) for m in modules)
-    }
+    return plugin.version or __version__

@@ -10,7 +10,7 @@ below one folder), ``files`` (the same for a single path) and ``folder_lock`` (o
 """
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal, cast

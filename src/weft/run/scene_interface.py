@@ -110,6 +110,9 @@ class SceneLike(Simulated, Changeable, Protocol):
         ``SEWN_EARLIER`` in its description; None if they do already.
         """
 
+    def plugins(self) -> YamlMapping:
+        """Return the names of the plugins that the scene uses, and their versions."""
+
     def identity(self) -> YamlMapping:
         """Return a tree of plain values that is equal for two scenes only if their results are."""
 

@@ -164,6 +164,8 @@ def build_manifest(
         name = partial(relative_path, folder)
         looks = {k: a.as_json(name) for k, a in scene.cloth.appearances.items()}
         manifest["surfaces"] = json.loads(json.dumps(looks))
+    if scene.plugins():
+        manifest["plugins"] = dict(scene.plugins())
     if scene.resolved is not None:
         manifest["resolved"] = str(scene.resolved)
     if scene.scene_file is not None:

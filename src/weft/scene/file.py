@@ -1,11 +1,12 @@
 """Scene files: YAML with line numbers and overrides, validated with every problem at once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import ClassVar
 
+from weft import extensions
 from weft.base.errors import SceneError, SceneProblems, WeftError, check_known, to_one_line
 from weft.base.input_file import read_input
 from weft.base.keyframes import Keys
@@ -29,6 +30,7 @@ class Source(YamlDocument):
     what: ClassVar[str] = "scene"
     error: ClassVar[type[WeftError]] = SceneError
     explained_by: ClassVar[str] = "`weft explain scene.{}` says which"
+    missing: ClassVar[Callable[[str], WeftError | None]] = staticmethod(extensions.missing)
 
     def where(self, loc: Sequence[str | int] = ()) -> str:
         """Return ``scene.yaml:14`` or ``--set pins.0.until`` of the field at a path."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from weft import extensions
 from weft.base.errors import SceneError, abbreviate
 from weft.base.runtime_types import checked
 from weft.base.trees import Json
@@ -27,8 +28,10 @@ def load_described(manifest: Json, run: Path, folder: str | Path | None = None) 
 
     Raises:
         SceneError: no scene file made the run, or its folder is not there. SceneProblems: one of
-        its files is not there, or cannot be read.
+        its files is not there, or cannot be read. PluginError: a plugin that the scene uses is not
+        installed.
     """
+    extensions.require(manifest.get("plugins", {}), run)
     source = recorded_source(manifest, run)
     file = source.path
     if not source.tree:

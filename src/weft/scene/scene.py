@@ -58,6 +58,7 @@ from weft.scene.keyframed_numbers import (
     check_keyframes,
     scene_at,
 )
+from weft.scene.plugins_in_use import plugins_in_use
 from weft.scene.regions import laws_of
 from weft.scene.spline_pins import PinnedPoints, pin_points
 from weft.scene.summary import summary
@@ -465,6 +466,10 @@ class Scene:
         if contact is not None:
             contact.check_start(contact.all_vertices(start.x))
         return State(np.array(start.x), np.array(start.v))
+
+    def plugins(self) -> dict[str, str]:
+        """Return the names of the plugins that the scene uses, and their versions."""
+        return plugins_in_use(self)
 
     def identity(self) -> YamlMapping:
         """Return a plain tree that two scenes share only if they simulate the same."""

@@ -1,7 +1,8 @@
 """The table of looks, that is, colorings of cloth, for pictures, pages and the viewer.
 
 A look is a ``Look``: its name, the title and unit of its legend, and how its numbers are computed.
-Looks are registered by name (``weft.extensions``, kind ``looks``). ``surface``, ``panels``, ``checker`` and ``plain`` are colors without numbers.
+Looks are registered by name (``weft.extensions``, kind ``looks``). ``surface``, ``panels``,
+``checker`` and ``plain`` are colors without numbers.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -24,7 +24,8 @@ OTHERS, OTHER_COUNT = 300, 4  # the first seed of other folds, and how many thei
 FIT = """\
 # A fabric from photographs of three drapings:  weft fabrics fit examples/fabrics/drapings.yaml
 # They are of weft's own "{name}" (tests/plugins/lab/fitting/make_photographs.py), rendered;
-# drapes from bumps and on a mesh that the fit does not have; it is told the weight, and how warp lies in each.
+# drapes from bumps and on a mesh that the fit does not have; it is told the weight, and how warp
+# lies in each.
 name: drapings
 title: from {count} photographs of its drapes
 start: {start}

@@ -1,8 +1,8 @@
 """Tensile tests of strips.
 
 Along the threads weft's law is a straight line, force = stretch x strain (``laboratory.tensile``
-gives the same; ``tests/plugins/lab/fitting/test_kinds.py``), or, with ``as: curve``, the data themselves
-become the preset's curve. On the bias the strip is simulated between its jaws.
+gives the same; ``tests/plugins/lab/fitting/test_kinds.py``), or, with ``as: curve``, the data
+themselves become the preset's curve. On the bias the strip is simulated between its jaws.
 """
 
 from collections.abc import Mapping, Sequence
