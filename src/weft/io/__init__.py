@@ -25,12 +25,6 @@ from weft.discretization.mesh import (
 )
 from weft.discretization.weld import Weld
 from weft.io.animation import Animation, Fields, SkinnedMotion
-from weft.io.formats.alembic import (
-    alembic_contents,
-    alembic_moving,
-    write_alembic,
-    write_alembic_over,
-)
 from weft.io.formats.arrays import write_arrays, write_hdf5
 from weft.io.formats.point_cache import read_pc2, write_pc2
 from weft.io.formats.vtkhdf import write_vtkhdf
@@ -111,13 +105,6 @@ FORMATS: dict[str, Format] = {
     ".usdz": _USD,
     ".glb": _GLTF,
     ".gltf": _GLTF,
-    ".abc": Format(
-        read=alembic_contents,
-        moving=alembic_moving,
-        animate=write_alembic,
-        over=write_alembic_over,
-        even=True,
-    ),
     ".vtkhdf": Format(animate=write_vtkhdf, carries_fields=True),
     ".pc2": Format(cache=read_pc2, animate=write_pc2, even=True),
     ".npz": Format(animate=write_arrays, carries_fields=True),
