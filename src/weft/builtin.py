@@ -68,7 +68,7 @@ plugin = Plugin(
         },
         "formats": {
             f".{name}": f"weft.io.formats.builtin:{name.upper()}"
-            for name in ("obj", "ply", "stl", "abc", "vtkhdf", "pc2", "npz", "h5")
+            for name in ("obj", "ply", "stl", "vtkhdf", "pc2", "npz", "h5")
         },
     },
 )

@@ -61,6 +61,7 @@ def test_load(tmp_path, cloth):
             ("mesh file", "missing.obj"),
         ),
         (lambda c: weft.load("shirt.fbx"), MeshError, ("mesh file", "shirt.fbx", ".obj, .ply")),
+        (lambda c: weft.load("shirt.abc"), MeshError, ("mesh file", "shirt.abc", "Blender")),
     ],
 )
 def test_errors(cloth, call, error, match):

@@ -26,7 +26,7 @@ def export(
     out: Annotated[
         Path,
         typer.Argument(
-            help="All frames: .usdc, .usda, .usdz, .glb, .gltf, .abc, .vtkhdf, .pc2, .npz or "
+            help="All frames: .usdc, .usda, .usdz, .glb, .gltf, .vtkhdf, .pc2, .npz or "
             ".h5. A frame: .obj or .ply; with # for the number, a file for every frame. Of a "
             "pattern, a .svg."
         ),
@@ -76,7 +76,7 @@ def export(
     onto: Annotated[
         Path | None,
         typer.Option(
-            help="An asset, .usd, .obj or .abc, whose meshes the cloth moves: all else stays as it "
+            help="An asset, .usd or .obj, whose meshes the cloth moves: all else stays as it "
             "is there. USD is a layer over it."
         ),
     ] = None,
@@ -88,7 +88,7 @@ def export(
         ),
     ] = None,
 ) -> None:
-    """Write a run for other programs, with material coordinates: USD, glTF, Alembic, VTKHDF, point
+    """Write a run for other programs, with material coordinates: USD, glTF, VTKHDF, point
     caches and arrays hold all frames and bodies (docs/files.md); OBJ and PLY a frame.
 
     `weft export RUN cloth.####.obj` writes a file for every frame. `weft export skirt.yaml

@@ -40,7 +40,6 @@ OPTIONAL: Mapping[str, str] = {  # module -> what it is for
     "mujoco": "robot arms from URDF and MJCF (weft[arms])",
     "torch": "gradients for PyTorch (weft[torch])",
     "jax": "gradients for JAX (weft[jax])",
-    "bpy": "Alembic files, where there is no Blender",
     "sphinx": "the manual (weft[docs])",
     "igl": "tests",
     "ipctk": "tests",
@@ -66,10 +65,6 @@ def facts() -> dict[str, str]:
         "kernel cache": _cache(),
         "locks": "flock" if _has("fcntl") else "LockFile" if _has("msvcrt") else "process numbers",
     }
-    from weft.io.formats.blender import blender
-
-    command = blender()
-    found["blender"] = command[0] if command else "no, Alembic files (or: pip install bpy)"
     for module, use in OPTIONAL.items():
         found[f"optional {module}"] = f"{_version(module)}, {use}" if _has(module) else f"no, {use}"
     return found

@@ -12,9 +12,9 @@ from weft.cli.options import say
 pytestmark = pytest.mark.quick
 
 SOURCE = Path(__file__).parents[3] / "src" / "weft"
-# ``--set`` is the name of an override; sweeps and folders are those of a command, as is Blender
+# ``--set`` is the name of an override; sweeps and folders are those of a command
 COMMANDS = re.compile(r"`weft [^`]*`|--set\b")
-ELSEWHERE = ("cli", "plugins/lab/sweep", "io/formats/blender.py", "io/left_out.py")
+ELSEWHERE = ("cli", "plugins/lab/sweep", "io/left_out.py")
 
 
 def test_an_option_is_an_argument_in_python(tmp_path):

@@ -318,7 +318,7 @@ def test_usd_motion(stage, path):
 
 
 def test_samples_of_a_mesh_at_rest_are_one_time(stage, path):
-    """As of glTF and Alembic: what does not move is a body at rest, which need not last."""
+    """As of glTF: what does not move is a body at rest, which need not last."""
     mesh = define(stage, "/a", GRID.vertices, GRID.faces)
     for code in (0, 24):
         mesh.GetPointsAttr().Set(mesh.GetPointsAttr().Get(), code)

@@ -19,7 +19,7 @@ from weft.run.frame_selection import FrameSelection
 
 pytestmark = pytest.mark.quick
 
-ANIMATED = [s for s, f in FORMATS.items() if f.animate is not None and s != ".abc"]
+ANIMATED = [s for s, f in FORMATS.items() if f.animate is not None]
 
 
 def z_up(x):

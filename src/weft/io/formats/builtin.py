@@ -1,7 +1,6 @@
 """The formats of the engine, by their suffix in upper case."""
 
 from weft.io.format import Format, read_alone
-from weft.io.formats.alembic import alembic_contents, alembic_moving, write_alembic
 from weft.io.formats.arrays import write_arrays, write_hdf5
 from weft.io.formats.point_cache import read_pc2, write_pc2
 from weft.io.formats.vtkhdf import write_vtkhdf
@@ -12,7 +11,6 @@ from weft.io.stl import stl_contents
 OBJ = Format(read=read_alone(obj_contents), write=write_obj)
 PLY = Format(read=read_alone(ply_contents), write=write_ply, carries_fields=True)
 STL = Format(read=read_alone(stl_contents))
-ABC = Format(read=alembic_contents, moving=alembic_moving, animate=write_alembic, even=True)
 VTKHDF = Format(animate=write_vtkhdf, carries_fields=True)
 PC2 = Format(cache=read_pc2, animate=write_pc2, even=True)
 NPZ = Format(animate=write_arrays, carries_fields=True)
