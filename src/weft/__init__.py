@@ -12,6 +12,7 @@ Public names are loaded when they are first used, so that ``import weft`` is fas
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 
 # Type checkers treat this name as True. It is not imported, because loading the module typing takes
 # longer than the rest of this file.
@@ -181,7 +182,8 @@ def __getattr__(name: str) -> "Any":
         return getattr(import_module(_HOME[name]), name)
     if name in _MODULES:
         return import_module(_MODULES[name])
-    if not name.startswith("_"):
+    # `from weft import kernel` asks for a name of a package before it imports the package.
+    if not name.startswith("_") and find_spec(f"weft.{name}") is None:
         return _of_plugin(name)
     raise AttributeError(f"module 'weft' has no attribute {name!r}")
 

@@ -6,7 +6,8 @@ entries are a plugin, too (``weft.builtin``). Others are found
 
 - in the folder ``weft/plugins``: garments, lab, robots and film;
 - by entry points of installed packages: ``[project.entry-points."weft.plugins"]`` with a line
-  ``name = "package.module:plugin"``.
+  ``name = "package.module:plugin"``. The module is imported by every command. It declares its
+  plugin before it imports other modules of weft, which may ask for it; best, it imports none.
 
 A plugin that cannot be imported, that was made for another version of weft, or that gives a name
 again is left out with a warning; the others work.
@@ -14,7 +15,7 @@ again is left out with a warning; the others work.
 
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -219,6 +220,24 @@ def find(kind: Kind, name: str) -> Any:
         check_known(name, names(kind), f"{kind}", PluginError)
     assert plugin is not None
     return _load(plugin.entries[kind][name], f"plugin {plugin.name}, {kind}: {name}")
+
+
+class Names(Sequence[str]):
+    """The names of a kind as choices of a setting; they are looked up when they are used first.
+
+    Args:
+        kind: of the entries.
+        *before: choices before them.
+    """
+
+    def __init__(self, kind: Kind, *before: str) -> None:
+        self.kind, self.before = kind, before
+
+    def __getitem__(self, index: Any) -> Any:
+        return (*self.before, *names(self.kind))[index]
+
+    def __len__(self) -> int:
+        return len(self.before) + len(names(self.kind))
 
 
 class Registry(Mapping[str, T]):

@@ -10,7 +10,7 @@ import dataclasses
 import enum
 import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec, TypeGuard, TypeVar
 
@@ -52,7 +52,7 @@ class Setting:
     least: float = -math.inf  # <= value
     below: float = math.inf  # > value
     most: float = math.inf  # >= value
-    choices: tuple[object, ...] = ()  # allowed values; empty: any
+    choices: Sequence[object] = ()  # allowed values; empty: any
     finite: bool = True  # False: infinity is allowed
     key: str = ""  # name in scene files; empty: the field's name
     per_angle: bool = False  # text may have a unit per angle; the number is then per radian

@@ -163,7 +163,7 @@ class Scene:
         "energy of triangles that bend; quadratic and fitted: for cloth that is flat at rest "
         "and hardly stretches; fitted with the least dependence on the mesh; none: pairs with "
         "`buckling` or law immediate_buckling, else hinges",
-        choices=tuple(extensions.names("bending")),
+        choices=extensions.Names("bending"),
     )
     buckling: BucklingForm | None = setting(
         None,

@@ -222,7 +222,7 @@ class FileTranslation(Translation):
         if hint is bool:
             return Annotated[bool, Strict()]
         if hint is str and about.choices:
-            return Literal[about.choices]
+            return Literal[tuple(about.choices)]
         if hint is not float or not about.unit:
             return hint
         if about.unit == "rad" and not self.units_required:

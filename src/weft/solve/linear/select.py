@@ -19,7 +19,7 @@ SOLVERS: dict[str, Callable[[Stop], LinearSolver]] = {
     "splu": lambda stop: Splu(),
     "lanes": lambda stop: LaneCholesky(),
 }
-LINEAR_SOLVERS = ("auto", *extensions.names("linear solvers"))
+LINEAR_SOLVERS = extensions.Names("linear solvers", "auto")
 DIRECT_UP_TO = 500  # vertices; above, multigrid is faster than PARDISO (docs/decisions/0007)
 DIRECT_EXACT = 12_000  # the same for equilibria and derivatives, which need more digits than steps
 # Vertices up to which PARDISO is faster if rows have more than WIDE blocks; splines have 25 a row.

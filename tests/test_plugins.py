@@ -1,0 +1,216 @@
+"""Plugins of other packages: the one in examples/plugin, and one that adds something of every kind.
+
+A plugin is a module and the entry points of its package; both are written into a folder here, or
+installed into an environment of its own.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+EXAMPLE = ROOT / "examples" / "plugin"
+
+
+def install(folder, name, module, text, plugin="plugin"):
+    """Write a module and the entry points of its package; ``folder`` is a place of packages."""
+    about = folder / f"{module}-0.1.dist-info"
+    about.mkdir(parents=True)
+    (about / "entry_points.txt").write_text(f"[weft.plugins]\n{name} = {module}:{plugin}\n")
+    (folder / f"{module}.py").write_text(text)
+
+
+def python(program, *places, cwd, ok=True):
+    """Run a program with packages in some places, and return its output and warnings."""
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, places))}
+    run = [sys.executable, "-c", program]
+    done = subprocess.run(run, capture_output=True, text=True, env=env, cwd=cwd, check=False)
+    assert (done.returncode == 0) is ok, done.stderr
+    return done.stdout, done.stderr
+
+
+BROKEN = {
+    "raises": ("raise ValueError('no license')", "no license"),
+    "old": ("plugin = Plugin('old', '0.0', {})", "made for weft 0.0"),
+    "again": (
+        "plugin = Plugin('again', '0.1', {'commands': {'run': 'again:run'}})",
+        "a name that weft has",
+    ),
+    "kind": ("plugin = Plugin('kind', '0.1', {'laws of nature': {}})", "laws of nature"),
+    "other": ("plugin = 3", "expected a Plugin"),
+    "place": ("plugin = Plugin('place', '0.1', {'looks': {'a': 3}})", "package.module:attribute"),
+}
+
+
+def test_plugins_that_cannot_be_used_are_named_and_left_out(tmp_path):
+    """The others work, and so does weft."""
+    for name, (text, _) in BROKEN.items():
+        install(tmp_path, name, name, f"from weft.extensions import Plugin\n{text}\n")
+    good = "from weft.extensions import Plugin\nplugin = Plugin('good', '0.1', {'names': {'mine':"
+    install(tmp_path, "good", "good", good + " 'good:plugin'}})\n")
+    program = "import weft; print(weft.mine.name, len(weft.extensions.names('commands')))"
+    out, said = python(program, tmp_path, cwd=tmp_path)
+    assert out.split()[0] == "good" and int(out.split()[1]) > 15
+    for name, (_, reason) in BROKEN.items():
+        (line,) = (x for x in said.splitlines() if f"plugin {name} (package {name})" in x)
+        assert "is left out" in line and reason in line
+
+
+def test_a_place_that_cannot_be_imported_names_plugin_kind_and_name(tmp_path):
+    text = "from weft.extensions import Plugin\n"
+    text += "plugin = Plugin('far', '0.1', {'looks': {'far': 'nowhere:LOOK'}})\n"
+    install(tmp_path, "far", "far", text)
+    program = """
+import weft
+from weft.base.errors import PluginError
+try:
+    weft.extensions.find("looks", "far")
+except PluginError as error:
+    print(error)
+"""
+    out, _ = python(program, tmp_path, cwd=tmp_path)
+    assert out.startswith("plugin far, looks: far = nowhere:LOOK (No module named 'nowhere')")
+
+
+def test_scanning_entry_points_is_fast(tmp_path):
+    """The least of several times: others run beside tests."""
+    program = """
+import time
+from weft.extensions import installed_entry_points
+times = []
+for _ in range(5):
+    begin = time.perf_counter()
+    list(installed_entry_points())
+    times.append(time.perf_counter() - begin)
+print(min(times))
+"""
+    out, _ = python(program, cwd=tmp_path)
+    assert float(out) < 0.03  # 6 ms with 170 packages where nothing else runs
+
+
+SCENE = """
+import json, sys
+import numpy as np
+import weft
+from weft.scene.build import load_scene
+from weft.scene.explain import explain
+from weft.scene.field_units import json_schema, unit_of
+from weft.scene.schema import SceneFile, scene_block
+
+small = ["cloth.sheet.nx=7", "cloth.sheet.ny=7", "bodies.0.egg.size=4 cm", "seconds=0.2"]
+scene = load_scene("scene.yaml", small).scene
+run = weft.simulate(scene, frames=6, out="run", progress=False, fsync=False)
+run.render("seen.png", look="height")
+
+still = load_scene("scene.yaml", [*small, "magnet.force=3 N/kg"]).scene
+(energy,) = (e for e in still.model().energies if e.name == "magnet")
+checks = weft.check_derivatives(energy, still.state().x)
+
+rng = np.random.default_rng(0)
+weight = rng.normal(size=(49, 3))
+def loss(x, v, t):
+    by_x = np.zeros_like(x)
+    by_x[-1] = weight
+    return float((by_x * x).sum()), by_x, np.zeros_like(v)
+names = ["magnet.force", "magnet.reach", "magnet.place"]
+free = still.with_(bodies=(), contact=None, settings=weft.StepSettings(tolerance=1e-9))
+adjoint = weft.Adjoint(free, loss, names, frames=3, fps=30.0)
+found, quotients = adjoint(), {}
+for name in names:
+    value, gradient = np.asarray(adjoint.parameter(name).value, float), found.gradient[name]
+    way = np.ones(value.shape)
+    ends = [adjoint.with_values({name: value + s * 1e-4 * way}).value() for s in (1, -1)]
+    quotients[name] = [float((gradient * way).sum()), (ends[0] - ends[1]) / 2e-4]
+
+wrong = []
+for change in ("magnet.reach=-1 cm", "magnet.force=3 m", "magnet.strength=1"):
+    try:
+        load_scene("scene.yaml", [change])
+    except weft.errors.SceneError as error:
+        wrong.append(str(error))
+_, (row,) = explain("scene.magnet.force")
+schema = json.dumps(json_schema())
+print(json.dumps({
+    "checks": [c.ok for c in checks],
+    "quotients": quotients,
+    "wrong": wrong,
+    "keys": scene.keyed["magnet.force"].values,
+    "plugins": run.manifest["plugins"],
+    "identity": run.manifest["scene"]["magnet"],
+    "explained": [row.meaning, unit_of(scene_block(["magnet"]).model_fields["force"])],
+    "schema": "largest pull on a kilogram of cloth" in schema and "an egg, upright" in schema,
+    "pulled": float(run.positions()[:, 0].mean()),
+    "documented": "magnet: A magnet that pulls cloth to a place" in weft.Scene.__doc__,
+}))
+"""
+
+
+def check_example(told, folder):
+    """Check what a program says of the example plugin's scene."""
+    assert told["checks"] == [True, True]
+    for ours, differences in told["quotients"].values():
+        assert ours == pytest.approx(differences, rel=1e-5)
+    first, second, third = told["wrong"]
+    assert "magnet.reach" in first and "> 0" in first and "--set" in first
+    assert "magnet.force" in second and "N/kg" in second
+    assert "field magnet.strength" in third and "place, force, reach" in third
+    assert told["keys"] == [0.0, 6.0] and told["plugins"] == {"magnet": "0.1.0"}
+    assert told["identity"]["reach"] == 0.12 and told["documented"] and told["schema"]
+    meaning, unit = told["explained"]
+    assert "largest pull" in meaning and "keyframes" in meaning and unit == "N/kg"
+    assert told["pulled"] > 1e-4 and (folder / "seen.png").stat().st_size > 1000
+
+
+@pytest.fixture
+def example(tmp_path):
+    """A place of packages with the example plugin, and a folder with its scene."""
+    module = (EXAMPLE / "weft_magnet.py").read_text()
+    install(tmp_path / "packages", "magnet", "weft_magnet", module)
+    (tmp_path / "scene.yaml").write_text((EXAMPLE / "scene.yaml").read_text())
+    return tmp_path
+
+
+def test_the_example(example):
+    """Its scene, its derivatives, its gradient and its picture."""
+    out, _ = python(SCENE, example / "packages", cwd=example)
+    check_example(json.loads(out.splitlines()[-1]), example)
+
+
+def test_without_the_plugin_frames_open_and_the_scene_says_what_it_needs(example):
+    python(
+        "import weft; from weft.scene.build import load_scene\n"
+        "small = ['cloth.sheet.nx=5', 'cloth.sheet.ny=5']\n"
+        "scene = load_scene('scene.yaml', small).scene\n"
+        "weft.simulate(scene, frames=1, out='run', progress=False, fsync=False)",
+        example / "packages",
+        cwd=example,
+    )
+    program = """
+import weft
+run = weft.Run("run")
+run.render("seen.png")
+print(run.positions().shape)
+try:
+    weft.scene_of(run)
+except weft.WeftError as error:
+    print(error)
+"""
+    out, _ = python(program, cwd=example)
+    shape, error = out.splitlines()
+    assert shape == "(25, 3)" and error.startswith("plugin = no magnet (run): expected plugin ")
+    assert "magnet 0.1.0; install the package that has it" in error
+
+
+@pytest.mark.slow
+def test_the_example_in_an_environment_of_its_own(tmp_path):
+    """pip builds and installs it, beside the packages of this environment."""
+    place = tmp_path / "packages"
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*pip, "--target", str(place), str(EXAMPLE)], check=True)
+    (tmp_path / "scene.yaml").write_text((EXAMPLE / "scene.yaml").read_text())
+    out, _ = python(SCENE, place, cwd=tmp_path)
+    check_example(json.loads(out.splitlines()[-1]), tmp_path)
