@@ -11,6 +11,8 @@ SOURCE = Path(__file__).parents[1] / "src" / "weft"
 
 STAGES = [
     ["base"],
+    ["extensions"],
+    ["builtin"],
     ["kernel"],
     ["solve"],
     ["laws"],
@@ -20,22 +22,16 @@ STAGES = [
     ["bodies"],
     ["contact"],
     ["fabric"],
-    ["garment", "mannequin"],
     ["cloth"],
     ["integrators"],
     ["run"],
     ["show"],
     ["adjoint"],
     ["torch", "jax"],
-    ["laboratory"],
-    ["worlds"],
     ["scene"],
-    ["fitting"],
-    ["validate"],
-    ["sweep"],
-    ["robotics"],
     ["live"],
     ["cli"],
+    ["plugins"],
 ]
 STAGE = {name: i for i, names in enumerate(STAGES) for name in names}
 # Methods of a run that load what they call when they are called.
@@ -80,11 +76,11 @@ def test_imports_come_from_the_left(path):
         assert STAGE[other] < STAGE[here], f"{here} imports {other}, which is not to its left"
 
 
-WITH_SCENES = ("scene", "fitting", "cli", "robotics", "sweep", "live", None)
+WITH_SCENES = ("scene", "cli", "live", "plugins", None)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
-def test_only_the_command_line_fits_and_sweeps_import_scenes(path):
+def test_only_the_command_line_play_and_plugins_import_scenes(path):
     if part_of(path) not in WITH_SCENES:
         assert "scene" not in set(imports(path))
 

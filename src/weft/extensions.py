@@ -29,7 +29,7 @@ Kind = Literal[
     "names",  # public names: weft.NAME
     "commands",  # weft NAME; "GROUP NAME" is a command of a group
     "cloth sources",  # cloth: {NAME: ...} of a scene file: weft.scene.cloth_source.ClothSource
-    "scene sources",  # files in place of a scene: weft.scene.scene_source.SceneSource
+    "scene inputs",  # files in place of a scene: weft.scene.scene_input.SceneInput
     "scene checks",  # of `weft check`: functions (builder, findings)
     "bodies",  # bodies: [{NAME: ...}]: weft.scene.body_source.BodySource
     "formats",  # suffixes of mesh files: weft.io.format.Format

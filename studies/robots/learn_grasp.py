@@ -17,6 +17,7 @@ from weft.plugins.robots.learning.cloth_env import ClothEnv
 
 SIZE, NAME = 9, "learn-grasp"  # vertices along a side of the towel
 CHUNK, CHECK = 1_000, 5  # steps between rows of the curve, rows between trials on held-out seeds
+GOAL = 0.9  # share of held-out seeds at which training ends: later, the policy forgets again
 HELD_OUT, NEW = range(10_000, 10_020), range(20_000, 20_100)  # seeds during and after training
 
 
@@ -39,8 +40,9 @@ def success(model: SAC, env: ClothEnv, seeds: range) -> float:
 
 
 def learn(out: Path, steps: int = 40_000, held_out: range = HELD_OUT, new: range = NEW) -> Study:
-    """Train until the policy solves every held-out seed, or for ``steps``; write the curve and the
-    policy into a folder after every chunk.
+    """Train until the policy solves ``GOAL`` of the held-out seeds, or for ``steps``.
+
+    The curve and the policy are written into a folder after every chunk.
 
     Returns:
         The curve: steps, successes and return of the last 20 episodes of training, and successes
@@ -49,7 +51,7 @@ def learn(out: Path, steps: int = 40_000, held_out: range = HELD_OUT, new: range
     env, trials = Monitor(make(), info_keywords=("solved",)), make()
     model = SAC("MlpPolicy", env, seed=0, stats_window_size=20)
     rows: list[list[Cell]] = []
-    while model.num_timesteps < steps and (not rows or rows[-1][3] != 1.0):
+    while model.num_timesteps < steps and (not rows or (rows[-1][3] or 0.0) < GOAL):
         model.learn(min(CHUNK, steps - model.num_timesteps), reset_num_timesteps=False)
         episodes: list[dict[str, float]] = list(model.ep_info_buffer or [])
         count = max(len(episodes), 1)

@@ -79,9 +79,9 @@ def check(
     a garment's pattern is drawn flat, with its seams, and every map of a scene as colors.
     """
     from weft.scene.check import check as look_at
-    from weft.scene.scene_source import scene_source
+    from weft.scene.scene_input import scene_input
 
-    source = scene_source(path)
+    source = scene_input(path)
     if source is not None:
         source.check(path, set_ or [], picture)
         return

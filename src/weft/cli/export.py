@@ -94,10 +94,10 @@ def export(
     `weft export RUN cloth.####.obj` writes a file for every frame. `weft export skirt.yaml
     skirt.svg` draws a pattern to scale, to print and cut.
     """
-    from weft.scene.scene_source import scene_source
+    from weft.scene.scene_input import scene_input
 
     if run.is_file():
-        source = scene_source(run)
+        source = scene_input(run)
         if source is None:
             expected = "the folder of a run, or a pattern file"
             raise RunError("export", got=str(run), expected=expected)

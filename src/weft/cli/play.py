@@ -79,12 +79,12 @@ def _scene_file(given: Path | None, scale: float | None, folder: Path) -> Iterat
     """
     from weft.io import FORMATS
     from weft.live.mesh_scene import write_mesh_scene
-    from weft.scene.scene_source import scene_source
+    from weft.scene.scene_input import scene_input
 
     if given is None:
         with resources.as_file(resources.files("weft") / "scenes" / "play.yaml") as path:
             yield path
-    elif (source := scene_source(given)) is not None:
+    elif (source := scene_input(given)) is not None:
         yield source.scene_file(given, folder)
     elif given.suffix.lower() in FORMATS:
         scene = folder / f"{given.stem}.scene.yaml"

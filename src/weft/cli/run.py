@@ -71,11 +71,11 @@ def run(
     configure(device, threads)
     from weft.run.plausibility import start_problems
     from weft.scene.build import load_scene
-    from weft.scene.scene_source import scene_source
+    from weft.scene.scene_input import scene_input
 
     name = scene.stem
     folder = out or Path("runs") / name
-    source = scene_source(scene)
+    source = scene_input(scene)
     if source is not None:
         scene = source.scene_file(scene, None)
     loaded = load_scene(scene, set_ or [])

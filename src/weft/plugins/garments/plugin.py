@@ -12,7 +12,7 @@ plugin = Plugin(
             "mannequin": f"{_HERE}.scene.body_sources:MANNEQUIN",
             "smpl": f"{_HERE}.scene.body_sources:SMPL",
         },
-        "scene sources": {"pattern": f"{_HERE}.scene.pattern_source:PATTERN"},
+        "scene inputs": {"pattern": f"{_HERE}.scene.pattern_source:PATTERN"},
         "scene checks": {"ease": f"{_HERE}.scene.ease_check:add_ease"},
         "measures": {"wear": f"{_HERE}.quality.wear:measure_wear"},
         "cloth sources": {"garment": f"{_HERE}.scene.garments:GARMENT"},

@@ -15,7 +15,7 @@ from weft.plugins.garments.scene.ease_check import add_ease
 from weft.plugins.garments.scene.worn_scene import find_worn_scene
 from weft.plugins.garments.sheets.svg_writer import write_svg
 from weft.scene.check import Findings
-from weft.scene.scene_source import SceneSource
+from weft.scene.scene_input import SceneInput
 
 
 def export_pattern(path: Path, out: Path) -> None:
@@ -43,4 +43,4 @@ def doubts(builder: Any) -> Sequence[str]:
     return found.warnings
 
 
-PATTERN = SceneSource(is_pattern, find_worn_scene, check_pattern, export_pattern, doubts)
+PATTERN = SceneInput(is_pattern, find_worn_scene, check_pattern, export_pattern, doubts)

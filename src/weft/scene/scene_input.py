@@ -1,6 +1,6 @@
 """Files that commands take in place of a scene, such as sewing patterns.
 
-They are registered by name (``weft.extensions``, kind ``scene sources``).
+They are registered by name (``weft.extensions``, kind ``scene inputs``).
 """
 
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from weft import extensions
 
 
 @dataclass(frozen=True)
-class SceneSource:
+class SceneInput:
     """A kind of file of which a scene can be made.
 
     Args:
@@ -31,10 +31,10 @@ class SceneSource:
     doubts: Callable[[Any], Sequence[str]]
 
 
-def scene_source(path: Path) -> SceneSource | None:
+def scene_input(path: Path) -> SceneInput | None:
     """Return the source that recognizes a file; None: none does."""
-    for name in extensions.names("scene sources"):
-        source: SceneSource = extensions.find("scene sources", name)
+    for name in extensions.names("scene inputs"):
+        source: SceneInput = extensions.find("scene inputs", name)
         if source.recognizes(path):
             return source
     return None
