@@ -83,6 +83,7 @@ if TYPE_CHECKING:
     from weft.integrators.semi_implicit_bdf2 import SemiImplicitSettings as SemiImplicitSettings
     from weft.live.play_view import play as play
     from weft.plugins.garments.mannequin.figure import Mannequin as Mannequin
+    from weft.plugins.lab.sweep.runner import sweep as sweep
     from weft.plugins.robots import robotics as robotics
     from weft.plugins.robots.batch.batch import Batch as Batch
     from weft.plugins.robots.batch.batch import batch as batch
@@ -167,6 +168,7 @@ _HOME = {
     "sheet": "weft.cloth.create",
     "simulate": "weft.scene.simulate",
     "spline_sheet": "weft.cloth.create",
+    "sweep": "weft.plugins.lab.sweep.runner",
     "triangulate": "weft.cloth.create",
     "vertex_energy": "weft.energies.energy_per_vertex",
 }

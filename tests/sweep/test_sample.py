@@ -128,7 +128,8 @@ def test_a_sample_that_takes_its_process_with_it(planned):
     sweep = planned()
     program = (
         "import os, sys; import weft.scene.build as build\n"
-        "from weft.plugins.lab.sweep.folder import open_sweep; from weft.plugins.lab.sweep.sample import run_sample\n"
+        "from weft.plugins.lab.sweep.folder import open_sweep\n"
+        "from weft.plugins.lab.sweep.sample import run_sample\n"
         "build.load_scene = lambda *a: os.kill(os.getpid(), 9)\n"
         "s = open_sweep(sys.argv[1]); run_sample(s, s.plan[0])"
     )
