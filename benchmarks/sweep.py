@@ -15,11 +15,11 @@ import numpy as np
 
 from benchmarks.measure import BenchMeasure, at_least, at_most, info
 from weft.base.machine import cores
-from weft.plugins.lab.sweep.executors.processes import Processes
 from weft.plugins.lab.sweep.file import read_sweep
 from weft.plugins.lab.sweep.folder import SweepFolder, open_sweep, prepare
-from weft.plugins.lab.sweep.runner import Hooks, run_sweep, to_do
+from weft.plugins.lab.sweep.runner import run_sweep, to_do
 from weft.plugins.lab.sweep.status import SAMPLES, STATUS, Status
+from weft.plugins.lab.sweep.tasks import Hooks
 
 SAMPLES_TIMED = 24  # of the 200
 MANY = 10_000
@@ -70,7 +70,7 @@ def timed(path: Path, out: Path, workers: int) -> tuple[list[Status], float]:
     """Statuses of all samples but each worker's first, and [s] of wall clock that they took."""
     told: list[tuple[float, Status]] = []
     hooks = Hooks(report=lambda _, status: told.append((time.perf_counter(), status)))
-    run_sweep(read_sweep(path), Processes(workers), out=out, hooks=hooks)
+    run_sweep(read_sweep(path), out=out, workers=workers, hooks=hooks)
     warm = [s for k, (_, s) in enumerate(told) if k >= workers]
     return warm, told[-1][0] - told[workers - 1][0]
 
@@ -86,7 +86,7 @@ def _many(place: Path, samples: int = MANY) -> Iterator[BenchMeasure]:
     open_sweep(out).look()
     listed = time.perf_counter() - clock
     clock = time.perf_counter()
-    left = len(to_do(prepare(read_sweep(path), out).look(), False))
+    left = len(to_do(prepare(read_sweep(path), out).look()))
     resumed = time.perf_counter() - clock
     assert left == samples // 10
     yield info(f"sweep/{samples} samples planned", planned, "s")

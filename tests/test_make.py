@@ -29,7 +29,7 @@ class Item:
 
 def test_contact_comes_last(pytestconfig):
     """The others keep their order; and pytest-xdist does not sort files anew."""
-    paths = ["tests/contact/a.py", "tests/b.py", "tests/contact/a.py", "tests/a.py"]
+    paths = ["tests/engine/contact/a.py", "tests/b.py", "tests/engine/contact/a.py", "tests/a.py"]
     items = [Item(path) for path in paths]
     conftest.pytest_collection_modifyitems(pytestconfig, items)
     assert [str(i.path) for i in items] == [paths[1], paths[3], paths[0], paths[0]]

@@ -23,7 +23,7 @@ HELD_OUT, NEW = range(10_000, 10_020), range(20_000, 20_100)  # seeds during and
 
 def make() -> ClothEnv:
     """Return an environment of the task."""
-    return weft.plugins.robots.learning.env("grasp", set={"variables.size": SIZE})
+    return weft.robotics.env("grasp", set={"variables.size": SIZE})
 
 
 def success(model: SAC, env: ClothEnv, seeds: range) -> float:

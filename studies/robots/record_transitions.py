@@ -21,7 +21,7 @@ def record(path: Path, count: int = 10_000, worlds: int = 20, size: int = 7) -> 
 
     ``state`` (count,2,k): what is observed before and after; ``action``, ``reward`` and ``solved``.
     """
-    envs = weft.plugins.robots.learning.vector_env("fold", worlds, set={"variables.size": size})
+    envs = weft.robotics.vector_env("fold", worlds, set={"variables.size": size})
     random = np.random.default_rng(0)
     before = np.asarray(envs.reset(seed=0)[0])
     over = np.zeros(worlds, dtype=bool)

@@ -15,7 +15,7 @@ from weft.plugins.lab.sweep.runner import plan_sweep
 from weft.scene.build import load_scene
 
 ROOT = Path(__file__).parents[2]
-DRAWINGS = ROOT / "tests/garment/files"
+DRAWINGS = ROOT / "tests/plugins/garments/patterns/files"
 PIECE = polyline([(0, 0), (400, 0), (400, 300), (0, 300)]), text("Piece Name: FRONT")
 SQUARE = drawing([block("FRONT", *PIECE)])
 WORN = """cloth: {garment: {pattern: worn.yaml, size: 8 cm}}
@@ -32,7 +32,7 @@ time_limit: 20 s
 keep: {converged: true, static: 5 m/s, intersections: 0, strain: 10 %, slipped_off: false}
 """
 SAMPLED = """scene: swept.yaml
-design: saltelli
+design: sobol
 samples: 4
 vary: {cloth.sheet.width: {from: 30 cm, to: 40 cm, scale: log},
   cloth.sheet.nx: {from: 3, to: 5, whole: true}}
@@ -154,6 +154,6 @@ class Documents:
         def use():
             out = self.folder / "planned"
             shutil.rmtree(out, ignore_errors=True)
-            plan_sweep(read_sweep(path), out, 1)
+            plan_sweep(read_sweep(path), out)
 
         return data, ".yaml", use

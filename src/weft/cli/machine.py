@@ -30,8 +30,6 @@ OPTIONAL: Mapping[str, str] = {  # module -> what it is for
     "av": "video (weft[video])",
     "svgelements": "patterns in SVG (weft[garments])",
     "ezdxf": "patterns in DXF (weft[garments])",
-    "distributed": "sweeps on Dask (weft[sweep])",
-    "submitit": "sweeps on Slurm (weft[sweep])",
     "xarray": "data sets (weft[data])",
     "h5netcdf": "data sets in HDF5 (weft[data])",
     "zarr": "data sets in Zarr (weft[data])",

@@ -157,8 +157,8 @@ def test_standard_output_on_a_full_disk(tmp_path):
     [
         "export NAME a.obj",
         "dataset NAME a.h5",
-        "sweep status NAME --once",
-        "sweep report NAME",
+        "sweep status NAME",
+        "sweep pictures NAME a.png",
         "render NAME",
         "quality NAME",
         "view NAME",

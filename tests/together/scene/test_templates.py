@@ -1,22 +1,18 @@
 """Scene files that include others, and variables in their values."""
 
 import json
-from contextlib import ExitStack
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import weft
-from tests.plugins.lab.sweep.conftest import PATIENCE, InThisProcess, digests, run_on
+from tests.plugins.lab.sweep.conftest import InThisProcess, digests, run_on
 from tests.refusals import refused
 from weft.base.errors import RunError, SceneError, SceneProblems, SweepError
 from weft.discretization.mesh import grid
 from weft.io.obj import write_obj
 from weft.plugins.lab.sweep import worker
-from weft.plugins.lab.sweep.executors.dask import Dask
-from weft.plugins.lab.sweep.executors.slurm import Slurm
 from weft.run.run import Run
 from weft.scene.build import load_scene
 from weft.scene.file import read_source
@@ -234,22 +230,16 @@ def test_a_sweep_of_variables(shot, tmp_path):
         run_on(InThisProcess(), sweep)
 
 
-@pytest.mark.parametrize("executor", ["dask", "slurm"])
-def test_a_wedge_on_a_farm(shot, tmp_path, monkeypatch, executor):
+def test_a_wedge_on_a_farm(shot, tmp_path, monkeypatch):
     """Workers in another folder read the included files: the bits of this process."""
+    distributed = pytest.importorskip("distributed", reason="no Dask: pip install distributed")
     text = "scene: shots/010.yaml\nvary: {variables.width: [30 cm, 40 cm]}\n"
     sweep = write(tmp_path / "wedge.yaml", text)
     wanted = digests(run_on(InThisProcess(), sweep, out=tmp_path / "alone").path)
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    pytest.importorskip("distributed" if executor == "dask" else "submitit")
-    with ExitStack() as farm:
-        if executor == "dask":
-            more = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
-            cluster = import_module("distributed").LocalCluster(**more)
-            made = Dask(farm.enter_context(cluster).scheduler_address, PATIENCE)
-        else:
-            made = Slurm(1, local=True)
+    more = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**more) as cluster, distributed.Client(cluster) as client:
         monkeypatch.chdir(tmp_path)
-        found = run_on(made, Path("wedge.yaml"), out=Path("farm"))
+        found = run_on(client, Path("wedge.yaml"), out=Path("farm"))
     assert len(wanted) == 2 and digests(found.path) == wanted

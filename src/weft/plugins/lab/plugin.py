@@ -46,6 +46,7 @@ plugin = Plugin(
     "lab",
     weft="0.1",
     entries={
+        "names": {"sweep": f"{_HERE}.sweep.runner:sweep"},
         "fabric files": {"arcsim": f"{_HERE}.arcsim_file:read_arcsim"},
         "certificate": {name: f"{_HERE}.validate.{at}" for name, at in _EXPERIMENTS.items()},
         "commands": {

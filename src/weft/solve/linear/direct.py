@@ -207,7 +207,7 @@ def _load_pardiso() -> "PyPardisoSolver":
     Without the path, ``pypardiso`` searches all installed files twice, which takes a second or more
     in a large environment. MKL is set to give results that do not depend on the alignment of arrays
     in memory; otherwise a run that is resumed, or a frame that is computed again, differs in the
-    last bits (tests/solve/test_linear).
+    last bits (tests/engine/solve/test_linear).
     """
     os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")
     library = mkl_library()

@@ -1,20 +1,22 @@
 """``weft grade``: files of a nest, sizes that are worn, and what is refused before it begins."""
 
 import csv
+import os
+import signal
 from pathlib import Path
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from weft.base.errors import SweepError
+from tests.refusals import refused
+from weft.base.errors import SceneError, SimulationError
 from weft.cli import main as cli
 from weft.cli.commands import app
 from weft.plugins.garments.bodies.sizes import sizes_between
 from weft.plugins.garments.patterns import read_pattern
-from weft.plugins.lab.sweep.file import read_sweep
-from weft.plugins.lab.sweep.plan import plan_of
-from weft.plugins.lab.sweep.sizes import write_size_sweep
+from weft.plugins.garments.quality import grading
+from weft.plugins.garments.quality.grading import plan_sizes, run_sizes
 from weft.scene.file import read_source, validate
 
 pytest.importorskip("shapely", reason="pip install 'weft[garments]'")
@@ -43,18 +45,18 @@ def grade(*args):
     return CliRunner().invoke(app, ["grade", str(SKIRT), *map(str, args)])
 
 
-def test_a_nest_of_all_formats_and_a_sweep(tmp_path):
+def test_a_nest_of_all_formats_and_a_scene(tmp_path):
     """Without a scene of one's own, a mannequin of the figure stands in what the pattern gives."""
     out = tmp_path / "new" / "nest"
     done = grade("--sizes", "38,44", "--out", out, "--print-only")
     assert done.exit_code == 0, done.output
     names = {p.name for p in out.iterdir()}
     drawn = {"nest.svg", "nest.dxf", "nest.pdf", "nest.seams.yaml"}
-    assert names == drawn | {"scene.yaml", "plan.csv", "sweep.yaml"}
+    assert names == drawn | {"scene.yaml"}
     wide = read_pattern(SKIRT, {"size": 44}).panels[0].corners
     assert abs(read_pattern(out / "nest.dxf").panels[0].corners - wide).max() < 1e-6
-    sweep = read_sweep(out / "sweep.yaml")
-    loaded = [read_source(sweep.scene, s.overrides) for s in plan_of(sweep)[0]]
+    runs = plan_sizes(SKIRT, sizes_between("38,44"), out / "scene.yaml", out / "runs")
+    loaded = [read_source(run.scene, run.overrides) for run in runs]
     bodies = [validate(source).bodies[0].mannequin for source in loaded]
     assert [body.given["hips"] for body in bodies] == [0.96, 1.08]
 
@@ -62,15 +64,14 @@ def test_a_nest_of_all_formats_and_a_sweep(tmp_path):
 def test_a_scene_of_ones_own(tmp_path):
     """Its garments that have sizes get them; the poncho, which has none, stays."""
     scene = write_scene(tmp_path / "scene.yaml", "length: 60 cm")
-    (pattern,) = sizes_between("40")
-    sweep = read_sweep(write_size_sweep(SKIRT, [pattern], tmp_path, scene))
-    (sample,) = plan_of(sweep)[0]
-    assert sample.values == {
-        "cloths.0.garment.measures.size": 40,
-        "bodies.0.mannequin.figure": "woman",
-        "bodies.0.mannequin.size": 40,
-    }
-    block = validate(read_source(sweep.scene, sample.overrides)).cloths[0].garment
+    (run,) = plan_sizes(SKIRT, sizes_between("40"), scene, tmp_path / "runs")
+    assert run.overrides == [
+        "cloths.0.garment.measures.size=40",
+        "bodies.0.mannequin.figure=woman",
+        "bodies.0.mannequin.size=40",
+    ]
+    assert run.folder == tmp_path / "runs" / "40"
+    block = validate(read_source(run.scene, run.overrides)).cloths[0].garment
     assert block.measures == {"length": "60 cm", "size": 40}
 
 
@@ -85,9 +86,39 @@ def test_a_scene_of_ones_own(tmp_path):
 )
 def test_scenes_that_have_no_sizes(tmp_path, given, word):
     scene = write_scene(tmp_path / "scene.yaml", **given)
-    with pytest.raises(SweepError, match=word):
-        write_size_sweep(SKIRT, sizes_between("40"), tmp_path, scene)
-    assert not (tmp_path / "plan.csv").exists()
+    with pytest.raises(SceneError, match=word):
+        plan_sizes(SKIRT, sizes_between("40"), scene, tmp_path / "runs")
+
+
+def end_process(run, threads):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.slow
+def test_a_killed_process_is_named(tmp_path, monkeypatch):
+    """The error says that the same command continues."""
+    monkeypatch.setattr(grading, "run_size", end_process)
+    scene = write_scene(tmp_path / "scene.yaml")
+    runs = plan_sizes(SKIRT, sizes_between("40"), scene, tmp_path / "runs")
+    with refused(SimulationError, "processes of sizes", hint="the same command continues"):
+        run_sizes(runs, 1, lambda run: None)
+
+
+@pytest.mark.parametrize(
+    "kind, state", [(SimulationError, "not converged"), (SceneError, "bad scene")]
+)
+def test_a_size_that_fails_is_a_row(tmp_path, monkeypatch, kind, state):
+    """The row has the state and the message, and the girths of the body."""
+
+    def fail(*_):
+        raise kind("step 3", got="MAX_ITERATIONS")
+
+    monkeypatch.setattr(grading, "load_scene", fail)
+    scene = write_scene(tmp_path / "scene.yaml")
+    (run,) = plan_sizes(SKIRT, sizes_between("40"), scene, tmp_path / "runs")
+    row = grading.measure_size(run, grading.run_size(run, 1))
+    assert (row["size"], row["state"], row["hips_cm"]) == ("40", state, 100.0)
+    assert "MAX_ITERATIONS" in row["message"] and row["ease_hips_cm"] is None
 
 
 @pytest.mark.slow
@@ -126,7 +157,10 @@ def test_sizes_are_simulated_and_compared(tmp_path):
         ([SKIRT.with_name("poncho.yaml"), "--sizes", "36"], "docs/sizes.md"),
         ([SKIRT.with_name("none.yaml"), "--sizes", "36"], "none.yaml"),
         ([ROOT / "src/weft/scenes/drape.yaml", "--sizes", "36"], "a pattern file"),
-        ([ROOT / "tests/garment/files/every_edge.json", "--sizes", "36"], "docs/garments.md"),
+        (
+            [ROOT / "tests/plugins/garments/patterns/files/every_edge.json", "--sizes", "36"],
+            "docs/garments.md",
+        ),
     ],
 )
 def test_what_cannot_be_graded(tmp_path, monkeypatch, capsys, args, word):

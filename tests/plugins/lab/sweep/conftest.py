@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import socket
 import textwrap
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,19 +33,22 @@ GRID = "cloth.sheet.width: [30 cm, 40 cm, 50 cm, 60 cm]"
 class InThisProcess:
     """An executor for tests in which workers play no part: each takes seconds to start."""
 
-    def submit(self, batch):
-        """Run all samples of the queue."""
-        samples = list(batch.queue)
-        batch.queue.clear()
-        self.answers = run_samples(*batch.arguments(samples))
-        return {id(samples): samples}
+    def submit(self, function, *arguments):
+        """Call the function at once."""
+        return Ended(function(*arguments))
 
-    def collect(self, futures):
-        """Give the answers of all samples."""
-        return [(future, self.answers) for future in futures]
 
-    def close(self):
-        """Nothing is open."""
+class Ended:
+    """The future of a call that has ended."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def done(self):
+        return True
+
+    def result(self):
+        return self.value
 
 
 def run_on(executor, path, samples=None, **more):
@@ -59,12 +61,6 @@ def run_samples_of(sweep, count=None):
     for sample in sweep.plan[:count]:
         run_sample(sweep, sample)
     return sweep
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def varied(path, said):
@@ -144,11 +140,11 @@ def is_first(path):
     return True
 
 
-def run_or_die(path, names, retry):
+def run_or_die(path, names, retry, call):
     """Run samples; the first process that gets to the middle of one is killed there."""
 
     def watch(now):
-        if now.frame == 2 and is_first(Path(path) / "killed"):
+        if now.step == 3 and is_first(Path(path) / "killed"):
             os.kill(os.getpid(), signal.SIGKILL)
 
-    return run_samples(path, names, retry, watch)
+    return run_samples(path, names, retry, call, watch)

@@ -2,10 +2,9 @@
 
 import json
 import re
+import runpy
 import shlex
-import sys
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +13,12 @@ from typer.testing import CliRunner
 
 from tests.plugins.lab.sweep.conftest import digests, run_samples_of
 from tests.refusals import refused
-from weft.base.errors import SweepError, WeftError
+from weft.base.errors import RunError, SweepError, WeftError
 from weft.cli.commands import app
 from weft.io.safe_folder import SafeFolder
-from weft.plugins.lab.sweep.contact_sheet import contact_sheet, label_lines, spread_evenly
 from weft.plugins.lab.sweep.file import read_sweep
-from weft.plugins.lab.sweep.folder import open_sweep, threads_for
+from weft.plugins.lab.sweep.folder import open_sweep
+from weft.plugins.lab.sweep.pictures import label_lines, spread_evenly, write_pictures
 from weft.plugins.lab.sweep.plan import plan_of
 from weft.plugins.lab.sweep.sample import run_sample
 from weft.plugins.lab.sweep.status import read_status, write_status
@@ -37,33 +36,18 @@ def weft(*line):
 def test_commands_each_run_one_sample(sweep_file, tmp_path):
     """For any other batch system: as many lines as samples, each of which is run here."""
     path = sweep_file()
-    lines = weft("sweep", path, "--executor", "commands").splitlines()
+    lines = weft("sweep", "plan", path).splitlines()
     assert len(lines) == 4
     for line in lines[:2]:
         words = shlex.split(line)
         assert words[:3] == ["weft", "sweep", "sample"]
         assert "done after" in weft(*words[1:])
     assert len(digests(tmp_path / "out")) == 2
-    assert len(weft("sweep", path, "--executor", "commands").splitlines()) == 2
-
-
-def test_a_dry_run_writes_nothing(sweep_file, tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        "weft.plugins.lab.sweep.estimate.LONGEST", float("inf")
-    )  # a whole sample, not a part
-    told = json.loads(weft("sweep", sweep_file(), "--dry-run", "--json"))
-    assert (told["samples"], told["left"]) == (4, 4) and told["seconds"] > 0
-    assert not (tmp_path / "out").exists()
-    sweep = open_sweep(planned_by(sweep_file()))
-    size = run_sample(sweep, sweep.plan[0]).size
-    assert told["size"] == pytest.approx(size, rel=0.05)
-    again = json.loads(weft("sweep", sweep_file(), "--dry-run", "--json"))
-    assert (again["left"], again["basis"]) == (3, "mean of 1 that are done")
-    assert "3 to run" in weft("sweep", sweep_file(), "--dry-run")
+    assert len(weft("sweep", "plan", path).splitlines()) == 2
 
 
 def planned_by(path):
-    weft("sweep", path, "--executor", "commands")
+    weft("sweep", "plan", path)
     return read_sweep(path).out
 
 
@@ -75,88 +59,31 @@ def test_status(sweep_file):
     lines = weft("sweep", "status", sweep_file(), "--list").splitlines()
     assert [line.split()[2] for line in lines] == ["pending", "done", "pending", "pending"]
     assert "cloth.sheet.width=40 cm" in lines[1]
-    assert re.search(r"to run +│ +3", weft("sweep", "status", sweep.path, "--once"))
+    assert re.search(r"pending +3", weft("sweep", "status", sweep.path))
 
 
-def test_the_live_table_ends_with_the_sweep(planned, monkeypatch):
-    """It stays while a process hands out samples, though none runs at the moment."""
-    import io
-    import threading
-    import time
-
-    from rich.console import Console
-
-    from weft.plugins.lab.sweep import table
-    from weft.plugins.lab.sweep.table import live
-
-    monkeypatch.setattr(table, "EVERY", 0.01)
-    sweep, out = planned(), io.StringIO()
-    console = Console(file=out, force_terminal=True, width=100)
-    assert live(sweep, Console(file=io.StringIO())) is False
-    with sweep.lock:
-        shown = threading.Thread(target=live, args=(sweep, console))
-        shown.start()
-        run_sample(sweep, sweep.plan[0])
-        while out.getvalue().count("1 good") < 3:  # looks after the sample had ended
-            assert shown.is_alive()
-            time.sleep(0.01)
-    shown.join(timeout=900)
-    assert not shown.is_alive()
-
-
-class Pictures(HTMLParser):
-    """What a page loads from elsewhere, and its pictures."""
-
-    def __init__(self):
-        super().__init__()
-        self.elsewhere, self.pictures = [], 0
-
-    def handle_starttag(self, tag, attrs):
-        for name, value in attrs:
-            if name in ("src", "href"):
-                self.pictures += value.startswith("data:image/png;base64,")
-                self.elsewhere += [] if value.startswith("data:") else [value]
-
-
-def test_report(sweep_file, tmp_path):
-    """One file; every failure with the command that reproduces it."""
-    vary = "cloth.fabric: [cotton, koton]\n  gravity.1: [-9.0, -8, -7, -6, -5, -4, -3, -2]"
-    sweep = run_samples_of(open_sweep(planned_by(sweep_file("keep: {static: 0.5 m/s}\n", vary))))
-    weft("sweep", "report", sweep.path, tmp_path / "r.html", "--thumbnails", 3)
-    text = (tmp_path / "r.html").read_text()
-    page = Pictures()
-    page.feed(text)
-    assert page.pictures == 3 and page.elsewhere == []
-    assert text.count("--set cloth.fabric=koton --set gravity.1=") == 8
-    assert "Spearman" in text and "Sobol" not in text
-    row = re.search(r"<tr><td>speed_end</td>(.*?)</tr>", text)[1]
-    assert re.search(
-        r"<td>-1\.00 \(p", row
-    )  # it falls the faster, the stronger gravity (more negative)
-    with refused(SweepError, "report", got=".pdf", expected=".html"):
-        weft("sweep", "report", sweep.path, tmp_path / "r.pdf")
-
-
-def test_report_of_a_saltelli_design_has_sobol_indices(sweep_file, tmp_path):
-    """Speed after a short fall is that of gravity alone; the width does not enter."""
-    vary = "gravity.1: {from: -10.0, to: -2.0}\n  cloth.sheet.width: {from: 39 cm, to: 41 cm}"
-    path = sweep_file("design: saltelli\nsamples: 16\nset: {seconds: 0.02 s, fps: 50}\n", vary)
+def test_a_failure_is_listed_with_the_command_that_reproduces_it(sweep_file):
+    path = sweep_file(vary="cloth.fabric: [cotton, koton]")
     sweep = run_samples_of(open_sweep(planned_by(path)))
-    weft("sweep", "report", sweep.path, tmp_path / "r.html", "--thumbnails", 0)
-    text = (tmp_path / "r.html").read_text()
-    row = re.search(r"<tr><td>speed_end</td>(.*?)</tr>", text)[1]
-    numbers = [float(n) for n in re.findall(r"total (-?\d\.\d+)", row)]
-    assert "Sobol indices" in text and numbers[0] > 0.6 and numbers[1] < 0.05
+    done, failed, *told = weft("sweep", "status", sweep.path, "--list").splitlines()
+    assert (done.split()[2], failed.split()[2]) == ("done", "failed")
+    assert "BAD_SCENE" in told[0] and "koton" in told[0]
+    words = shlex.split(told[2])
+    assert words[:2] == ["weft", "run"] and "cloth.fabric=koton" in words
+    assert json.loads(weft("sweep", "status", sweep.path, "--json"))["reasons"] == {"BAD_SCENE": 1}
 
 
 def test_contact_sheet(planned, tmp_path):
     from PIL import Image
 
     sweep = run_samples_of(planned(), 3)
-    found = [f for f in sweep.look() if f.status]
-    path = contact_sheet(sweep, found, tmp_path / "sheet.png", columns=2)
-    assert Image.open(path).size == (400, 2 * 176)
+    weft("sweep", "pictures", sweep.path, tmp_path / "sheet.png")
+    assert Image.open(tmp_path / "sheet.png").size == (6 * 200, 176)
     assert spread_evenly(list(range(10)), 5) == [0, 2, 4, 6, 8]
+    with refused(RunError, "contact sheet", got=".pdf", expected=".png"):
+        weft("sweep", "pictures", sweep.path, tmp_path / "sheet.pdf")
+    with refused(SweepError, "contact sheet", got="no sample"):
+        write_pictures(planned(out="other"), tmp_path / "a.png")
 
 
 def test_a_wedge_is_one_video(sweep_file, tmp_path):
@@ -168,7 +95,7 @@ def test_a_wedge_is_one_video(sweep_file, tmp_path):
     failed = sweep.place(sweep.plan[4])
     told = {"state": "failed", "reason": "NOT_CONVERGED", "message": "step 9"}
     write_status(SafeFolder(failed), replace(read_status(failed), **told))
-    weft("sweep", "report", sweep.path, tmp_path / "wedge.webp")
+    weft("sweep", "pictures", sweep.path, tmp_path / "wedge.webp")
     with Image.open(tmp_path / "wedge.webp") as video:
         assert video.size == (3 * 200, 2 * 176)
         frames = [np.array(f.convert("RGB"), int) for f in ImageSequence.Iterator(video)]
@@ -177,24 +104,12 @@ def test_a_wedge_is_one_video(sweep_file, tmp_path):
     cells = [moves[y : y + 150, x : x + 200].sum() for y in (0, 176) for x in (0, 200, 400)]
     assert [n > 20 for n in cells] == [True, False, True, True, False, False]
     assert label_lines(sweep.look()[4])[1].endswith("NOT_CONVERGED")
-    page = weft("sweep", "report", sweep.path, tmp_path / "a.html") and tmp_path / "a.html"
-    failures = page.read_text().partition("<h2>Failures")[2].partition("<h2>")[0]
-    assert failures.count("<img") == 1
 
 
 def test_what_is_wrong_is_one_line(sweep_file, tmp_path):
     for line, message in [
         (["sweep", tmp_path / "no.yaml"], "sweep file"),
         (["sweep", "status", tmp_path], ("sweep folder", "`weft sweep`")),
-        (["sweep", sweep_file(), "--executor", "mpi"], ("executor", "'mpi'", "processes")),
-        (
-            ["sweep", sweep_file(), "--executor", "dask"],
-            ("--scheduler", "nothing", "tcp://HOST:PORT"),
-        ),
-        (
-            ["sweep", sweep_file(), "--scheduler", "tcp://a:1"],
-            ("--scheduler", "tcp://a:1", "--executor dask"),
-        ),
         (["dataset", tmp_path, tmp_path / "o.zarr"], ("sweep folder", "`weft sweep`")),
         (["sweep", "sample", planned_by(sweep_file()), "zz"], ("sample", "zz")),
     ]:
@@ -203,28 +118,31 @@ def test_what_is_wrong_is_one_line(sweep_file, tmp_path):
         assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("package", ["distributed", "submitit"])
-def test_an_engine_that_is_not_installed_is_named(sweep_file, monkeypatch, package):
-    monkeypatch.setitem(sys.modules, package, None)
-    more = {"distributed": ["dask", "--scheduler", "tcp://127.0.0.1:1"], "submitit": ["slurm"]}
-    with refused(SweepError, got=package, hint="weft[sweep]"):
-        weft("sweep", sweep_file(), "--executor", *more[package])
-
-
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda p: p.name)
 def test_examples(path):
     if "\nscene:" not in path.read_text():
         return
     from weft.plugins.lab.sweep.runner import check_fields
 
+    if path.stem == "sobol_indices":
+        pytest.importorskip("SALib", reason="no SALib: pip install SALib")
     sweep = read_sweep(path)
-    plan, _ = plan_of(sweep)
+    plan = plan_of(sweep)
     check_fields(sweep, plan)
-    assert len(plan) == {"grid": 12, "latin_hypercube": 1000, "saltelli": 160}[path.stem]
+    assert len(plan) == {"grid": 12, "latin_hypercube": 1000, "sobol_indices": 160}[path.stem]
 
 
-def test_threads_fill_the_cores(monkeypatch):
-    from weft.plugins.lab.sweep import folder
-
-    monkeypatch.setattr(folder, "cores", lambda: 16)
-    assert [threads_for(n) for n in (1, 3, 8, 1000)] == [16, 5, 2, 1]
+def test_sobol_indices_of_the_example():
+    """Of f = a + 2 b, whose shares are 1/5, 4/5 and 0; a failed sample leaves out its row."""
+    pytest.importorskip("SALib", reason="no SALib: pip install SALib")
+    xarray = pytest.importorskip("xarray", reason="no xarray: pip install 'weft[data]'")
+    example = runpy.run_path(str(EXAMPLES / "sobol_indices.py"))
+    low, high = np.array(example["PROBLEM"]["bounds"]).T
+    table = [[*row.values()] for row in example["rows"](None, 512)]
+    box = np.array([[float(str(v).removesuffix(" m")) for v in row] for row in table])
+    values = (box - low) / (high - low) @ [1.0, 2.0, 0.0]
+    kept = np.delete(np.arange(len(values)), 7)
+    data = xarray.Dataset({"number": ("sample", kept), "f": ("sample", values[kept])})
+    found = example["indices"](data, "f")
+    np.testing.assert_allclose(found["S1"], [0.2, 0.8, 0.0], atol=0.02)
+    np.testing.assert_allclose(found["ST"], [0.2, 0.8, 0.0], atol=0.02)

@@ -10,7 +10,6 @@ import pytest
 from tests.plugins.lab.sweep.conftest import SCENE, run_samples_of
 from tests.refusals import refused
 from weft.base.errors import RunError, SweepError
-from weft.plugins.lab.sweep.card import compare_checksums
 from weft.plugins.lab.sweep.dataset import DatasetOptions, rounding_error, write_dataset
 from weft.plugins.lab.sweep.file import read_sweep
 from weft.plugins.lab.sweep.folder import prepare
@@ -113,23 +112,19 @@ def test_quantisation_is_within_half_a_step():
         rounding_error(np.array([[1e6, 0, 0]]), 1e-6)
 
 
-def test_the_card_states_every_choice(sweep, tmp_path):
+def test_attributes_state_how_it_was_made(sweep, tmp_path):
     made = write_dataset(sweep, tmp_path / "o.zarr", DatasetOptions(1e-4))
-    card = json.loads(made.card.read_text())
-    assert card["positions"]["stated_error_m"] == 5e-5 >= card["positions"]["greatest_error_m"]
-    assert card["sweep"]["seed"] == 0 and card["sweep"]["threads"] >= 1
-    assert card["made_by"]["weft"] and card["made_by"]["machine"]["versions"]["numpy"]
-    assert card["simulated"]["settings"]["tolerance"] == 0.01
-    assert card["samples"]["left_out"] == {"failed": 4}
-    assert card["filters"]["set"] == {"converged": True, "static": 0.7}
-    assert compare_checksums(made.card) == []
     data = xarray.open_zarr(made.path)
-    assert set(card["columns"]) <= set(data.variables)
-    text = (tmp_path / "o.zarr.README.md").read_text()
-    assert "off by at most 5e-05 m" in text and "seed 0" in text
-    chunk = next(p for p in made.path.rglob("*") if p.is_file() and p.parent.name == "position")
-    chunk.write_bytes(chunk.read_bytes() + b"x")
-    assert compare_checksums(made.card) == [chunk.relative_to(tmp_path).as_posix()]
+    about = json.loads(data.attrs["sweep"])
+    assert (about["seed"], about["threads"], about["design"]) == (0, 1, "grid")
+    assert about["vary"]["gravity.1"] == "[-9.81, -3.0]"
+    assert about["keep"] == {"converged": True, "static": 0.7}
+    assert about["machine"]["versions"]["numpy"] and about["scene_digest"]
+    assert json.loads(data.attrs["left_out"]) == {"failed": 4}
+    assert json.loads(data.attrs["options"])["quantum"] == 1e-4
+    assert data.position.attrs["comment"] == "off by at most 5e-05 m"
+    done = [s.number for s in sweep.plan if s.values["cloth.fabric"] != "koton"]
+    assert data.number.values.tolist() == done
 
 
 def test_what_cannot_be_written(sweep, planned, tmp_path):

@@ -22,7 +22,7 @@ def made(name, n, **more):
     return Design(name, BOX, n, **more)
 
 
-@pytest.mark.parametrize("name", ["random", "sobol", "saltelli"])
+@pytest.mark.parametrize("name", ["random", "sobol"])
 @pytest.mark.parametrize("n", [5, 8, 13])
 def test_more_samples_keep_the_first(name, n):
     few, many = (list(made(name, k, seed=7).rows()) for k in (n, 21))
@@ -48,15 +48,6 @@ def test_sobol_fills_better_than_random():
         for n in ("sobol", "random")
     )
     assert sobol < 0.3 * random
-
-
-def test_saltelli_changes_one_coordinate_at_a_time():
-    fields = {k: varied(k, {"from": 0.0, "to": 1.0}) for k in "abc"}
-    rows = Design("saltelli", fields, 4).points().reshape(4, 5, 3)
-    for a, b, *mixed in rows:
-        for i, row in enumerate(mixed):
-            np.testing.assert_array_equal(row, np.where(np.arange(3) == i, b, a))
-    assert len({tuple(r) for r in rows.reshape(-1, 3)}) == 20
 
 
 def test_grid_has_all_combinations():
@@ -118,7 +109,7 @@ def test_names_depend_on_values_alone():
 
 def test_own_seeds_enter_the_scene(sweep_file):
     path = sweep_file("seeds: [cloth.sheet.seed]\nset: {cloth.sheet.pattern: random}\n")
-    samples, _ = plan_of(read_sweep(path))
+    samples = plan_of(read_sweep(path))
     assert all(s.values["cloth.sheet.seed"] == s.seed for s in samples)
     assert len({s.seed for s in samples}) == 4
 
@@ -126,7 +117,7 @@ def test_own_seeds_enter_the_scene(sweep_file):
 def test_csv(sweep_file, tmp_path):
     table = "cloth.fabric,cloth.sheet.width\nsilk,30 cm\ncotton,\n"
     (tmp_path / "values.csv").write_text(table)
-    samples, _ = plan_of(read_sweep(sweep_file("design: csv\nfile: values.csv\n", vary="")))
+    samples = plan_of(read_sweep(sweep_file("design: csv\nfile: values.csv\n", vary="")))
     assert [dict(s.values) for s in samples] == [
         {"cloth.fabric": "silk", "cloth.sheet.width": "30 cm"},
         {"cloth.fabric": "cotton"},
@@ -141,7 +132,7 @@ def test_function(sweep_file, tmp_path, monkeypatch):
     code = "def one(rng):\n    return {'gravity.1': -rng.random()}\n"
     code += "def rows(rng, n):\n    for _ in range(n):\n        yield one(rng)\n"
     (tmp_path / "mine.py").write_text(code)
-    samples, _ = plan_of(read_sweep(sweep_file(said, vary="")))
+    samples = plan_of(read_sweep(sweep_file(said, vary="")))
     wanted = -np.random.default_rng(4).random(3)
     assert [s.values["gravity.1"] for s in samples] == wanted.tolist()
     (tmp_path / "mine.py").write_text("def rows(rng, n):\n    return [1 / 0]\n")
@@ -173,8 +164,8 @@ def test_a_billion_samples_are_refused_at_once(sweep_file):
 
 def test_equal_samples_run_once(sweep_file):
     with pytest.warns(UserWarning, match="1 samples have the values of another"):
-        samples, order = plan_of(read_sweep(sweep_file(vary="step: [0.01, 0.02, 0.01]")))
-    assert len(samples) == 2 and order == [0, 1, 0]
+        samples = plan_of(read_sweep(sweep_file(vary="step: [0.01, 0.02, 0.01]")))
+    assert [s.values["step"] for s in samples] == [0.01, 0.02]
 
 
 @pytest.mark.parametrize(

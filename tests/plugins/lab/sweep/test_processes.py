@@ -24,18 +24,17 @@ from tests.refusals import refused
 from weft.base.errors import RunError, SceneError, SweepError
 from weft.io.folder_lock import FolderLock
 from weft.io.safe_folder import SafeFolder
-from weft.plugins.lab.sweep.executors.processes import Processes
 from weft.plugins.lab.sweep.faults import DiskFullError
 from weft.plugins.lab.sweep.folder import open_sweep
-from weft.plugins.lab.sweep.runner import Hooks
 from weft.plugins.lab.sweep.status import SampleKind, counts
+from weft.plugins.lab.sweep.tasks import Hooks
 
 LONG = "set: {seconds: 1 s}\n"  # ten frames each
 
 
 def run(path, workers=0, **more):
     """In this process, where a test does not ask for workers."""
-    return run_on(Processes(workers) if workers else InThisProcess(), path, **more)
+    return run_on(None if workers else InThisProcess(), path, workers=workers or None, **more)
 
 
 @contextmanager
@@ -130,8 +129,8 @@ def test_a_killed_worker(sweep_file, tmp_path):
 
 def test_a_step_that_does_not_end(sweep_file, tmp_path, monkeypatch):
     """Its worker is killed far beyond the time limit; the sample has failed, the sweep goes on."""
-    monkeypatch.setattr("weft.plugins.lab.sweep.executors.processes.OVERDUE", 0.0)
-    monkeypatch.setattr("weft.plugins.lab.sweep.executors.processes.GRACE", 5.0)
+    monkeypatch.setattr("weft.plugins.lab.sweep.runner.OVERDUE", 0.0)
+    monkeypatch.setattr("weft.plugins.lab.sweep.runner.GRACE", 5.0)
     code = before_writing("frames/000001.npz", "import time\ntime.sleep(1000)")
     with in_workers(tmp_path, code):
         run(sweep_file("time_limit: 5 min\n", vary="step: [0.02]"), 1)
@@ -267,11 +266,3 @@ def test_a_sweep_json_that_is_damaged(sweep_file, tmp_path):
     path.unlink()
     before = digests(sweep.path)
     assert digests(run(sweep_file()).path) == before
-
-
-def test_more_threads_than_this_machine_runs(sweep_file, tmp_path, monkeypatch):
-    monkeypatch.setattr("weft.plugins.lab.sweep.executors.processes.most_threads", lambda: 1)
-    with refused(SweepError, "threads", got=2):
-        run(sweep_file("threads: 2\n"), 1, out=tmp_path / "elsewhere")
-    with refused(SweepError, "threads", got=100_000):
-        run(sweep_file(), 1, out=tmp_path / "another", threads=100_000)

@@ -369,7 +369,7 @@ def test_bad_settings(monkeypatch):
 
 
 def test_environments_can_be_made_again_and_again():
-    """``weft.plugins.robots.learning.env`` stays the function when its parts have been imported."""
+    """``weft.robotics.env`` stays the function when its parts have been imported."""
     for _ in range(2):
-        weft.plugins.robots.learning.env("fold", set=small("fold")).close()
-        weft.plugins.robots.learning.vector_env("fold", 1, set=small("fold")).close()
+        weft.robotics.env("fold", set=small("fold")).close()
+        weft.robotics.vector_env("fold", 1, set=small("fold")).close()

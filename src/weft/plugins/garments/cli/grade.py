@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weft.base.errors import PatternError
-from weft.base.terminal import new_console
+from weft.base.terminal import bar, new_console, text_column
 from weft.cli.options import count, new_table, say
 
 if TYPE_CHECKING:
     from weft.base.trees import Json
-    from weft.plugins.garments.bodies.sizes import ClothesSize
     from weft.plugins.garments.patterns.pattern import Pattern
+    from weft.plugins.garments.quality.grading import SizeRun
 
 _STRAINS = ("warp_p99_%", "weft_p99_%", "shear_p99_deg")
 PATTERN = Annotated[Path, typer.Argument(help="A garment's pattern.", metavar="PATTERN")]
@@ -39,9 +39,7 @@ def grade(
             show_default="it stands",
         ),
     ] = None,
-    print_only: Annotated[
-        bool, typer.Option("--print-only", help="Simulate nothing; write the sweep file.")
-    ] = False,
+    print_only: Annotated[bool, typer.Option("--print-only", help="Simulate nothing.")] = False,
     workers: Annotated[
         int | None, typer.Option(help="Sizes at a time.", min=1, show_default="all cores")
     ] = None,
@@ -55,11 +53,12 @@ def grade(
     from weft.base.units import to_si
     from weft.io.files import make_folder
     from weft.plugins.garments.bodies.sizes import sizes_between
+    from weft.plugins.garments.quality.grading import plan_sizes
+    from weft.plugins.garments.scene.worn_scene import write_worn_scene
     from weft.plugins.garments.sheets.dxf_writer import write_nest_dxf
     from weft.plugins.garments.sheets.nest import Nest
     from weft.plugins.garments.sheets.pdf_writer import write_nest_pdf
     from weft.plugins.garments.sheets.svg_writer import write_nest_svg
-    from weft.plugins.lab.sweep.sizes import write_size_sweep
 
     chosen, width = sizes_between(sizes, figure), to_si(allowance, "m")
     if not 0 <= width <= 0.1:
@@ -67,46 +66,46 @@ def grade(
     nest = Nest({str(size): _read(pattern, str(size)) for size in chosen}, width)
     folder = out or Path(f"{pattern.stem}-sizes")
     make_folder(folder)
-    sweep = write_size_sweep(pattern, chosen, folder, wear)
+    scene = wear or folder / "scene.yaml"
+    if wear is None:
+        write_worn_scene(pattern, scene)
+    runs = plan_sizes(pattern, chosen, scene, folder / "runs")
     pages = write_nest_pdf(folder / "nest.pdf", nest, paper)
     say(f"wrote    {folder / 'nest.pdf'} ({count(pages, 'page')} of {paper}: print at 100 %)")
     with warnings.catch_warnings(action="ignore"):  # folds are lines in drawings
         for path in (*write_nest_svg(folder / "nest.svg", nest), folder / "nest.dxf"):
             say(f"wrote    {path}")
         write_nest_dxf(folder / "nest.dxf", nest)
-    if print_only:
-        say(f"next     weft sweep {sweep} --out {folder / 'runs'}")
-    elif not _wear(sweep, chosen, workers):
+    if not print_only and not _wear(runs, folder, workers):
         raise typer.Exit(1)
 
 
-def _wear(sweep: Path, sizes: Sequence["ClothesSize"], workers: int | None) -> bool:
+def _wear(runs: Sequence["SizeRun"], out: Path, workers: int | None) -> bool:
     """Simulate all sizes, compare them, and return whether all are worn."""
-    from weft.plugins.garments.quality.wear import VERDICTS
-    from weft.plugins.lab.sweep.bar import sweep_bar
-    from weft.plugins.lab.sweep.contact_sheet import contact_sheet
-    from weft.plugins.lab.sweep.executors.processes import Processes
-    from weft.plugins.lab.sweep.file import read_sweep
-    from weft.plugins.lab.sweep.runner import run_sweep
-    from weft.plugins.lab.sweep.sizes import measure_sizes, write_table
-    from weft.plugins.lab.sweep.status import SampleKind, SampleStatus
+    from rich.progress import BarColumn, MofNCompleteColumn, TimeElapsedColumn
+
+    from weft.plugins.garments.quality.grading import measure_size, run_sizes, write_table
+    from weft.run.quality import VERDICTS
+    from weft.show.picture.run_sheet import write_run_sheet
     from weft.show.picture.style import Style
 
-    out = sweep.parent
-    with sweep_bar() as hooks:
-        folder = run_sweep(read_sweep(sweep), Processes(workers), out=out / "runs", hooks=hooks)
-    rows = measure_sizes(folder, sizes)
+    text = text_column("{task.description}")
+    with bar(MofNCompleteColumn(), BarColumn(20), TimeElapsedColumn(), text) as progress:
+        task = progress.add_task("sizes", total=len(runs))
+        ends = run_sizes(
+            runs,
+            workers,
+            lambda run: progress.update(task, advance=1, description=f"last {run.size}"),
+        )
+    for warning in dict.fromkeys(text for end in ends for text in end.warnings):
+        say(f"warning  {warning}", error=True)
+    rows = [measure_size(run, end) for run, end in zip(runs, ends)]
     say(f"wrote    {write_table(out / 'sizes.csv', rows)}")
-
-    def label(state: SampleStatus) -> list[str]:
-        row = rows[state.sample.number]
-        return [f"{row['size']}: {row['state']}", f"ease {_numbers(row, 'ease')} cm"]
-
-    done = [f for f in folder.look() if f.kind is SampleKind.DONE]
+    done = [k for k, end in enumerate(ends) if not end.state]
     if done:
         style = Style("fit", width=340, height=460, azimuth=0.0, elevation=6.0, top=50.0)
-        columns, picture = min(len(done), 6), out / "sizes.png"
-        contact_sheet(folder, done, picture, columns, style=style, labels=label)
+        folders, labels = [runs[k].folder for k in done], [_label(rows[k]) for k in done]
+        picture = write_run_sheet(out / "sizes.png", folders, labels, style, min(len(done), 6))
         say(f"picture  {picture} (distance from the body)")
     heads = ("body cm", "ease cm", "warp %", "weft %", "shear °")
     table = new_table("size", *heads, "state", right=heads)
@@ -118,6 +117,11 @@ def _wear(sweep: Path, sizes: Sequence["ClothesSize"], workers: int | None) -> b
     new_console().print(table)
     say("         body, ease: chest/waist/hips; strains: 99 % of the worst panel")
     return all(row["state"] in VERDICTS[:2] for row in rows)
+
+
+def _label(row: "Json") -> list[str]:
+    """Return the two lines below a size's picture."""
+    return [f"{row['size']}: {row['state']}", f"ease {_numbers(row, 'ease')} cm"]
 
 
 def _numbers(row: "Json", name: str) -> str:

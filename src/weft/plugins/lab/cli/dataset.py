@@ -23,7 +23,7 @@ def dataset(
     quiet: Quiet = False,
 ) -> None:
     """Write the finished samples of a sweep as one data set: positions, faces, parameters, measures
-    and quality flags, with a card that says how it was made.
+    and quality flags, with attributes that say how it was made.
     """
     from weft.base.units import to_si
     from weft.plugins.lab.sweep.dataset import DatasetOptions, write_dataset
@@ -39,4 +39,3 @@ def dataset(
     )
     if quantum is not None:
         say(f"error    {report.error:.3g} m at most, of {quantum / 2:.3g} m")
-    say(f"card     {report.card}")

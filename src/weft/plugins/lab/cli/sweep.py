@@ -1,22 +1,21 @@
 """``weft sweep``: many samples of a scene, on this machine or on others."""
 
 import shlex
-from contextlib import AbstractContextManager
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from weft.base.terminal import new_console
 from weft.cli.groups import DefaultCommandGroup
-from weft.cli.options import AsJson, Quiet, SweepPath, notes, print_json, say
+from weft.cli.options import AsJson, Quiet, SweepPath, new_table, notes, print_json, say
 
-if TYPE_CHECKING:
-    from weft.plugins.lab.sweep.executors.base import Executor
-    from weft.plugins.lab.sweep.file import SweepFile
-    from weft.plugins.lab.sweep.runner import Hooks
-
-EXECUTORS = ("processes", "dask", "slurm", "commands")
+SweepYaml = Annotated[Path, typer.Argument(help="A sweep file.", metavar="SWEEP.yaml")]
+Out = Annotated[Path | None, typer.Option(help="Folder of the sweep.", metavar="DIR")]
+Samples = Annotated[
+    int | None, typer.Option(help="In place of the file's number: extends a sweep.", min=1)
+]
 
 
 class SweepGroup(DefaultCommandGroup):
@@ -29,67 +28,40 @@ app = typer.Typer(
     cls=SweepGroup,
     no_args_is_help=True,
     rich_markup_mode="rich",
-    help="Run a sweep file: `weft sweep SWEEP.yaml`. Look at one: status, report.",
+    help="Run a sweep file: `weft sweep SWEEP.yaml`. Look at one: status, pictures.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
 @app.command("run")
 def run(
-    sweep: Annotated[Path, typer.Argument(help="A sweep file.", metavar="SWEEP.yaml")],
-    out: Annotated[Path | None, typer.Option(help="Folder of the sweep.", metavar="DIR")] = None,
-    executor: Annotated[str, typer.Option(help=", ".join(EXECUTORS))] = "processes",
+    sweep: SweepYaml,
+    out: Out = None,
     workers: Annotated[
-        int | None,
-        typer.Option(help="Samples at a time (processes, slurm).", min=1, show_default="all cores"),
+        int | None, typer.Option(help="Samples at a time.", min=1, show_default="all cores")
     ] = None,
-    threads: Annotated[
-        int | None, typer.Option(help="CPU threads of a sample, for a new sweep.", min=1)
-    ] = None,
-    samples: Annotated[
-        int | None, typer.Option(help="In place of the file's number: extends a sweep.", min=1)
-    ] = None,
-    scheduler: Annotated[
-        str | None, typer.Option(help="Of dask: tcp://HOST:PORT.", metavar="ADDRESS")
-    ] = None,
-    patience: Annotated[
-        float, typer.Option(help="Seconds to wait for a scheduler that is gone.", min=0)
-    ] = 600.0,
-    partition: Annotated[str | None, typer.Option(help="Of slurm.")] = None,
-    minutes: Annotated[
-        int, typer.Option(help="Of slurm: time limit of an array's task.", min=1)
-    ] = 240,
-    local: Annotated[
-        bool, typer.Option("--local", help="Of slurm: submitit's local executor.")
-    ] = False,
+    samples: Samples = None,
     retry: Annotated[bool, typer.Option("--retry", help="Also what failed.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Count, run one sample elsewhere, estimate; no more.")
-    ] = False,
     quiet: Quiet = False,
     json: AsJson = False,
 ) -> None:
     """Run what remains of a sweep: all of it, or what a kill, a full disk or new samples left.
 
     Every sample has a folder of its own below the sweep's; the same command goes on where the last
-    one stopped, on this executor or another one.
+    one stopped. Samples run in processes of this machine. For others: `weft sweep plan`, or
+    `weft.plugins.lab.sweep(file, executor=...)` in Python.
     """
+    from weft.plugins.lab.sweep.bar import sweep_bar
     from weft.plugins.lab.sweep.file import read_sweep
-
-    file = read_sweep(sweep, samples)
-    if dry_run:
-        _dry_run(file, out, workers, json)
-        return
-    if executor == "commands":
-        _commands(file, out, threads)
-        return
     from weft.plugins.lab.sweep.runner import run_sweep
     from weft.plugins.lab.sweep.status import counts
+    from weft.plugins.lab.sweep.tasks import Hooks
 
-    place = _executor(executor, workers, scheduler, patience, partition, minutes, local)
-    with _progress(quiet or json) as hooks:
+    file = read_sweep(sweep, samples)
+    silent = nullcontext(Hooks(note=notes(silent=False)))
+    with silent if quiet or json else sweep_bar() as hooks:
         try:
-            folder = run_sweep(file, place, out=out, retry=retry, threads=threads, hooks=hooks)
+            folder = run_sweep(file, out=out, workers=workers, retry=retry, hooks=hooks)
         except KeyboardInterrupt:
             say(f"stopped; what is done is on disk. Continue with: weft sweep {sweep}", error=True)
             raise typer.Exit(130) from None
@@ -98,60 +70,23 @@ def run(
         print_json({"sweep": str(folder.path), **numbers})
     elif not quiet:
         say(f"sweep    {folder.path}  ({', '.join(f'{n} {kind}' for kind, n in numbers.items())})")
-        say(f"next     weft sweep report {folder.path}   weft dataset {folder.path} out.zarr")
+        say(f"next     weft sweep pictures {folder.path} a.png")
+        say(f"         weft dataset {folder.path} out.zarr")
 
 
-def _executor(
-    name: str,
-    workers: int | None,
-    scheduler: str | None,
-    patience: float,
-    partition: str | None,
-    minutes: int,
-    local: bool,
-) -> "Executor":
-    from weft.base.errors import SweepError, check_known
+@app.command("plan")
+def plan(sweep: SweepYaml, out: Out = None, samples: Samples = None) -> None:
+    """Plan a sweep, run nothing, and print a command for each sample that is to be run.
 
-    check_known(name, EXECUTORS, "executor", SweepError)
-    if (scheduler is None) == (name == "dask"):
-        expected = "tcp://HOST:PORT, with --executor dask" if name == "dask" else "--executor dask"
-        raise SweepError("--scheduler", got=scheduler or "nothing", expected=expected)
-    if name == "dask":
-        from weft.plugins.lab.sweep.executors.dask import Dask
-
-        return Dask(str(scheduler), patience)
-    if name == "slurm":
-        from weft.plugins.lab.sweep.executors.slurm import Slurm
-
-        return Slurm(workers, partition, minutes, local, patience)
-    from weft.plugins.lab.sweep.executors.processes import Processes
-
-    return Processes(workers)
-
-
-def _progress(quiet: bool) -> "AbstractContextManager[Hooks]":
-    from weft.plugins.lab.sweep.bar import silent, sweep_bar
-
-    return silent(notes(silent=False)) if quiet else sweep_bar()
-
-
-def _dry_run(file: "SweepFile", out: Path | None, workers: int | None, json: bool) -> None:
-    from weft.plugins.lab.sweep.estimate import estimate
-
-    chosen = estimate(file, out or file.out, workers)
-    if json:
-        print_json(chosen.plain())
-        return
-    for line in chosen.lines():
-        say(line)
-
-
-def _commands(file: "SweepFile", out: Path | None, threads: int | None) -> None:
+    For batch systems and other machines that see the folder: `weft sweep plan SWEEP.yaml |
+    parallel -j 8`.
+    """
+    from weft.plugins.lab.sweep.file import read_sweep
     from weft.plugins.lab.sweep.runner import plan_sweep, to_do
 
-    folder = plan_sweep(file, out, threads)
-    for sample in to_do(folder.look(), False):
-        typer.echo(shlex.join(["weft", "sweep", "sample", str(folder.path.resolve()), sample.id]))
+    folder = plan_sweep(read_sweep(sweep, samples), out)
+    for f in to_do(folder.look()):
+        typer.echo(shlex.join(["weft", "sweep", "sample", str(folder.path.resolve()), f.sample.id]))
 
 
 @app.command("sample")
@@ -181,55 +116,51 @@ def sample(
 @app.command("status")
 def status(
     sweep: SweepPath,
-    once: Annotated[bool, typer.Option("--once", help="Say it once and end.")] = False,
-    list_: Annotated[bool, typer.Option("--list", help="Every sample on a line.")] = False,
+    list_: Annotated[
+        bool, typer.Option("--list", help="Every sample on a line, with reasons of failures.")
+    ] = False,
     json: AsJson = False,
 ) -> None:
-    """Show the state of a sweep, live on a terminal until nothing runs any more."""
-    from weft.plugins.lab.sweep.folder import open_sweep
-    from weft.plugins.lab.sweep.table import as_json, list_samples, live, table
-
-    folder = open_sweep(sweep)
-    if json:
-        print_json(as_json(folder, folder.look()))
-    elif list_:
-        for line in list_samples(folder):
-            typer.echo(line)
-    elif once or not live(folder):
-        new_console().print(table(folder, folder.look()))
-
-
-@app.command("report")
-def report(
-    sweep: SweepPath,
-    out: Annotated[
-        Path | None,
-        typer.Argument(
-            help="An .html file; the contact sheet alone: .png, or .webp, which moves.",
-            metavar="[OUT]",
-            show_default="report.html in the folder",
-        ),
-    ] = None,
-    thumbnails: Annotated[int, typer.Option(help="Pictures in the contact sheet.", min=0)] = 48,
-) -> None:
-    """One HTML file: distributions, failures with the commands that reproduce them, a contact
-    sheet, and what the results depend on.
+    """Show the state of a sweep, also while it runs; `--list`: of every sample, and the command
+    that reproduces each failure.
     """
     from weft.plugins.lab.sweep.folder import open_sweep
-    from weft.plugins.lab.sweep.report import write_report
+    from weft.plugins.lab.sweep.table import list_samples, summarize
 
     folder = open_sweep(sweep)
-    if out is not None and out.suffix.lower() in (".png", ".webp"):
-        from weft.plugins.lab.sweep.contact_sheet import (
-            contact_sheet,
-            count_columns,
-            find_ended,
-            spread_evenly,
-        )
-
-        selected = spread_evenly(find_ended(folder), thumbnails)
-        contact_sheet(folder, selected, out, count_columns(selected))
-        say(f"picture  {out}  ({len(selected)} samples)")
+    if list_:
+        for line in list_samples(folder):
+            typer.echo(line)
         return
-    path = write_report(folder, out or folder.path / "report.html", thumbnails)
-    say(f"report   {path}")
+    about = summarize(folder)
+    if json:
+        print_json(about)
+        return
+    mean, size = about["seconds"] / max(1, about["done"]), about["bytes"] / 2**20
+    texts = {
+        "done": f"{about['good']} good, {mean:.3g} s each, {size:.4g} MiB",
+        "failed": ", ".join(f"{n} {reason}" for reason, n in about["reasons"].items()),
+        "running": ", ".join(f"{n} on {host}" for host, n in about["hosts"].items()),
+        "stopped": "to be continued",
+        "pending": "to be run",
+        "of_earlier_plans": "kept, no part of the sweep now",
+    }
+    table = new_table("state", "samples", "", right=["samples"])
+    for state, text in texts.items():
+        table.add_row(state.replace("_", " "), str(about[state]), text)
+    say(f"{folder.path}: {len(folder.plan)} samples")
+    new_console().print(table)
+
+
+@app.command("pictures")
+def pictures(
+    sweep: SweepPath,
+    out: Annotated[Path, typer.Argument(help="A .png, or a .webp, which moves.", metavar="OUT")],
+    most: Annotated[int, typer.Option(help="Samples, spread evenly over the plan.", min=1)] = 48,
+) -> None:
+    """Draw a contact sheet: a picture of each sample that has ended, with its values."""
+    from weft.plugins.lab.sweep.folder import open_sweep
+    from weft.plugins.lab.sweep.pictures import write_pictures
+
+    count = write_pictures(open_sweep(sweep), out, most)
+    say(f"picture  {out}  ({count} samples)")

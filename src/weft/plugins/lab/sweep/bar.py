@@ -1,19 +1,13 @@
 """Progress of a sweep on stderr: a bar, with messages above it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from weft.base.terminal import bar, new_console, text_column
 from weft.plugins.lab.sweep.folder import SweepFolder
 from weft.plugins.lab.sweep.plan import Sample
-from weft.plugins.lab.sweep.runner import Hooks
 from weft.plugins.lab.sweep.status import SampleKind, SampleStatus, Status, counts
-
-
-@contextmanager
-def silent(note: Callable[[str], None]) -> Iterator[Hooks]:
-    """Yield hooks that report messages only."""
-    yield Hooks(note=note)
+from weft.plugins.lab.sweep.tasks import Hooks
 
 
 @contextmanager

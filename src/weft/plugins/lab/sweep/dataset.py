@@ -11,8 +11,8 @@ name; it takes its own name only when it is complete.
 
 import json
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +23,12 @@ from weft.base.errors import RunError, SweepError, check_known
 from weft.io.extra import optional
 from weft.io.files import atomic_path, check_room, make_folder
 from weft.io.formats.hdf5_file import disk_file
-from weft.plugins.lab.sweep.card import write_card
 from weft.plugins.lab.sweep.folder import SweepFolder
-from weft.plugins.lab.sweep.measures import MEASURES, measure_values, parameter_values, texts
+from weft.plugins.lab.sweep.measures import MEASURES
+from weft.plugins.lab.sweep.plan import Sample
 from weft.plugins.lab.sweep.quality import MEANINGS as FILTERS
 from weft.plugins.lab.sweep.status import RUN, SampleKind, SampleStatus
+from weft.plugins.lab.sweep.varied import quantity_of, yaml_text
 from weft.run.run import Run
 from weft.scene.identity import digest
 
@@ -95,14 +96,12 @@ class DatasetReport:
 
     Args:
         path: the data set.
-        card: the file that describes its provenance.
         samples: number of its samples.
         left_out: numbers of samples that were left out, by reason.
         error: [m] largest measured error of a coordinate by quantization.
     """
 
     path: Path
-    card: Path
     samples: int
     left_out: dict[str, int]
     error: float
@@ -135,10 +134,8 @@ def write_dataset(
             expected="at least one that is done",
         )
     reader = _Reader(sweep, samples, options)
-    data = _build(reader)
-    _write_arrays(data, out)
-    card = write_card(sweep, out, samples, left_out, data, options, reader.error)
-    return DatasetReport(out, card, len(samples), left_out, reader.error)
+    _write_arrays(_build(reader, left_out), out)
+    return DatasetReport(out, len(samples), left_out, reader.error)
 
 
 def _select(
@@ -218,8 +215,11 @@ class _Reader:
             )
 
 
-def _build(reader: _Reader) -> "Dataset":
-    """Return the data set, whose arrays are read when it is written."""
+def _build(reader: _Reader, left_out: Mapping[str, int]) -> "Dataset":
+    """Return the data set, whose arrays are read when it is written.
+
+    Its attributes describe how it was made; those that are not texts are in JSON.
+    """
     import dask.array
     from xarray import Dataset, Variable
 
@@ -255,8 +255,9 @@ def _build(reader: _Reader) -> "Dataset":
         "title": about["description"] or reader.sweep.path.name,
         "source": f"weft {about['machine']['versions']['weft']}",
         "scene": Path(about["scene"]).name,
-        "seed": about["seed"],
-        "card": json.dumps({"quantum_m": quantum, "frames": reader.options.frames}),
+        "sweep": json.dumps(about),
+        "options": json.dumps(asdict(reader.options)),
+        "left_out": json.dumps(left_out),
     }
     return Dataset(variables, attrs=description)
 
@@ -279,6 +280,7 @@ def _sample_columns(samples: Sequence[SampleStatus]) -> "dict[str, Variable]":
         add(name, values, meaning, comment=f"0, 1, or {NO_FLAG} where {absent}")
 
     add("id", texts(s.id for s in plan), "digest of the sample's values")
+    add("number", np.array([s.number for s in plan], np.int64), "index in the plan of the sweep")
     add("seed", np.array([s.seed for s in plan], np.int64), "its own seed")
     add("digest", texts(s.digest for s in statuses), "of its last frame, bitwise")
     add("seconds", np.array([s.seconds for s in statuses]), "wall clock it took", "s")
@@ -296,6 +298,35 @@ def _sample_columns(samples: Sequence[SampleStatus]) -> "dict[str, Variable]":
         about = f"passes the filter: {FILTERS.get(name, 'all that are set')}"
         add_flags(f"flag.{name}", flags, about, "the filter is not set")
     return columns
+
+
+def parameter_values(path: str, samples: Sequence[Sample]) -> tuple[AnyArray, str]:
+    """Return a field's values in all samples, and their unit.
+
+    The values are numbers, NaN where a sample does not set the field, if all of them are numbers of
+    one unit; else texts without a unit.
+    """
+    values = [s.values.get(path) for s in samples]
+    quantities = [None if v is None else quantity_of(v) for v in values]
+    units = {q[1] for q in quantities if q is not None}
+    if len(units) != 1 or any(q is None and v is not None for q, v in zip(quantities, values)):
+        return texts("" if v is None else yaml_text(v) for v in values), ""
+    return numbers(q and q[0] for q in quantities), units.pop()
+
+
+def measure_values(samples: Sequence[SampleStatus], name: str) -> Floats:
+    """Return a measure of all samples; NaN for samples without it."""
+    return numbers(f.status.measures.get(name) for f in samples)
+
+
+def texts(values: Iterable[str]) -> AnyArray:
+    """Return texts as an array of objects."""
+    return np.array(list(values), dtype=object)
+
+
+def numbers(values: Iterable[float | None]) -> Floats:
+    """Return numbers as an array, with NaN for None."""
+    return np.array([np.nan if v is None else v for v in values], dtype=np.float64)
 
 
 def rounding_error(x: Floats, quantum: float) -> float:

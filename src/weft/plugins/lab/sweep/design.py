@@ -1,11 +1,10 @@
 """Experimental designs: the values that the samples of a sweep take, as points of [0, 1)^d.
 
 ``grid`` takes all combinations; ``random``, ``latin_hypercube`` (McKay et al. 1979) and ``sobol``
-(SciPy's scrambled sequence) fill the box of the fields; ``saltelli`` is the design A, B, A_B^i of
-Saltelli et al. 2010, from which Sobol indices are estimated; ``csv`` and ``function`` take values
-from a file or a function of the user. If the number of samples of a random, Sobol or Saltelli
-design is increased, the first ones stay the same. Samples of a Latin hypercube are drawn in rounds,
-each of which is a Latin hypercube (``rounds``).
+(SciPy's scrambled sequence) fill the box of the fields; ``csv`` and ``function`` take values from a
+file or a function of the user. If the number of samples of a random or Sobol design is increased,
+the first ones stay the same. Samples of a Latin hypercube are drawn in rounds, each of which is a
+Latin hypercube (``rounds``).
 """
 
 import csv
@@ -27,7 +26,7 @@ from weft.base.trees import Json
 from weft.base.yaml_lines import parse_yaml
 from weft.plugins.lab.sweep.varied import FieldValues, plain_value
 
-DESIGNS = ("grid", "random", "latin_hypercube", "sobol", "saltelli", "csv", "function")
+DESIGNS = ("grid", "random", "latin_hypercube", "sobol", "csv", "function")
 MOST_SAMPLES = 1_000_000
 Values = Json  # values of a sample, by the paths of its fields
 
@@ -39,7 +38,7 @@ class Design:
     Args:
         name: one of ``DESIGNS``.
         fields: the fields that vary, in the order of the file.
-        samples: number of samples; of saltelli, rows of A: there are (d + 2) times as many samples.
+        samples: number of samples.
         seed: of random numbers.
         file: of csv, the file; of function, ``file.py:function``.
         folder: the folder to which ``file`` is relative.
@@ -55,16 +54,7 @@ class Design:
     @property
     def takes_samples(self) -> bool:
         """Return whether the number of samples of this design is set by the sweep file."""
-        return self.name in ("random", "latin_hypercube", "sobol", "saltelli", "function")
-
-    def count(self) -> int | None:
-        """Return the number of samples without making them; None if it is not known in advance."""
-        if self.name == "grid":
-            return math.prod(f.count for f in self.fields.values())
-        if self.name in ("csv", "function"):
-            return None
-        assert self.samples is not None
-        return self.samples * (len(self.fields) + 2 if self.name == "saltelli" else 1)
+        return self.name in ("random", "latin_hypercube", "sobol", "function")
 
     def check_size(self) -> None:
         """Check that the design has at most ``MOST_SAMPLES`` samples.
@@ -72,7 +62,8 @@ class Design:
         Raises:
             SweepError: it has more.
         """
-        count = self.count() or self.samples or 0
+        is_grid = self.name == "grid"
+        count = math.prod(f.count for f in self.fields.values()) if is_grid else self.samples or 0
         if count > MOST_SAMPLES:
             raise _too_many(f"{count:,}")
 
@@ -111,7 +102,7 @@ class Design:
             return np.random.default_rng(self.seed).random((n, d))
         if self.name == "latin_hypercube":
             return _latin_hypercube(list(rounds) or [n], d, self.seed)
-        return (_sobol if self.name == "sobol" else _saltelli)(n, d, self.seed)
+        return _sobol(n, d, self.seed)
 
 
 def _too_many(got: str) -> SweepError:
@@ -142,20 +133,6 @@ def _sobol(n: int, d: int, seed: int) -> Floats:
     sequence = qmc.Sobol(d, scramble=True, rng=np.random.default_rng(seed))
     points: Floats = sequence.random_base2(math.ceil(math.log2(max(n, 1))))
     return points[:n]
-
-
-def _saltelli(n: int, d: int, seed: int) -> Floats:
-    """Return the (n (d + 2), d) points of Saltelli's design.
-
-    Each row gives a of A, b of B, and a with each coordinate in turn replaced by that of b.
-    """
-    both = _sobol(n, 2 * d, seed)
-    a, b = both[:, :d], both[:, d:]
-    rows = np.repeat(a[:, None], d + 2, axis=1)
-    rows[:, 1] = b
-    for i in range(d):
-        rows[:, 2 + i, i] = b[:, i]
-    return rows.reshape(-1, d)
 
 
 def _read_csv(path: Path) -> Iterator[Values]:

@@ -27,6 +27,10 @@ class StoppedError(Exception):
     """A stop of the sample was requested, or its parent process has ended."""
 
 
+class OverdueError(Exception):
+    """The process of a sample was killed, because a step did not end long after the time limit."""
+
+
 class TimeUpError(Exception):
     """The sample exceeded its time limit."""
 

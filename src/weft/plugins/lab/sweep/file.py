@@ -34,9 +34,7 @@ class SweepSettings:
         None,
         "what varies: paths of fields to lists of values, or {from, to, steps, scale, whole}",
     )
-    samples: int | None = setting(
-        None, "how many (of saltelli: rows, each of which is fields + 2 samples)", least=1
-    )
+    samples: int | None = setting(None, "how many", least=1)
     seed: int = setting(0, "of the design, and of the samples' own seeds", least=0)
     seeds: Sequence[str] = setting(
         (), "a list of paths, fields that take a sample's own seed: [cloth.sheet.seed]"
@@ -46,12 +44,7 @@ class SweepSettings:
     time_limit: float | None = setting(
         None, "of wall clock that a sample may take; none: no limit", "s", above=0
     )
-    threads: int | None = setting(
-        None,
-        "CPU threads of a sample; none: as many as fill the cores, when first run",
-        least=1,
-        most=MOST_THREADS,
-    )
+    threads: int = setting(1, "CPU threads of a sample", least=1, most=MOST_THREADS)
     device: str = setting("cpu", "cpu, cuda or cuda:N")
     out: str | None = setting(None, "folder of the sweep; none: runs/NAME")
     keep: Filters = setting(

@@ -21,7 +21,7 @@ from weft.base.machine import cores
 from weft.base.trees import Json, Yaml, YamlMapping
 from weft.io.folder_lock import FolderLock
 from weft.io.safe_folder import SafeFolder
-from weft.plugins.lab.sweep.file import MOST_THREADS, SweepFile, overrides
+from weft.plugins.lab.sweep.file import SweepFile, overrides
 from weft.plugins.lab.sweep.plan import ANEW, Sample, damage_error, plan_of, read_plan, write_plan
 from weft.plugins.lab.sweep.quality import Filters
 from weft.plugins.lab.sweep.status import SAMPLES, SampleStatus, look
@@ -140,7 +140,6 @@ def open_sweep(path: str | Path) -> SweepFolder:
 def prepare(
     sweep: SweepFile,
     out: Path,
-    threads: int | None = None,
     check: Callable[[SweepFile, Sequence[Sample]], None] = lambda *_: None,
 ) -> SweepFolder:
     """Plan a sweep into its folder: a new one, or one that is continued or extended.
@@ -150,7 +149,6 @@ def prepare(
     Args:
         sweep: the file.
         out: the folder.
-        threads: per sample, if neither file nor folder has a number.
         check: called with the file and the plan before any file is written.
 
     Raises:
@@ -159,16 +157,10 @@ def prepare(
     inside = SafeFolder(out)
     old = _read(inside) if inside.has(NAME) else None
     rounds = _rounds(sweep, old)
-    plan, order = plan_of(sweep, rounds)
+    plan = plan_of(sweep, rounds)
     about = _about(sweep, rounds, len(plan))
-    about["order"] = order if sweep.design.name == "saltelli" else []
     if old is not None:
         about["started"] = old["started"]
-    if (threads or 1) > MOST_THREADS:
-        raise SweepError("threads", got=threads, expected=f"at most {MOST_THREADS}")
-    about["threads"] = (
-        sweep.settings.threads or (old or {}).get("threads") or threads or threads_for(len(plan))
-    )
     if old is not None:
         _same_sweep(out, old, about)
     check(sweep, plan)
@@ -176,11 +168,6 @@ def prepare(
     write_plan(inside, plan)
     _write(inside, about)
     return SweepFolder(out, json.loads(json.dumps(about)), tuple(plan))
-
-
-def threads_for(samples: int) -> int:
-    """Return the CPU threads per sample with which ``samples`` samples at a time fill the cores."""
-    return max(1, cores() // max(1, samples))
 
 
 def machine() -> Json:
@@ -225,10 +212,10 @@ def _about(sweep: SweepFile, rounds: list[int], count: int) -> Json:
         "design": design.name,
         "vary": {path: field.as_yaml() for path, field in design.fields.items()},
         "rounds": rounds,
-        "rows": design.samples,
         "samples": count,
         "seed": design.seed,
         "seeds": list(sweep.settings.seeds),
+        "threads": sweep.settings.threads,
         "time_limit": sweep.settings.time_limit,
         "device": sweep.settings.device,
         "keep": sweep.settings.keep.as_dict(),

@@ -1,18 +1,11 @@
-"""Measures of a finished run: a few numbers, each with a name and a unit; arrays of them and of
-parameters over samples.
-"""
-
-from collections.abc import Iterable, Sequence
+"""Measures of a finished run: a few numbers, each with a name and a unit."""
 
 import numpy as np
 
-from weft.base.arrays import AnyArray, Floats, Positions
+from weft.base.arrays import Positions
 from weft.base.errors import MeshError
 from weft.base.trees import Json
 from weft.contact.exact.intersections import intersections
-from weft.plugins.lab.sweep.plan import Sample
-from weft.plugins.lab.sweep.status import SampleStatus
-from weft.plugins.lab.sweep.varied import quantity_of, yaml_text
 from weft.run.run import Run
 from weft.run.run_folder import RunFolder
 
@@ -96,32 +89,3 @@ def _height_of_bodies(run: Run, bodies: Positions) -> float:
     """Return the height [m] of the highest vertex of all bodies."""
     used = np.unique(run.body_faces)
     return float(bodies[used, 1].max())
-
-
-def parameter_values(path: str, samples: Sequence[Sample]) -> tuple[AnyArray, str]:
-    """Return a field's values in all samples, and their unit.
-
-    The values are numbers, NaN where a sample does not set the field, if all of them are numbers of
-    one unit; else texts without a unit.
-    """
-    values = [s.values.get(path) for s in samples]
-    quantities = [None if v is None else quantity_of(v) for v in values]
-    units = {q[1] for q in quantities if q is not None}
-    if len(units) != 1 or any(q is None and v is not None for q, v in zip(quantities, values)):
-        return texts("" if v is None else yaml_text(v) for v in values), ""
-    return numbers(q and q[0] for q in quantities), units.pop()
-
-
-def measure_values(samples: Sequence[SampleStatus], name: str) -> Floats:
-    """Return a measure of all samples; NaN for samples without it."""
-    return numbers(f.status.measures.get(name) for f in samples)
-
-
-def texts(values: Iterable[str]) -> AnyArray:
-    """Return texts as an array of objects."""
-    return np.array(list(values), dtype=object)
-
-
-def numbers(values: Iterable[float | None]) -> Floats:
-    """Return numbers as an array, with NaN for None."""
-    return np.array([np.nan if v is None else v for v in values], dtype=np.float64)

@@ -72,27 +72,26 @@ def sample_of(values: YamlMapping, number: int, seed: int, seeded: Sequence[str]
     return Sample(_digest(texts)[:NAME], all_values, own_seed, number)
 
 
-def plan_of(sweep: SweepFile, rounds: Sequence[int] = ()) -> tuple[list[Sample], list[int]]:
-    """Return all samples of a sweep, and for each row of the design the number of its sample.
+def plan_of(sweep: SweepFile, rounds: Sequence[int] = ()) -> list[Sample]:
+    """Return all samples of a sweep.
 
-    Rows with equal values share one sample; this causes a warning, except in Saltelli's design.
+    Rows of the design with equal values share one sample; this causes a warning.
 
     Raises:
         SweepError: the design gives no samples, or too many.
     """
     samples: dict[str, Sample] = {}
-    order: list[int] = []
+    twice = 0
     for values in sweep.design.rows(rounds):
         sample = sample_of(values, len(samples), sweep.design.seed, sweep.settings.seeds)
-        order.append(samples.setdefault(sample.id, sample).number)
+        twice += samples.setdefault(sample.id, sample) is not sample
     if not samples:
         raise SweepError("samples", got="none", where=sweep.path.name, expected="at least one")
-    twice = len(order) - len(samples)
-    if twice and sweep.design.name != "saltelli":
+    if twice:
         warnings.warn(
             f"{twice} samples have the values of another one: each runs once", stacklevel=2
         )
-    return list(samples.values()), order
+    return list(samples.values())
 
 
 def write_plan(inside: SafeFolder, samples: Sequence[Sample]) -> None:

@@ -98,30 +98,11 @@ def _stop_with_parent(_: object) -> None:
         raise StoppedError
 
 
-def compile_kernels(path: str, name: str) -> None:
-    """Load the kernels that a sample needs, and compile them if this machine has not yet.
-
-    One step of the sample is taken, and its result is discarded. Errors are ignored here, because
-    they are reported when the sample runs.
-    """
-    from weft import kernel
-    from weft.scene.build import load_scene
-
-    try:
-        sweep = open_unchanged(path)
-        overrides = [*sweep.common, *sweep.sample(name).overrides]
-        with kernel.use(device=str(sweep.about["device"]), threads=sweep.threads):
-            scene = load_scene(sweep.scene, overrides).scene
-            model, stepper, state = scene.model(), scene.stepper(), scene.state()
-            stepper.step(model, state, stepper.init(model, state), scene.step)
-    except WeftError:
-        return
-
-
 def run_samples(
     path: str,
     names: Sequence[str],
     retry: bool = False,
+    call: str = "",
     watch: Callable[..., None] = _stop_with_parent,
 ) -> dict[str, Json]:
     """Run or continue samples in turn; a full disk or an error ends the series.
@@ -130,6 +111,8 @@ def run_samples(
         path: the sweep's folder.
         names: ids of samples.
         retry: run samples again that have failed.
+        call: text that differs in every call, because Dask calls a function with the same
+            arguments only once.
         watch: called after every step; an error that it raises stops the sample.
 
     Returns:

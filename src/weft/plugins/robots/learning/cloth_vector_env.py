@@ -18,7 +18,7 @@ Seeds = int | Sequence[int | None] | None
 
 
 class ClothVectorEnv(VectorEnv[Any, Any, Any]):
-    """Many ``ClothEnv`` side by side; ``weft.plugins.robots.learning.vector_env`` makes it.
+    """Many ``ClothEnv`` side by side; ``weft.robotics.vector_env`` makes it.
 
     An environment whose episode is over restarts in its next step, and ignores the action of that
     step.

@@ -35,7 +35,7 @@ Observation = AnyArray | dict[str, AnyArray]
 
 @dataclass(frozen=True, kw_only=True)
 class EnvSettings:
-    """Settings of environments; ``weft.plugins.robots.learning.env`` describes them."""
+    """Settings of environments; ``weft.robotics.env`` describes them."""
 
     task: str
     set: YamlMapping = field(default_factory=dict)
