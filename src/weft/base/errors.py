@@ -154,7 +154,7 @@ class SweepError(WeftError):
 
 
 class DeviceError(WeftError):
-    """A device or thread count that this machine does not have."""
+    """A device, thread count or memory that this machine does not have."""
 
 
 class SolverError(WeftError):

@@ -1,12 +1,11 @@
 """Schema of the bodies of a scene file.
 
-A shape is a function of its sizes, whose arguments are the fields of its block, an estimate of its
-vertices, and a line of ``SHAPES``.
+A shape is a function of its sizes, whose arguments are the fields of its block, and a line of
+``SHAPES``.
 """
 
-import math
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, Strict, create_model, model_validator
 
@@ -34,17 +33,9 @@ class SolidBlock(ShapeBlock):
     depth: Size = Field(description="[m] along z")
     size: Size = Field(0.1, description="[m] of its edges, at most")
 
-    most_vertices: ClassVar[float] = 6 * 201 * 201
-    most_faces: ClassVar[float] = 480_000
-
     def make(self, name: str) -> Body:
         """Build the box."""
         return box((self.width, self.height, self.depth), self.size, name)
-
-    def estimate(self) -> float:
-        """Estimate the vertices of six grids."""
-        x, y, z = (1 + side / self.size for side in (self.width, self.height, self.depth))
-        return 2 * (x * y + y * z + z * x)
 
 
 class BodyMeshBlock(block_of(StageOptions)):  # type: ignore[misc]
@@ -76,79 +67,19 @@ class BodyMeshBlock(block_of(StageOptions)):  # type: ignore[misc]
     hold: bool = Field(False, description="stay at the last frame; else one at the end is needed")
 
 
-def _grid(block: Any) -> float:
-    """Return the vertices of a plate."""
-    return float((block.width / block.size + 1) * (block.depth / block.size + 1))
-
-
-def _around(block: Any, radius: float, least: float, rings: float) -> float:
-    """Return the vertices of rings of a radius, with at least so many in each."""
-    return float(max(least, 2 * math.pi * radius / block.size) * rings)
-
-
-def _cone(block: Any) -> float:
-    """Return the vertices of a cone's side and both ends."""
-    side = math.hypot(block.height, block.radius - block.top)
-    rings = (block.radius + block.top + side) / block.size + 3
-    return _around(block, max(block.radius, block.top), 8.0, rings)
-
-
 # Shapes of bodies: their block, what they are, and why they do not change in time.
 _ARM = "links stay as they are; `joints` have keyframes"
 _SHAPE = "a shape stays; it moves along bodies.path, or deforms as a mesh of frames"
 SHAPES: Mapping[str, tuple[type[Block] | type[str], str, str]] = {
-    "sphere": (
-        shape_block(
-            sphere,
-            lambda b: 10.0 * max(1.0, 1.05 * b.radius / b.size) ** 2,
-            10 * 4**7,
-            330_000,
-        ),
-        "a sphere",
-        _SHAPE,
-    ),
-    "plate": (
-        shape_block(plate, _grid, 501 * 501, 500_000),
-        "a level rectangle: a floor, a table",
-        _SHAPE,
-    ),
-    "plane": (
-        shape_block(plane, lambda b: 25.0, 25, 50),
-        "a level plane, of few faces",
-        _SHAPE,
-    ),
-    "capsule": (
-        shape_block(
-            capsule,
-            lambda b: _around(b, b.radius, 6.0, (math.pi * b.radius + b.length) / b.size + 3),
-        ),
-        "a capsule: a limb",
-        _SHAPE,
-    ),
-    "cylinder": (
-        shape_block(
-            cylinder, lambda b: _around(b, b.radius, 8.0, (2 * b.radius + b.length) / b.size + 3)
-        ),
-        "a cylinder with flat ends",
-        _SHAPE,
-    ),
-    "cone": (shape_block(cone, _cone), "a cone, or a part of one", _SHAPE),
-    "disk": (
-        shape_block(disk, lambda b: _around(b, b.radius, 8.0, b.radius / b.size + 1)),
-        "a level disk without thickness",
-        _SHAPE,
-    ),
+    "sphere": (shape_block(sphere), "a sphere", _SHAPE),
+    "plate": (shape_block(plate), "a level rectangle: a floor, a table", _SHAPE),
+    "plane": (shape_block(plane), "a level plane, of few faces", _SHAPE),
+    "capsule": (shape_block(capsule), "a capsule: a limb", _SHAPE),
+    "cylinder": (shape_block(cylinder), "a cylinder with flat ends", _SHAPE),
+    "cone": (shape_block(cone), "a cone, or a part of one", _SHAPE),
+    "disk": (shape_block(disk), "a level disk without thickness", _SHAPE),
     "box": (SolidBlock, "a box", _SHAPE),
-    "ring": (
-        shape_block(
-            ring,
-            lambda b: _around(
-                b, b.radius + b.thickness, 8.0, max(6.0, 2 * math.pi * b.thickness / b.size)
-            ),
-        ),
-        "a torus",
-        _SHAPE,
-    ),
+    "ring": (shape_block(ring), "a torus", _SHAPE),
     "height_field": (HeightFieldBlock, "heights from a file", _SHAPE),
     "distance_grid": (DistanceGridBlock, "signed distances on a grid, from a file", _SHAPE),
     "mannequin": (
