@@ -9,7 +9,7 @@ import typer
 
 from weft.base.errors import PatternError
 from weft.base.terminal import new_console
-from weft.cli.options import count, new_table, say
+from weft.cli.options import new_table, say
 
 if TYPE_CHECKING:
     from weft.base.trees import Json
@@ -30,7 +30,6 @@ def grade(
     allowance: Annotated[
         str, typer.Option(help="From the seam line to the line that is cut.", metavar="LENGTH")
     ] = "1 cm",
-    paper: Annotated[str, typer.Option(help="Of the pages: A4 or A3.")] = "A4",
     wear: Annotated[
         Path | None,
         typer.Option(
@@ -46,8 +45,8 @@ def grade(
         int | None, typer.Option(help="Sizes at a time.", min=1, show_default="all cores")
     ] = None,
 ) -> None:
-    """Grade a pattern: draw its sizes as one nest to print and cut (SVG, DXF-AAMA, PDF pages), let
-    a mannequin of every size wear it, and compare ease and strain in a table and in pictures.
+    """Grade a pattern: draw its sizes as one nest to print and cut (SVG), let a mannequin of every
+    size wear it, and compare ease and strain in a table and in pictures.
 
     `weft grade skirt.yaml --sizes 36:46`; sizes are those of EN 13402-3 (docs/sizes.md). The same
     command goes on where it was stopped. Exit status 1 if a size is not worn.
@@ -55,9 +54,7 @@ def grade(
     from weft.base.units import to_si
     from weft.io.files import make_folder
     from weft.plugins.garments.bodies.sizes import sizes_between
-    from weft.plugins.garments.sheets.dxf_writer import write_nest_dxf
     from weft.plugins.garments.sheets.nest import Nest
-    from weft.plugins.garments.sheets.pdf_writer import write_nest_pdf
     from weft.plugins.garments.sheets.svg_writer import write_nest_svg
     from weft.plugins.lab.sweep.sizes import write_size_sweep
 
@@ -68,12 +65,9 @@ def grade(
     folder = out or Path(f"{pattern.stem}-sizes")
     make_folder(folder)
     sweep = write_size_sweep(pattern, chosen, folder, wear)
-    pages = write_nest_pdf(folder / "nest.pdf", nest, paper)
-    say(f"wrote    {folder / 'nest.pdf'} ({count(pages, 'page')} of {paper}: print at 100 %)")
     with warnings.catch_warnings(action="ignore"):  # folds are lines in drawings
-        for path in (*write_nest_svg(folder / "nest.svg", nest), folder / "nest.dxf"):
-            say(f"wrote    {path}")
-        write_nest_dxf(folder / "nest.dxf", nest)
+        drawing, notes = write_nest_svg(folder / "nest.svg", nest)
+    say(f"wrote    {drawing} (to scale: print it at 100 %) and {notes.name}")
     if print_only:
         say(f"next     weft sweep {sweep} --out {folder / 'runs'}")
     elif not _wear(sweep, chosen, workers):
