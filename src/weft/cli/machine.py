@@ -24,7 +24,7 @@ NEEDED = (
 )
 OPTIONAL: Mapping[str, str] = {  # module -> what it is for
     "pypardiso": "direct solver (weft[direct])",
-    "matplotlib": "plots (weft[plots])",
+    "matplotlib": "plots, drawings of patterns (weft[plots])",
     "pxr": "USD files (weft[usd])",
     "h5py": "HDF5 and VTKHDF files (weft[hdf5])",
     "av": "video (weft[video])",
