@@ -18,7 +18,7 @@ NEEDED = (
     "typer",
     "rich",
     "Pillow",
-    "condeltri",
+    "pythoncdt",
     "threadpoolctl",
     "filelock",
 )
@@ -28,6 +28,7 @@ OPTIONAL: Mapping[str, str] = {  # module -> what it is for
     "pxr": "USD files (weft[usd])",
     "h5py": "HDF5 and VTKHDF files (weft[hdf5])",
     "av": "video (weft[video])",
+    "skimage": "drapes from photographs (weft[photographs])",
     "svgelements": "patterns in SVG (weft[garments])",
     "ezdxf": "patterns in DXF (weft[garments])",
     "distributed": "sweeps on Dask (weft[sweep])",
@@ -52,6 +53,7 @@ def facts() -> dict[str, str]:
     import warp as wp
 
     from weft import __version__, kernel
+    from weft.kernel.warp_private import PUBLIC, is_usable
 
     kernel.initialize()
     found = {"weft": __version__, "python": platform.python_version()}
@@ -59,6 +61,7 @@ def facts() -> dict[str, str]:
     found |= {
         "system": platform.platform(),
         "threads": f"{kernel.threads()} of {os.cpu_count()}",
+        "launches": "entry points of Warp's kernels" if is_usable(warn=False) else PUBLIC,
         "memory": gib(memory()),
         "disk here": _free(Path()),
         "devices": ", ".join(f"{d.alias} ({d.name})" for d in wp.get_devices()),

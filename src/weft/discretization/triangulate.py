@@ -155,7 +155,7 @@ def delaunay(loops: Sequence[Floats], inner: Floats, lines: Ints | None = None) 
     Raises:
         MeshError: points that coincide or lie on an edge of the loops.
     """
-    import condeltri as cdt
+    import pythoncdt as cdt
 
     points = np.concatenate([*loops, inner])
     edges = loop_edges(loops)
@@ -171,7 +171,8 @@ def delaunay(loops: Sequence[Floats], inner: Floats, lines: Ints | None = None) 
             t.insert_edges(np.concatenate([edges, lines]).astype(np.uint32))
             t.erase_super_triangle()
     except Exception as error:
-        raise MeshError("triangulation", got=str(error), expected="points apart") from error
+        said = str(error).partition(" in '")[0]  # without the place in the library's source
+        raise MeshError("triangulation", got=said, expected="points apart") from error
     faces = np.asarray(t.triangles_array()["vertices"], dtype=np.int32).reshape(-1, 3)
     if lines is None or len(lines) == 0:
         return faces
