@@ -76,10 +76,10 @@ SIMULATORS = {
         {"set": [f"{EFFORT}=interactive"]},
     ),
     "mujoco": Rival(
-        "MuJoCo, `ipc`, 20 ms", "mujoco>=4", "run_mujoco.py", {"step": 0.02, "solver": "CG"}
+        "MuJoCo, `ipc`, 20 ms", "mujoco-core>=4", "run_mujoco.py", {"step": 0.02, "solver": "CG"}
     ),
     "mujoco-5ms": Rival(
-        "MuJoCo, `ipc`, 5 ms", "mujoco>=4", "run_mujoco.py", {"step": 0.005, "solver": "CG"}
+        "MuJoCo, `ipc`, 5 ms", "mujoco-core>=4", "run_mujoco.py", {"step": 0.005, "solver": "CG"}
     ),
     "bpy": Rival("Blender, margins of 4 mm", "bpy", "run_bpy.py", {"gap": 4e-3}),
     "bpy-own": Rival("Blender, its own margins", "bpy", "run_bpy.py", {"gap": None}),

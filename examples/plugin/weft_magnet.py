@@ -141,10 +141,7 @@ def egg(
     )
 
 
-EGG = BodySource(
-    shape_block(egg, lambda b: 10.0 * max(1.0, 1.05 * b.radius / b.size) ** 2, 10 * 4**7, 330_000),
-    "an egg, upright",
-)
+EGG = BodySource(shape_block(egg), "an egg, upright")
 
 
 def height_of(frame: ShownFrame) -> np.ndarray:

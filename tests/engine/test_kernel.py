@@ -88,6 +88,15 @@ def test_changed_argument_of_a_recorded_launch(threads):
     np.testing.assert_array_equal(kernel.numpy(out), 0)
 
 
+def test_memory_that_a_device_does_not_have_is_named(monkeypatch):
+    def refuse(*_, **__):
+        raise RuntimeError("Failed to allocate 51539607504 bytes on device 'cpu'")
+
+    monkeypatch.setattr("warp.empty", refuse)
+    with refused(DeviceError, "memory", got="48 GiB"):
+        kernel.empty(2**31 - 2, vec3)
+
+
 def test_scratch_is_shared_and_grows():
     scratch = kernel.Scratch()
     small = scratch.take(3, vec3)

@@ -28,13 +28,11 @@ from tests.fuzz.documents import Documents
 from tests.fuzz.mutations import TEXTS, changed_bytes, changed_tree
 from weft.base import machine
 from weft.base.errors import WeftError
-from weft.cloth import create as sources
-from weft.discretization import mesh, triangulate
+from weft.discretization import triangulate
 from weft.discretization.mesh import grid
 from weft.io import archive, read_mesh, read_surface, surface
 from weft.io.ply import write_ply
 from weft.run.run_folder import RunFolder
-from weft.scene import needs
 from weft.scene.build import load_scene
 from weft.scene.check import check
 
@@ -56,7 +54,7 @@ def small_machine():
         raise TooLong
 
     before = [signal.signal(s, ring) for s in (signal.SIGALRM, signal.SIGPROF)]
-    kept = [(m, m.memory) for m in (machine, needs, archive, surface, sources, mesh, triangulate)]
+    kept = [(m, m.memory) for m in (machine, archive, surface, triangulate)]
     for module, _ in kept:
         module.memory = lambda: MEMORY
     try:

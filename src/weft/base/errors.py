@@ -158,7 +158,7 @@ class PluginError(WeftError):
 
 
 class DeviceError(WeftError):
-    """A device or thread count that this machine does not have."""
+    """A device, thread count or memory that this machine does not have."""
 
 
 class SolverError(WeftError):

@@ -10,8 +10,13 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
+from weft.base.errors import WeftError
+
 # Environment variables with the number of threads of NumPy's libraries, read when these are loaded.
 LIBRARY_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
+# [bytes] of memory at the peak of a simulation, at least (docs/reliability.md)
+PER_CLOTH_VERTEX, PER_BODY_VERTEX = 16_000, 2_000
 
 MOST_THREADS_PER_CORE = 4
 FEW_THREADS = 64  # allowed on every machine, because settings move between machines
@@ -26,6 +31,27 @@ def memory() -> int:
     """Return the main memory [bytes] of the machine or of the container of this process."""
     sizes = [_physical(), *(_number(Path(name)) for name in _CGROUPS)]
     return min(s for s in (*sizes, UNKNOWN if not any(sizes) else 0) if s)
+
+
+def require_memory(size: float, what: str, got: object, error: type[WeftError]) -> None:
+    """Raise an error before arrays are allocated that are larger than the machine's memory.
+
+    Args:
+        size: [bytes] of the arrays, at least.
+        what: the field that decides the size.
+        got: its value, or the number of vertices.
+        error: class of the error.
+
+    Raises:
+        WeftError: of the class ``error``.
+    """
+    if not size <= memory():
+        raise error(
+            what,
+            got=f"{got}: at least {gib(size)} of memory",
+            expected=f"at most the {gib(memory())} of this machine",
+            hint="use fewer vertices or frames: longer edges, or a lower rate",
+        )
 
 
 def cores() -> int:

@@ -15,13 +15,20 @@ if TYPE_CHECKING:
 def new_console(*, error: bool = False, **options: Any) -> Any:
     """Return a rich ``Console`` that prints text unchanged.
 
+    In a notebook a bar is one line of text without colors, which is replaced: rich's own display
+    of notebooks needs the package ipywidgets.
+
     Args:
         error: write to standard error instead of standard output.
         **options: more arguments of ``Console``.
     """
     from rich.console import Console
 
-    return Console(stderr=error, highlight=False, markup=False, emoji=False, **options)
+    plain = {"stderr": error, "highlight": False, "markup": False, "emoji": False, **options}
+    made = Console(**plain)
+    if not made.is_jupyter:
+        return made
+    return Console(**plain, force_jupyter=False, force_terminal=True, color_system=None)
 
 
 def text_column(template: str, **options: Any) -> Any:

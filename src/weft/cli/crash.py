@@ -1,16 +1,13 @@
-"""The unexpected: a short report in place of a traceback, and a file that reproduces it."""
+"""Errors that weft does not raise itself: one line, and the traceback in a file."""
 
 import errno
-import os
 import platform
 import shlex
-import shutil
 import sys
 import tempfile
-import time
 import traceback
 from collections.abc import Sequence
-from pathlib import Path
+from typing import Any
 
 from weft.base.errors import to_one_line
 from weft.cli.options import say
@@ -19,26 +16,10 @@ STATUS = 70  # EX_SOFTWARE of sysexits.h
 SEND_TO = "whoever gave you weft (its issue tracker, where there is one)"
 _CURE = "; weft needs a folder that can be written: --out names another one (docs/places.md)"
 CURES = dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC), _CURE)
-MOST = 4 << 20  # [bytes] of a file that is copied into the report
-KINDS = (
-    ".yaml",
-    ".yml",
-    ".obj",
-    ".ply",
-    ".json",
-    ".npz",
-    ".usda",
-    ".usdc",
-    ".usd",
-    ".usdz",
-    ".glb",
-    ".gltf",
-    ".pc2",
-)
 
 
 def report(error: BaseException, arguments: Sequence[str]) -> int:
-    """Say what happened and where the report is; returns the exit status.
+    """Say what happened, and where the traceback is; return the exit status.
 
     A ``MemoryError``, and an ``OSError`` with its number (a full disk, a name that is too long, no
     permission), come from the machine and not from weft: they are named as such.
@@ -59,15 +40,11 @@ def report(error: BaseException, arguments: Sequence[str]) -> int:
             error=True,
         )
         return 2
-    say(f"error: weft {_version()} met something that it does not expect: {what}", error=True)
     try:
-        folder = _write(error, arguments)
-        say(f"what it did, and the files it read, are in {folder}", error=True)
-        say(f"please send that folder to {SEND_TO}", error=True)
+        place = f"please send {_write(error, arguments)} to {SEND_TO}"
     except OSError as problem:
-        say(f"no report could be written ({problem.strerror}); the last lines are:", error=True)
-        last = "".join(traceback.format_exception(error)[-2:])
-        say(to_one_line(last, 1000), error=True)
+        place = f"no traceback could be written ({problem.strerror})"
+    say(f"error: weft {_version()} has a mistake: {what}; {place}", error=True)
     return STATUS
 
 
@@ -81,25 +58,18 @@ def _is_output_full() -> bool:
     return False
 
 
-def _write(error: BaseException, arguments: Sequence[str]) -> Path:
-    """A folder with the report and with copies of the files that the command named."""
-    folder = Path(tempfile.mkdtemp(prefix=time.strftime("weft-report-%Y%m%d-%H%M%S-")))
+def _write(error: BaseException, arguments: Sequence[str]) -> str:
+    """Write the traceback, the versions and the command to a file, and return its path."""
     lines = [
         f"weft {_version()}, Python {sys.version.split()[0]}, {platform.platform()}",
-        f"folder: {os.getcwd()}",  # noqa: PTH109
         f"command: weft {ascii(shlex.join(arguments))[1:-1]}",
         "",
         *traceback.format_exception(error),
     ]
-    (folder / "report.txt").write_text("\n".join(lines), encoding="utf-8", errors="replace")
-    for name in arguments:
-        try:
-            path = Path(name)
-            if path.is_file() and path.suffix.lower() in KINDS and path.stat().st_size < MOST:
-                shutil.copy(path, folder / path.name)
-        except (OSError, ValueError):
-            continue
-    return folder
+    name: Any = {"prefix": "weft-traceback-", "suffix": ".txt", "delete": False}
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", errors="replace", **name) as file:
+        file.write("\n".join(lines))
+        return file.name
 
 
 def _version() -> str:

@@ -18,16 +18,17 @@ NEEDED = (
     "typer",
     "rich",
     "Pillow",
-    "condeltri",
+    "pythoncdt",
     "threadpoolctl",
     "filelock",
 )
 OPTIONAL: Mapping[str, str] = {  # module -> what it is for
     "pypardiso": "direct solver (weft[direct])",
-    "matplotlib": "plots (weft[plots])",
+    "matplotlib": "plots, drawings of patterns (weft[plots])",
     "pxr": "USD files (weft[usd])",
     "h5py": "HDF5 and VTKHDF files (weft[hdf5])",
     "av": "video (weft[video])",
+    "skimage": "drapes from photographs (weft[photographs])",
     "svgelements": "patterns in SVG (weft[garments])",
     "ezdxf": "patterns in DXF (weft[garments])",
     "xarray": "data sets (weft[data])",
@@ -50,6 +51,7 @@ def facts() -> dict[str, str]:
     import warp as wp
 
     from weft import __version__, kernel
+    from weft.kernel.warp_private import PUBLIC, is_usable
 
     kernel.initialize()
     found = {"weft": __version__, "python": platform.python_version()}
@@ -57,6 +59,7 @@ def facts() -> dict[str, str]:
     found |= {
         "system": platform.platform(),
         "threads": f"{kernel.threads()} of {os.cpu_count()}",
+        "launches": "entry points of Warp's kernels" if is_usable(warn=False) else PUBLIC,
         "memory": gib(memory()),
         "disk here": _free(Path()),
         "devices": ", ".join(f"{d.alias} ({d.name})" for d in wp.get_devices()),

@@ -19,7 +19,7 @@ _IMPORTING = "<frozen importlib._bootstrap>"  # the file of frames that run whil
 
 def main() -> None:
     """Run a command. A mistake of the user is one message and exit status 2, a mistake of weft a
-    report and status 70, Ctrl-C status 130; never a traceback.
+    line and status 70, Ctrl-C status 130; never a traceback.
     """
     before = signal.getsignal(signal.SIGINT)
     usual = before is signal.default_int_handler

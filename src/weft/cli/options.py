@@ -95,7 +95,10 @@ def picture_beside_results(option: str = "--picture PNG") -> Iterator[None]:
     try:
         yield
     except RunError as error:
-        say(f"picture  not written: {error.what}: {error.got} ({error.where}); use {option}")
+        if error.where is None:  # a package that is missing
+            say(f"picture  not written: {error}")
+        else:
+            say(f"picture  not written: {error.what}: {error.got} ({error.where}); use {option}")
 
 
 def say_problems(warnings: Sequence[object], errors: Sequence[object]) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from weft.base.arrays import ArrayArgument, ArrayOf, Floats, Positions, Vector
 from weft.base.errors import MeshError, check_known
-from weft.base.machine import memory
+from weft.base.machine import PER_CLOTH_VERTEX, require_memory
 from weft.base.runtime_types import checked
 from weft.base.settings import Length, Seed, Size
 from weft.cloth.cloth import Cloth, ClothPart
@@ -27,7 +27,6 @@ from weft.discretization.spline_surface import Bending, SplineSurface
 from weft.fabric.fabric import Fabric, FabricLike
 from weft.fabric.fabric import fabric as as_fabric
 
-PER_SPAN = 16_000  # [bytes] lower bound of the memory for one knot span
 Polygon = Annotated[ArrayArgument, ArrayOf("numbers", ((None, 2),), "m")]
 DISCRETIZATIONS = ("triangles", "bspline")
 
@@ -213,12 +212,10 @@ def _check_spans(cloth: Cloth, spans: tuple[int, int] | None, size: float | None
         raise MeshError("spline.span_size", got=size, expected="must be > 0 [m]")
     area = float(cloth.mesh.rest_area.sum())
     count = float(spans[0]) * spans[1] if spans else area / (size or math.inf) ** 2
-    if min(spans or (1,)) < 1 or not count * PER_SPAN <= memory():
-        raise MeshError(
-            "spline.spans" if spans else "spline.span_size",
-            got=spans or size,
-            expected=f"1 to {memory() // PER_SPAN} spans, not {count:.3g}",
-        )
+    what, got = ("spline.spans", spans) if spans else ("spline.span_size", size)
+    if min(spans or (1,)) < 1:
+        raise MeshError(what, got=got, expected="1 or more")
+    require_memory(count * PER_CLOTH_VERTEX, what, got, MeshError)
 
 
 def _kinds(rule: str, bending: str) -> tuple[Rule, Bending]:
@@ -279,6 +276,7 @@ def sheet(
         FabricError: the fabric is unknown.
     """
     width, height = float(width), float(height)
+    require_memory(nx * ny * PER_CLOTH_VERTEX, "sheet.nx", (nx, ny), MeshError)
     return Cloth(grid(nx, ny, width, height, pattern, seed), as_fabric(fabric))
 
 

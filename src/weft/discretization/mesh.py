@@ -22,7 +22,7 @@ from weft.base.arrays import (
     Shape,
 )
 from weft.base.errors import DegenerateFacesError, MeshError
-from weft.base.machine import gib, memory
+from weft.base.machine import require_memory
 from weft.base.runtime_types import checked
 from weft.discretization.polygon import cross, triangle_sides
 
@@ -477,9 +477,7 @@ def _check_grid(nx: int, ny: int, width: float, height: float, pattern: str) -> 
     """Raise a MeshError for a grid that is too small, or too large for memory."""
     if nx < 2 or ny < 2:
         raise MeshError("sheet nx, ny", got=(nx, ny), expected="must be >= 2")
-    if nx * ny * PER_GRID_VERTEX > memory():
-        expected = f"at most {memory() // PER_GRID_VERTEX} vertices in {gib(memory())}"
-        raise MeshError("sheet nx, ny", got=(nx, ny), expected=expected)
+    require_memory(nx * ny * PER_GRID_VERTEX, "sheet nx, ny", (nx, ny), MeshError)
     check_size(width, height)
     if pattern not in ("regular", "alternating", "random"):
         raise MeshError(

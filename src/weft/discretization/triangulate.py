@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from weft.base.arrays import Bools, Faces, Floats, Ints
 from weft.base.errors import MeshError
-from weft.base.machine import memory
+from weft.base.machine import PER_CLOTH_VERTEX, memory, require_memory
 from weft.discretization.mesh import TriangleMesh
 from weft.discretization.polygon import (
     GROWTH,
@@ -23,6 +23,7 @@ from weft.discretization.polygon import (
     crossing_point,
     divide_loop,
     first_crossing,
+    signed_area,
     triangle_sides,
 )
 
@@ -125,8 +126,11 @@ def fill_piece(
         triangles.
 
     Raises:
-        MeshError: points that coincide, or that lie on edges of the loops or on lines.
+        MeshError: points that coincide, or that lie on edges of the loops or on lines; more
+            vertices than fit in memory.
     """
+    count = abs(signed_area(loops[0])) / (0.75**0.5 * size**2)  # of equilateral triangles
+    require_memory(PER_CLOTH_VERTEX * count, "size", f"{size:g} m", MeshError)
     return _Filling(loops, size, seed, extra, lines).fill()
 
 
@@ -151,7 +155,7 @@ def delaunay(loops: Sequence[Floats], inner: Floats, lines: Ints | None = None) 
     Raises:
         MeshError: points that coincide or lie on an edge of the loops.
     """
-    import condeltri as cdt
+    import pythoncdt as cdt
 
     points = np.concatenate([*loops, inner])
     edges = loop_edges(loops)
@@ -167,7 +171,8 @@ def delaunay(loops: Sequence[Floats], inner: Floats, lines: Ints | None = None) 
             t.insert_edges(np.concatenate([edges, lines]).astype(np.uint32))
             t.erase_super_triangle()
     except Exception as error:
-        raise MeshError("triangulation", got=str(error), expected="points apart") from error
+        said = str(error).partition(" in '")[0]  # without the place in the library's source
+        raise MeshError("triangulation", got=said, expected="points apart") from error
     faces = np.asarray(t.triangles_array()["vertices"], dtype=np.int32).reshape(-1, 3)
     if lines is None or len(lines) == 0:
         return faces

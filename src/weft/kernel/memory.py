@@ -13,6 +13,8 @@ import warp as wp
 from numpy.typing import ArrayLike
 
 from weft.base.arrays import AnyArray
+from weft.base.errors import DeviceError
+from weft.base.machine import gib
 from weft.kernel.context import device, initialize, is_cpu
 from weft.kernel.launching import launch
 from weft.kernel.segments import current
@@ -81,12 +83,29 @@ def zeros(shape: int | tuple[int, ...], dtype: DataType = Scalar) -> WarpArray:
 
 
 def empty(shape: int | tuple[int, ...], dtype: DataType = Scalar) -> WarpArray:
-    """Allocate a device array without initializing it; arrays of length 0 are shared."""
+    """Allocate a device array without initializing it; arrays of length 0 are shared.
+
+    Raises:
+        DeviceError: the device has not enough memory.
+    """
     if shape == 0:
         return _nothing(dtype, device())
     initialize()
     _count("allocations")
-    return used.take(shape, dtype) if is_cpu() else wp.empty(shape, dtype=dtype, device=device())
+    try:
+        if is_cpu():
+            return used.take(shape, dtype)
+        return wp.empty(shape, dtype=dtype, device=device())
+    except RuntimeError as error:
+        if "allocate" not in str(error):
+            raise
+        size = float(np.prod(shape, dtype=float)) * wp.types.type_size_in_bytes(dtype)
+        raise DeviceError(
+            f"memory of {device()}",
+            got=f"an array of {shape} entries, {gib(size)}",
+            expected="an array that fits in the free memory",
+            hint="try fewer vertices, or a device with more memory",
+        ) from error
 
 
 @cache

@@ -14,6 +14,7 @@ and raises its own errors.
 
 import ctypes
 import struct
+import warnings
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache, partial
 from itertools import count
@@ -32,6 +33,7 @@ except ImportError:  # another version of Warp
     pack_arg = launch_bounds_t = None
 
 VERIFIED = ("1.19",)  # versions of Warp with which these layouts were compared
+PUBLIC = "the public interface of Warp: slow, one thread"
 
 _FLOATS = (wp.float64, wp.float32)
 _INTEGERS = (int, wp.int32, wp.uint32, wp.int64, wp.uint64)
@@ -242,12 +244,30 @@ def is_verified(version: str) -> bool:
 
 
 @cache
-def is_usable() -> bool:
+def warn_of_public_interface() -> None:
+    """Warn once in a process that kernels run through the public interface of Warp."""
+    warnings.warn(
+        f"Warp {wp.config.version}: kernels run through {PUBLIC}; use a verified version: "
+        f"pip install 'warp-lang=={VERIFIED[-1]}.*'",
+        stacklevel=2,
+    )
+
+
+def is_usable(*, warn: bool = True) -> bool:
     """Return whether kernels may be called at their entry points.
 
-    The version of Warp has to be verified, and a self-test, which runs once in a process, has to
-    pass.
+    Args:
+        warn: warn once in a process if they may not.
     """
+    usable = passes_self_test()
+    if warn and not usable:
+        warn_of_public_interface()
+    return usable
+
+
+@cache
+def passes_self_test() -> bool:
+    """Return whether the version of Warp is verified, and a self-test passes, which runs once."""
     if pack_arg is None or not is_verified(wp.config.version):
         return False
     test = SelfTest(7)

@@ -10,5 +10,5 @@ scene. ``animation`` turns frames into the form that file writers take, ``frame_
 frames, ``strands`` draws ropes as tubes. ``quality`` measures how cloth sits,
 and ``garment_lines`` how far its seams and edges are from their places on the body,
 ``plausibility`` warns about scenes that are allowed but absurd,
-``progress`` and ``notebook_progress`` show how far a simulation is.
+``progress`` shows how far a simulation is.
 """

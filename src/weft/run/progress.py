@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, TextIO
 
 from weft import kernel
 from weft.base.terminal import bar, text_column
-from weft.run.notebook_progress import in_notebook, notebook_bar
 from weft.run.simulation import Progress
 
 if TYPE_CHECKING:
@@ -35,19 +34,15 @@ Update = Callable[[Progress], None]
 
 @contextmanager
 def progress_bar(frames: int, console: "Console | None" = None) -> Iterator[Update]:
-    """Show a progress bar on stderr, on another rich ``Console``, or in the cell of a notebook.
+    """Show a progress bar on stderr, which a notebook shows in the cell, or on another console.
 
     The context manager yields a function that must be called after every step. The bar also says
     when kernels are compiled.
 
     Args:
         frames: number of the last frame.
-        console: a rich ``Console``; None: stderr, or the cell of a notebook.
+        console: a rich ``Console``; None: stderr.
     """
-    if console is None and in_notebook():
-        with notebook_bar(frames) as update:
-            yield update
-        return
     with bar(*_columns(), console=console, expand=True) as shown:
         task = shown.add_task("starting", total=frames)
 

@@ -7,7 +7,7 @@ converts pins. ``keyframed_numbers`` and ``changing_scene`` handle numbers with 
 
 A scene file is read in this order: ``file`` (text to tree, with line numbers), ``file_keyframes``
 (keyframes), ``schema``, derived from ``Scene``, with the modules ``*_schema`` of blocks that a file
-writes in another form, ``needs`` (memory and
-disk), ``build`` (tree to ``Scene``), with ``garments`` and ``outfit`` for what is sewn. ``check``
-and ``explain`` are behind the commands of these names; ``identity`` compares scenes.
+writes in another form, ``build`` (tree to ``Scene``), with ``garments`` and ``outfit`` for what is
+sewn. ``check`` and ``explain`` are behind the commands of these names, ``identity`` compares
+scenes.
 """

@@ -11,6 +11,7 @@ import numpy as np
 
 from weft.base.arrays import CornerUv
 from weft.base.errors import (
+    MeshError,
     Outlook,
     SceneError,
     SceneProblems,
@@ -18,6 +19,7 @@ from weft.base.errors import (
     StartProblem,
     WeftError,
 )
+from weft.base.machine import PER_CLOTH_VERTEX, require_memory
 from weft.base.schema.document import dotted_path
 from weft.base.settings import settings_by_field
 from weft.base.trees import Json, Yaml
@@ -44,13 +46,13 @@ from weft.io import (
 from weft.io.painted_weights import paint_mesh
 from weft.io.surface import StageOptions
 from weft.laws.base import Law
+from weft.run.simulation import MOST_FRAMES, MOST_STEPS
 from weft.scene.attachment_schema import attachment_of, sew_loose_edges
 from weft.scene.body_schema import SOURCES, BodyBlock
 from weft.scene.cloth_source import JoinedCloths
 from weft.scene.field_schema import FieldBlock
 from weft.scene.file import Source, first_frame, read_source, read_source_keyframes, validate
 from weft.scene.law import law_of_fabric
-from weft.scene.needs import check_needs
 from weft.scene.scene import Scene
 from weft.scene.schema import SCENE_TYPES, ClothBlock, PinBlock, SceneFile
 from weft.scene.selection import select_vertices
@@ -93,9 +95,7 @@ def load_scene(
         SceneError: a file that cannot be read. SceneProblems: everything that is wrong with it.
     """
     source = read_source(path, overrides, integrator)
-    file = validate(source)
-    check_needs(source, file)
-    return Builder(source, file).build()
+    return Builder(source, validate(source)).build()
 
 
 class Builder:
@@ -123,6 +123,7 @@ class Builder:
             SceneProblems: all problems found.
         """
         f, keyed = self.file, read_source_keyframes(self.source)
+        self._try(("seconds",), self._check_frames)
         several: list[tuple[Loc, ClothBlock]] = [(("cloths", i), b) for i, b in enumerate(f.cloths)]
         blocks: list[tuple[Loc, ClothBlock]] = [(("cloth",), f.cloth)] if f.cloth else several
         self._made: dict[str, Fabric] = {}
@@ -190,6 +191,20 @@ class Builder:
         if self.problems:
             raise SceneProblems(self.problems, scene)
         return LoadedScene(scene, f.seconds, f.fps, self, self.source.notes)
+
+    def _check_frames(self) -> None:
+        """Raise a SceneError for too many frames or steps, or no frame at all."""
+        f = self.file
+        frames, steps = f.seconds * f.fps, f.seconds / f.step
+        got = f"{f.seconds:g} s at {f.fps:g} fps: {frames:.3g} frames"
+        if not frames <= MOST_FRAMES:
+            raise SceneError("seconds", got=got, expected=f"at most {MOST_FRAMES}")
+        if round(frames) == 0:
+            expected = f"one frame or more, {1 / f.fps:.3g} s"
+            raise SceneError("seconds", got=got, expected=expected)
+        if not steps <= MOST_STEPS:
+            got, expected = f"{f.step:g} s: {steps:.3g} steps", f"at most {MOST_STEPS:g}"
+            raise SceneError("step", got=got, expected=expected)
 
     def _as_written(self) -> Json:
         """Return the fields of the scene whose values are those of the file."""
@@ -434,6 +449,7 @@ class Builder:
     def _mesh(self, cloth: ClothBlock) -> TriangleMesh:
         if cloth.sheet is not None:
             s = cloth.sheet
+            require_memory(PER_CLOTH_VERTEX * s.nx * s.ny, "sheet.nx", (s.nx, s.ny), MeshError)
             return grid(s.nx, s.ny, s.width, s.height, s.pattern, s.seed)
         if cloth.panel is not None:
             p = cloth.panel

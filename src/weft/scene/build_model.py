@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from weft.base.arrays import Ints
-from weft.base.errors import StartError, WeldError
+from weft.base.errors import SceneError, StartError, WeldError
+from weft.base.machine import PER_BODY_VERTEX, PER_CLOTH_VERTEX, require_memory
 from weft.bodies.rigid.energies import rigid_energies
 from weft.bodies.rigid.rigid_bodies import single
 from weft.cloth.attachments import AttachCloth
@@ -34,10 +35,15 @@ def build_model(scene: "Scene") -> Model:
     """Build the model of a scene.
 
     Raises:
-        SceneError: frozen bend conditions with an integrator that minimizes an energy; faces that
+        SceneError: more memory than the machine has;
+            frozen bend conditions with an integrator that minimizes an energy; faces that
             intersect, if there is contact; an energy of vertices that do not exist.
     """
-    cloth, held, loose = scene.cloth, scene.pinned_points, scene.loose
+    cloth = scene.cloth
+    n, of_bodies = cloth.n_vertices, sum(len(body.vertices) for body in scene.bodies)
+    size = PER_CLOTH_VERTEX * n + PER_BODY_VERTEX * of_bodies
+    require_memory(size, "scene", f"{n} vertices of cloth, {of_bodies} of bodies", SceneError)
+    held, loose = scene.pinned_points, scene.loose
     meshes = tuple(_meshes(scene))
     for mesh in meshes:
         for text in mesh_faults(*mesh):

@@ -32,7 +32,6 @@ from weft.run.plausibility import about_rest_shape, scene_warnings, start_proble
 from weft.run.resolution import fold_facts
 from weft.scene.build import Builder
 from weft.scene.file import first_frame, read_source, validate
-from weft.scene.needs import check_needs
 from weft.scene.scene import Scene
 
 LISTED = 40  # largest number of meshes of bodies that are listed
@@ -109,7 +108,6 @@ def _check_scene(path: Path, overrides: Sequence[str], found: Findings) -> Trian
     file = validate(source)
     builder = Builder(source, file)
     with warnings.catch_warnings(record=True, action="always") as caught:
-        check_needs(source, file)
         try:
             loaded = builder.build()
         finally:

@@ -1,11 +1,9 @@
 """The engine's sources of bodies, by their field in upper case.
 
-A shape is a function of its sizes, whose arguments are the fields of its block, with an estimate of
-its vertices.
+A shape is a function of its sizes, whose arguments are the fields of its block.
 """
 
-import math
-from typing import Annotated, Any, ClassVar
+from typing import Annotated
 
 from pydantic import Field, Strict
 
@@ -27,17 +25,9 @@ class SolidBlock(ShapeBlock):
     depth: Size = Field(description="[m] along z")
     size: Size = Field(0.1, description="[m] of its edges, at most")
 
-    most_vertices: ClassVar[float] = 6 * 201 * 201
-    most_faces: ClassVar[float] = 480_000
-
     def make(self, name: str) -> Body:
         """Build the box."""
         return box((self.width, self.height, self.depth), self.size, name)
-
-    def estimate(self) -> float:
-        """Estimate the vertices of six grids."""
-        x, y, z = (1 + side / self.size for side in (self.width, self.height, self.depth))
-        return 2 * (x * y + y * z + z * x)
 
 
 class BodyMeshBlock(block_of(StageOptions)):  # type: ignore[misc]
@@ -69,61 +59,15 @@ class BodyMeshBlock(block_of(StageOptions)):  # type: ignore[misc]
     hold: bool = Field(False, description="stay at the last frame; else one at the end is needed")
 
 
-def _grid(block: Any) -> float:
-    """Return the vertices of a plate."""
-    return float((block.width / block.size + 1) * (block.depth / block.size + 1))
-
-
-def _around(block: Any, radius: float, least: float, rings: float) -> float:
-    """Return the vertices of rings of a radius, with at least so many in each."""
-    return float(max(least, 2 * math.pi * radius / block.size) * rings)
-
-
-def _cone(block: Any) -> float:
-    """Return the vertices of a cone's side and both ends."""
-    side = math.hypot(block.height, block.radius - block.top)
-    rings = (block.radius + block.top + side) / block.size + 3
-    return _around(block, max(block.radius, block.top), 8.0, rings)
-
-
-SPHERE = BodySource(
-    shape_block(
-        sphere, lambda b: 10.0 * max(1.0, 1.05 * b.radius / b.size) ** 2, 10 * 4**7, 330_000
-    ),
-    "a sphere",
-)
-PLATE = BodySource(
-    shape_block(plate, _grid, 501 * 501, 500_000), "a level rectangle: a floor, a table"
-)
-PLANE = BodySource(shape_block(plane, lambda b: 25.0, 25, 50), "a level plane, of few faces")
-CAPSULE = BodySource(
-    shape_block(
-        capsule,
-        lambda b: _around(b, b.radius, 6.0, (math.pi * b.radius + b.length) / b.size + 3),
-    ),
-    "a capsule: a limb",
-)
-CYLINDER = BodySource(
-    shape_block(
-        cylinder, lambda b: _around(b, b.radius, 8.0, (2 * b.radius + b.length) / b.size + 3)
-    ),
-    "a cylinder with flat ends",
-)
-CONE = BodySource(shape_block(cone, _cone), "a cone, or a part of one")
-DISK = BodySource(
-    shape_block(disk, lambda b: _around(b, b.radius, 8.0, b.radius / b.size + 1)),
-    "a level disk without thickness",
-)
+SPHERE = BodySource(shape_block(sphere), "a sphere")
+PLATE = BodySource(shape_block(plate), "a level rectangle: a floor, a table")
+PLANE = BodySource(shape_block(plane), "a level plane, of few faces")
+CAPSULE = BodySource(shape_block(capsule), "a capsule: a limb")
+CYLINDER = BodySource(shape_block(cylinder), "a cylinder with flat ends")
+CONE = BodySource(shape_block(cone), "a cone, or a part of one")
+DISK = BodySource(shape_block(disk), "a level disk without thickness")
 BOX = BodySource(SolidBlock, "a box")
-RING = BodySource(
-    shape_block(
-        ring,
-        lambda b: _around(
-            b, b.radius + b.thickness, 8.0, max(6.0, 2 * math.pi * b.thickness / b.size)
-        ),
-    ),
-    "a torus",
-)
+RING = BodySource(shape_block(ring), "a torus")
 HEIGHT_FIELD = BodySource(HeightFieldBlock, "heights from a file")
 DISTANCE_GRID = BodySource(DistanceGridBlock, "signed distances on a grid, from a file")
 MESH = BodySource(

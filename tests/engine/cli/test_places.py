@@ -5,6 +5,7 @@ Tests may run as root, who may write anywhere: a file stands where a folder is n
 
 import errno
 import os
+import sys
 
 import pytest
 
@@ -55,6 +56,13 @@ def test_other_places_are_named_with_their_cure(capsys):
 
 CROSSING = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0.1 0.1 -1\nv 0.1 0.1 1\nv 0.5 0.4 1\nf 1 2 3\nf 4 5 6\n"
 PATTERN = "panels: {a: {outline: [[0, 0], [20 cm, 0], [0, 20 cm]]}}"
+
+
+def test_check_prints_its_results_without_matplotlib(tmp_path, monkeypatch, capsys):
+    (tmp_path / "a.yaml").write_text(PATTERN)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    status, out, _ = call_weft(monkeypatch, capsys, "check", tmp_path / "a.yaml")
+    assert status == 0 and "panels" in out and "pip install 'weft[plots]'" in out
 
 
 def test_check_prints_its_results_without_its_picture(tmp_path, blocked, monkeypatch, capsys):

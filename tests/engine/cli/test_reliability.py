@@ -12,8 +12,8 @@ from weft.run.run_folder import frame_name
 from weft.scene import check as check_module
 
 
-def test_the_unexpected_is_a_report(run, scene, monkeypatch, tmp_path):  # noqa: F811
-    """Status 70, version and place of a folder that reproduces it; no traceback on the terminal."""
+def test_the_unexpected_is_one_line(run, scene, monkeypatch, tmp_path):  # noqa: F811
+    """Status 70, version and the file with the traceback, which the terminal does not show."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
 
@@ -24,11 +24,10 @@ def test_the_unexpected_is_a_report(run, scene, monkeypatch, tmp_path):  # noqa:
     status, out, err = run("check", scene)
     assert status == 70 and "Traceback" not in out + err
     assert "ZeroDivisionError: by design" in err and weft.__version__ in err
-    (folder,) = tmp_path.glob("weft-report-*")
-    assert str(folder) in err.replace("\n", "")
-    assert (folder / scene.name).read_text() == SCENE
-    report = (folder / "report.txt").read_text()
-    assert "by design" in report and "weft check" in report
+    (file,) = tmp_path.glob("weft-traceback-*.txt")
+    assert str(file) in err.replace("\n", "") and err.startswith("error: ")
+    report = file.read_text()
+    assert "Traceback" in report and "by design" in report and "weft check" in report
 
 
 def test_out_of_memory_is_named(run, scene, monkeypatch):  # noqa: F811

@@ -1,5 +1,6 @@
 """Patterns drawn flat: nothing overlaps, seams have one color on both sides, wrong ones too."""
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -7,6 +8,8 @@ import pytest
 from PIL import Image
 
 from tests.plugins.garments.patterns.patterns import disc, panel, rectangle, seam, tube
+from tests.refusals import refused
+from weft.base.errors import RunError
 from weft.plugins.garments.patterns.check import examine_pattern
 from weft.plugins.garments.patterns.pattern import Closing, Elastic, Pattern, PatternFold, SeamSide
 from weft.plugins.garments.sheets.layout import arrange, roomiest
@@ -88,3 +91,9 @@ def test_what_is_wrong_is_red_and_what_cannot_be_drawn_is_left_out(tmp_path):
     assert pixels(image, WRONG) > 300
     assert pixels(PatternSheet(examine_pattern(Pattern("good", [good]))).image(), WRONG) == 0
     PatternSheet(examine_pattern(Pattern("none", [nan]))).image()
+
+
+def test_a_missing_matplotlib_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with refused(RunError, "drawing of a pattern", got="no package", hint="weft[plots]"):
+        save_pattern(tmp_path / "a.png", examine_pattern(tube()))

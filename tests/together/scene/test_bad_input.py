@@ -10,9 +10,12 @@ import zipfile
 import numpy as np
 import pytest
 
+import weft
 from tests.refusals import refused
+from weft.base import machine
 from weft.base.errors import FabricError, MeshError, RunError, SceneError, WeftError
 from weft.base.yaml_lines import parse_yaml
+from weft.contact import plate
 from weft.fabric.fabric import fabric
 from weft.io import read_mesh, read_surface
 from weft.io.archive import Broken, arrays_of, read_npz
@@ -124,11 +127,17 @@ def bounded():
         ("cloth: {sheet: {nx: 5000, ny: 5000}}", ("sheet.nx", "GiB")),
         (
             SHEET + "bodies: [{capsule: {radius: 1, length: 1, size: 1e-5}}]",
-            ("capsule.size", "GiB"),
+            ("bodies.0.size", "GiB"),
         ),
-        (SHEET + "bodies: [{capsule: {radius: 1, length: 1, size: 1e-300}}]", r"capsule.size"),
-        (SHEET + "bodies: [{ring: {radius: 1, thickness: 0.1, size: 1e-6}}]", ("ring.size", "GiB")),
-        ("cloth: {panel: {outline: [[0,0],[1,0],[1,1],[0,1]], size: 1e-7}}", ("panel.size", "GiB")),
+        (SHEET + "bodies: [{capsule: {radius: 1, length: 1, size: 1e-300}}]", "capsule.size"),
+        (
+            SHEET + "bodies: [{ring: {radius: 1, thickness: 0.1, size: 1e-6}}]",
+            ("bodies.0.size", "GiB"),
+        ),
+        (
+            "cloth: {panel: {outline: [[0,0],[1,0],[1,1],[0,1]], size: 1e-7}}",
+            ("size", "4000000 vertices"),
+        ),
         (
             "cloth: {panel: {outline: [[0,0],[1,0],[1,1],[0,1]]}, discretization: bspline, "
             "spline: {spans: [100000,100000]}}",
@@ -147,6 +156,10 @@ def bounded():
         (
             "cloth: {panel: {outline: [[0, 0], [1e-6, 0], [1, 1], [0, 1]], size: 0.1}}",
             ("outline", "1e-06 m"),
+        ),
+        (
+            SHEET + "bodies: [{mannequin: {motion: walk, cycles: 1000, fps: 1000}}]",
+            ("mannequin.fps", "frames"),
         ),
         ("cloth: {mesh: {file: /dev/zero}}", ("mesh file", "/dev/zero", ".obj, .ply")),
         ("cloth: {mesh: {file: .}}", ("mesh file", ".obj, .ply")),
@@ -396,11 +409,20 @@ def test_what_is_absurd_is_asked_about(tmp_path, scene, match):
     found = check(path)
     assert not found.errors
     assert any(re.search(match, w) for w in found.warnings)
-    assert not any("GiB" in fact for fact in found.facts)  # an estimate would leave layers out
 
 
-def test_check_counts_vertices_and_does_not_estimate_them(tmp_path):
-    """Of cloth, pins and bodies: what memory is estimated from is no number of vertices."""
+def test_a_scene_that_no_memory_holds(monkeypatch):
+    """The sum over cloth and bodies is compared with the machine before the model is built."""
+    scene = weft.Scene(weft.sheet(5, 5), bodies=[plate(1.0, 1.0).move((0.0, -1.0, 0.0))])
+    monkeypatch.setattr(machine, "memory", lambda: 450_000)
+    with refused(SceneError, "scene", got="25 vertices of cloth", expected="of this machine"):
+        scene.model()
+    monkeypatch.setattr(machine, "memory", lambda: 1 << 20)
+    assert scene.model().mass.shape == (25,)
+
+
+def test_check_counts_vertices(tmp_path):
+    """Those of cloth, pins and bodies."""
     path = tmp_path / "scene.yaml"
     path.write_text(
         "cloth: {sheet: {nx: 9, ny: 9}, discretization: bspline}\npins: [{border: top}]\n"

@@ -8,6 +8,7 @@ import numpy as np
 
 from weft.base.arrays import Faces, Floats
 from weft.base.errors import SceneError
+from weft.base.machine import PER_BODY_VERTEX, require_memory
 from weft.base.runtime_types import checked
 from weft.base.settings import Setting, Size
 from weft.base.units import Quantity
@@ -16,7 +17,8 @@ from weft.discretization.mesh import divide_faces, grid, unique_edges
 from weft.discretization.polygon import normalize, unit_vectors
 from weft.io import read_surface
 
-MOST_FACES = 200_000
+MOST_FACES = 200_000  # of a sphere that is divided once more
+MOST_PLATE_CELLS, MOST_BOX_CELLS = 500, 200  # along a side
 UNITLESS = (".obj", ".ply", ".stl")  # formats of meshes without a unit
 LARGE = 30.0  # [m] size of a body of such a file that is more often in millimeters or centimeters
 Sizes = Annotated[tuple[Quantity, Quantity, Quantity], Setting("", "m", above=0)]
@@ -77,6 +79,8 @@ def sphere(radius: Size, size: Edge = 0.03, name: str = "sphere") -> Body:
     while edge > size and len(faces) < MOST_FACES:
         x, faces = _divide(x, faces)
         edge /= 2
+    if edge > size:
+        _warn_of_longer_edges(name, size, len(faces))
     return Body(radius * normalize(x), faces, None, name)
 
 
@@ -96,8 +100,10 @@ def plate(
         SceneError: a length is not > 0.
     """
     width, depth, size = float(width), float(depth), float(size)
-    nx, nz = (min(int(np.ceil(side / size)), 500) + 1 for side in (width, depth))
+    nx, nz = (_cells(side, size, MOST_PLATE_CELLS) + 1 for side in (width, depth))
     mesh = grid(nx, nz, width, depth)
+    if max(width, depth) > size * MOST_PLATE_CELLS:
+        _warn_of_longer_edges(name, size, len(mesh.faces))
     return Body(mesh.vertices, mesh.faces, None, name)
 
 
@@ -120,6 +126,7 @@ def capsule(
         SceneError: a length is not > 0.
     """
     radius, length, size = float(radius), float(length), float(size)
+    check_vertices(name, size, 2 * np.pi * radius, np.pi * radius + length)
     around = max(6, int(np.ceil(2 * np.pi * radius / size)))
     rings = max(2, int(np.ceil(np.pi / 2 * radius / size)))
     along = max(1, int(np.ceil(length / size)))
@@ -149,7 +156,7 @@ def box(size: Sizes, edge: Size = 0.1, name: str = "box") -> Body:
     points, faces, first = [], [], 0
     for axis in range(3):
         u, v = (axis + 1) % 3, (axis + 2) % 3
-        nu, nv = (min(int(np.ceil(lengths[k] / length)), 200) + 1 for k in (u, v))
+        nu, nv = (_cells(lengths[k], length, MOST_BOX_CELLS) + 1 for k in (u, v))
         side = grid(nu, nv, 2.0, 2.0)
         for sign in (-1.0, 1.0):
             x = np.empty((side.n_vertices, 3))
@@ -158,6 +165,8 @@ def box(size: Sizes, edge: Size = 0.1, name: str = "box") -> Body:
             points.append(x * half)
             faces.append((side.faces if sign > 0 else side.faces[:, ::-1]) + first)
             first += len(x)
+    if max(lengths) > length * MOST_BOX_CELLS:
+        _warn_of_longer_edges(name, length, sum(map(len, faces)))
     return _weld(np.concatenate(points), np.concatenate(faces), name)
 
 
@@ -182,6 +191,7 @@ def ring(
     radius, thickness, size = float(radius), float(thickness), float(size)
     if thickness >= radius:
         raise SceneError(f"{name} thickness", got=thickness, expected=f"less than {radius:g} [m]")
+    check_vertices(name, size, 2 * np.pi * (radius + thickness), 2 * np.pi * thickness)
     n = max(8, int(np.ceil(2 * np.pi * (radius + thickness) / size)))
     m = max(6, int(np.ceil(2 * np.pi * thickness / size)))
     a, b = np.meshgrid(2 * np.pi * np.arange(n) / n, 2 * np.pi * np.arange(m) / m, indexing="ij")
@@ -228,6 +238,32 @@ def lathe(profile: Floats, around: int, poles: tuple[float, float], name: str) -
     )
     tips = np.array([[0, poles[0], 0], [0, poles[1], 0]])
     return Body(np.concatenate([x.reshape(-1, 3), tips]), faces, None, name)
+
+
+def check_vertices(name: str, size: float, around: float, along: float) -> None:
+    """Raise a SceneError if the vertices of a body need more memory than the machine has.
+
+    Args:
+        name: name of the body.
+        size: [m] length of its edges.
+        around: [m] the longest circle of its vertices.
+        along: [m] the length across the circles.
+    """
+    count = (around / size) * (along / size)
+    require_memory(PER_BODY_VERTEX * count, f"{name}.size", f"{size:g} m", SceneError)
+
+
+def _cells(side: float, size: float, most: int) -> int:
+    """Return the number of cells of a size [m] along a side [m], which is at most ``most``."""
+    return int(min(np.ceil(side / size), most))
+
+
+def _warn_of_longer_edges(name: str, size: float, faces: int) -> None:
+    """Warn that a body has its largest number of faces, and edges longer than ``size`` [m]."""
+    warnings.warn(
+        f"{name}.size = {size:g} m: the body has at most {faces} faces, with longer edges",
+        stacklevel=4,
+    )
 
 
 def _weld(x: Floats, faces: Faces, name: str) -> Body:

@@ -14,7 +14,7 @@ from weft.base.runtime_types import checked
 from weft.base.settings import Setting, Size
 from weft.base.units import Quantity
 from weft.bodies.body import Body
-from weft.bodies.shapes.primitives import Edge, lathe, plate
+from weft.bodies.shapes.primitives import Edge, check_vertices, lathe, plate
 
 PLANE_CELLS = 4  # cells along each side of a plane
 LEAST_AROUND = 8  # least number of corners of a circle
@@ -80,6 +80,7 @@ def cone(
     """
     radius, height, size = float(radius), float(height), float(size)
     narrow = float(top)
+    check_vertices(name, size, 2 * np.pi * max(radius, narrow), radius + narrow + height)
     half = height / 2
     corners = [(0.0, -half), (radius, -half), (narrow, half)]
     if narrow > 0:
@@ -101,6 +102,7 @@ def disk(radius: Size, size: Edge = 0.03, name: str = "disk") -> Body:
         SceneError: a length is not > 0.
     """
     radius, size = float(radius), float(size)
+    check_vertices(name, size, 2 * np.pi * radius, radius)
     n = _around(radius, size)
     rings = max(1, int(np.ceil(radius / size)))
     r = radius * np.arange(1, rings + 1) / rings

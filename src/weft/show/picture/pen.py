@@ -1,71 +1,66 @@
-"""Lines, discs and text on an image that is drawn larger than its final size (antialiasing)."""
+"""Lines, discs and text on a figure of Matplotlib, in pixels from the top left."""
 
 from typing import Any
 
 import numpy as np
-from PIL import Image, ImageDraw, ImageFont
 
 from weft.base.arrays import Floats
-from weft.discretization.polygon import arc_lengths, interpolate_points
-from weft.show.picture.renderer import Image as Picture
+from weft.base.errors import RunError
+from weft.io.extra import optional
+from weft.show.picture.renderer import Image
 
-OVERSAMPLE = 2
+DPI = 72  # a point is a pixel
+HALO = "#f6f3ec"
 Color = tuple[int, int, int]
+_ACROSS = {"l": "left", "m": "center", "r": "right"}
 
 
 class Pen:
-    """A pen that draws on a sheet.
+    """A pen that draws on a sheet; what is drawn later covers what is drawn earlier.
 
     Args:
         width, height: [px] of the picture.
         paper: its color.
+
+    Raises:
+        RunError: Matplotlib is not installed.
     """
 
     def __init__(self, width: int, height: int, paper: Color) -> None:
-        self.size = (width, height)
-        self._image = Image.new("RGB", (width * OVERSAMPLE, height * OVERSAMPLE), paper)
-        self._draw = ImageDraw.Draw(self._image)
-        self._fonts: dict[int, Any] = {}
+        figures = optional("matplotlib.figure", "plots", "drawing of a pattern", RunError)
+        self.size, self._order = (width, height), 0
+        self._figure = figures.Figure((width / DPI, height / DPI), DPI, facecolor=_color(paper))
+        self._axes = self._figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
+        self._axes.set_axis_off()
 
-    def image(self) -> Picture:
+    def image(self) -> Image:
         """Return the picture (h,w,3) uint8."""
-        return np.asarray(self._image.resize(self.size, Image.Resampling.LANCZOS))
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    def _at(self, points: Floats) -> list[tuple[float, float]]:
-        p = np.asarray(points, dtype=np.float64).reshape(-1, 2) * OVERSAMPLE
-        return [(x, y) for x, y in p.tolist()]
+        canvas = FigureCanvasAgg(self._figure)
+        canvas.draw()
+        return np.array(np.asarray(canvas.buffer_rgba())[..., :3])
 
-    def _font(self, size: float) -> Any:
-        key = max(1, round(size * OVERSAMPLE))
-        if key not in self._fonts:
-            self._fonts[key] = ImageFont.load_default(size=key)
-        return self._fonts[key]
+    def _next(self, color: Color) -> dict[str, Any]:
+        """Return the color and the order of the next thing that is drawn."""
+        self._order += 1
+        return {"color": _color(color), "zorder": self._order}
 
     def fill(self, points: Floats, color: Color) -> None:
-        """Draw a filled polygon."""
-        if len(points) > 2:
-            self._draw.polygon(self._at(points), fill=color)
+        """Draw a filled polygon (n,2) [px]."""
+        self._axes.fill(*np.reshape(points, (-1, 2)).T, linewidth=0, **self._next(color))
 
-    def line(self, points: Floats, color: Color, width: float) -> None:
-        """Draw a polyline with round joints."""
-        self._draw.line(
-            self._at(points), fill=color, width=round(width * OVERSAMPLE), joint="curve"
-        )
-
-    def dash(self, points: Floats, color: Color, width: float, dash: float) -> None:
-        """Draw a polyline of dashes [px] with gaps of the same length."""
-        along = arc_lengths(points)
-        s = np.arange(0.0, along[-1], dash)
-        for a, b in zip(s[::2], np.append(s[1::2], along[-1])):
-            inside = along[(along > a) & (along < b)]
-            t = np.concatenate([[a], inside, [b]])
-            self.line(interpolate_points(t, along, points), color, width)
+    def line(self, points: Floats, color: Color, width: float, dash: float | None = None) -> None:
+        """Draw a polyline (n,2) [px]; ``dash`` [px]: of dashes with gaps of the same length."""
+        style = "-" if dash is None else (0, (dash / width, dash / width))
+        x, y = np.reshape(points, (-1, 2)).T
+        how = {"linewidth": width, "linestyle": style, "solid_joinstyle": "round"}
+        self._axes.plot(x, y, **how, **self._next(color))
 
     def disc(self, center: Floats, radius: float, color: Color) -> None:
         """Draw a filled circle."""
-        x, y = (float(c) * OVERSAMPLE for c in center)
-        r = radius * OVERSAMPLE
-        self._draw.ellipse((x - r, y - r, x + r, y + r), fill=color)
+        how = {"marker": "o", "markersize": 2 * radius, "markeredgewidth": 0}
+        self._axes.plot(*np.reshape(center, (-1, 1)), **how, **self._next(color))
 
     def arrow(self, tip: Floats, direction: Floats, color: Color, size: float) -> None:
         """Draw the head of an arrow."""
@@ -76,7 +71,9 @@ class Pen:
 
     def width(self, text: str, size: float) -> float:
         """Return the width [px] of text."""
-        return float(self._font(size).getlength(text)) / OVERSAMPLE
+        from matplotlib.textpath import TextPath
+
+        return float(TextPath((0, 0), text.replace("$", r"\$"), size=size).get_extents().width)
 
     def text(
         self,
@@ -86,31 +83,38 @@ class Pen:
         size: float,
         anchor: str,
         halo: bool = False,
+        angle: float = 0.0,
     ) -> None:
-        """Draw horizontal text; ``anchor`` is Pillow's; a halo covers what is behind the text."""
-        x, y = (float(c) * OVERSAMPLE for c in place)
-        width, font = 3 * OVERSAMPLE if halo else 0, self._font(size)
-        self._draw.text(
-            (x, y), text, color, font, anchor, stroke_width=width, stroke_fill=(246, 243, 236)
-        )
+        """Draw text in one line, whose middle is at the height of a place.
+
+        Args:
+            place: (2,) [px].
+            text: the text.
+            color: its color.
+            size: [px] of its font.
+            anchor: the place is ``l``, left; ``m``, in the middle; ``r``, right of it.
+            halo: cover what is behind the text.
+            angle: [degrees] counter-clockwise.
+        """
+        from matplotlib.patheffects import withStroke
+
+        effects = [withStroke(linewidth=6, foreground=HALO)] if halo else []
+        how: dict[str, Any] = {"ha": _ACROSS[anchor], "va": "center", "path_effects": effects}
+        how |= {"rotation": angle, "rotation_mode": "anchor", "parse_math": False}
+        self._axes.text(*place, text, fontsize=size, **how, **self._next(color))
 
     def tag(self, center: Floats, text: str, color: Color) -> None:
         """Draw a number in a disc."""
         self.disc(center, 11, color)
-        self.text((center[0], center[1]), text, (255, 255, 255), 13, "mm")
+        self.text((center[0], center[1]), text, (255, 255, 255), 12, "m")
 
     def text_along(
         self, place: Floats, direction: Floats, text: str, color: Color, size: float
     ) -> None:
         """Draw text around a point, along a direction, never upside down."""
-        angle = -np.degrees(np.arctan2(direction[1], direction[0]))
-        angle = (angle + 90) % 180 - 90
-        font = self._font(size)
-        box = font.getbbox(text, anchor="ls")
-        w, h = int(box[2] - box[0]) + 4, int(font.size * 1.5)
-        label = Image.new("L", (w, h), 0)
-        ImageDraw.Draw(label).text((w / 2, h / 2), text, fill=255, font=font, anchor="mm")
-        turned = label.rotate(angle, expand=True, resample=Image.Resampling.BICUBIC)
-        x = round(float(place[0]) * OVERSAMPLE - turned.width / 2)
-        y = round(float(place[1]) * OVERSAMPLE - turned.height / 2)
-        self._image.paste(Image.new("RGB", turned.size, color), (x, y), turned)
+        angle = -float(np.degrees(np.arctan2(direction[1], direction[0])))
+        self.text(place, text, color, size, "m", angle=(angle + 90) % 180 - 90)
+
+
+def _color(color: Color) -> tuple[float, ...]:
+    return tuple(c / 255 for c in color)

@@ -6,13 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from weft.base.errors import PatternError, RunError
+from weft.base.errors import PatternError
 from weft.discretization.polygon import contains
 from weft.plugins.garments.patterns import read_pattern
 from weft.plugins.garments.patterns.curves import edge_curve
-from weft.plugins.garments.sheets.dxf_writer import write_nest_dxf
-from weft.plugins.garments.sheets.nest import SQUARE, Nest
-from weft.plugins.garments.sheets.pdf_writer import INCH, PAPERS, write_nest_pdf
+from weft.plugins.garments.sheets.nest import Nest
 from weft.plugins.garments.sheets.svg_writer import write_nest_svg
 
 pytest.importorskip("shapely", reason="pip install 'weft[garments]'")
@@ -33,16 +31,12 @@ def distances(points, polygon):
     return np.linalg.norm(ap - t[..., None] * ab, axis=-1).min(1)
 
 
-@pytest.mark.parametrize(
-    "name, write",
-    [("top", write_nest_svg), ("trousers", write_nest_svg), ("skirt", write_nest_dxf)],
-)
-def test_each_size_is_read_back(tmp_path, name, write):
+@pytest.mark.parametrize("name", ["top", "trousers", "skirt"])
+def test_each_size_is_read_back(tmp_path, name):
     """Outlines to 1e-6 m, edges with their numbers, seams, windows, placement, grain; the size is
     the side-car file's."""
     made = nest(name)
-    suffix = ".svg" if write is write_nest_svg else ".dxf"
-    drawing, beside = write(tmp_path / f"nest{suffix}", made)
+    drawing, beside = write_nest_svg(tmp_path / "nest.svg", made)
     for size, pattern in made.patterns.items():
         text = re.sub("^size:.*", f"size: '{size}'", beside.read_text(), flags=re.M)
         beside.write_text(text)
@@ -98,21 +92,6 @@ def test_notches_of_both_sides_meet():
     lower = edge_curve(pattern.panel("band_front"), 0)
     marks = pieces["band_front"].notches[:, 0]
     assert np.abs(marks - lower.points(np.array([0.5]))).max(1).min() < 1e-3  # of the center front
-
-
-@pytest.mark.parametrize("paper", ["A4", "A3"])
-def test_pages(tmp_path, paper):
-    """As large as the paper; the scale square is 5 cm of it; no blank pages."""
-    made = nest("skirt", (38,))
-    count = write_nest_pdf(tmp_path / "nest.pdf", made, paper)
-    data = (tmp_path / "nest.pdf").read_bytes()
-    boxes = re.findall(rb"/MediaBox \[ 0 0 ([0-9.]+) ([0-9.]+) \]", data)
-    assert len(boxes) == count
-    for box in boxes:
-        assert [float(v) / 72 * INCH for v in box] == pytest.approx(PAPERS[paper], abs=1e-5)
-    assert np.ptp(made.square, axis=0) == pytest.approx(SQUARE)
-    with pytest.raises(RunError, match="A4"):
-        write_nest_pdf(tmp_path / "nest.pdf", made, "A5")
 
 
 def test_a_drawing_of_several_sizes_needs_one(tmp_path):

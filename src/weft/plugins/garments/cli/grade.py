@@ -9,7 +9,7 @@ import typer
 
 from weft.base.errors import PatternError
 from weft.base.terminal import bar, new_console, text_column
-from weft.cli.options import count, new_table, say
+from weft.cli.options import new_table, say
 
 if TYPE_CHECKING:
     from weft.base.trees import Json
@@ -30,7 +30,6 @@ def grade(
     allowance: Annotated[
         str, typer.Option(help="From the seam line to the line that is cut.", metavar="LENGTH")
     ] = "1 cm",
-    paper: Annotated[str, typer.Option(help="Of the pages: A4 or A3.")] = "A4",
     wear: Annotated[
         Path | None,
         typer.Option(
@@ -44,8 +43,8 @@ def grade(
         int | None, typer.Option(help="Sizes at a time.", min=1, show_default="all cores")
     ] = None,
 ) -> None:
-    """Grade a pattern: draw its sizes as one nest to print and cut (SVG, DXF-AAMA, PDF pages), let
-    a mannequin of every size wear it, and compare ease and strain in a table and in pictures.
+    """Grade a pattern: draw its sizes as one nest to print and cut (SVG), let a mannequin of every
+    size wear it, and compare ease and strain in a table and in pictures.
 
     `weft grade skirt.yaml --sizes 36:46`; sizes are those of EN 13402-3 (docs/sizes.md). The same
     command goes on where it was stopped. Exit status 1 if a size is not worn.
@@ -55,9 +54,7 @@ def grade(
     from weft.plugins.garments.bodies.sizes import sizes_between
     from weft.plugins.garments.quality.grading import plan_sizes
     from weft.plugins.garments.scene.worn_scene import write_worn_scene
-    from weft.plugins.garments.sheets.dxf_writer import write_nest_dxf
     from weft.plugins.garments.sheets.nest import Nest
-    from weft.plugins.garments.sheets.pdf_writer import write_nest_pdf
     from weft.plugins.garments.sheets.svg_writer import write_nest_svg
 
     chosen, width = sizes_between(sizes, figure), to_si(allowance, "m")
@@ -70,12 +67,9 @@ def grade(
     if wear is None:
         write_worn_scene(pattern, scene)
     runs = plan_sizes(pattern, chosen, scene, folder / "runs")
-    pages = write_nest_pdf(folder / "nest.pdf", nest, paper)
-    say(f"wrote    {folder / 'nest.pdf'} ({count(pages, 'page')} of {paper}: print at 100 %)")
     with warnings.catch_warnings(action="ignore"):  # folds are lines in drawings
-        for path in (*write_nest_svg(folder / "nest.svg", nest), folder / "nest.dxf"):
-            say(f"wrote    {path}")
-        write_nest_dxf(folder / "nest.dxf", nest)
+        drawing, notes = write_nest_svg(folder / "nest.svg", nest)
+    say(f"wrote    {drawing} (to scale: print it at 100 %) and {notes.name}")
     if not print_only and not _wear(runs, folder, workers):
         raise typer.Exit(1)
 
@@ -85,7 +79,7 @@ def _wear(runs: Sequence["SizeRun"], out: Path, workers: int | None) -> bool:
     from rich.progress import BarColumn, MofNCompleteColumn, TimeElapsedColumn
 
     from weft.plugins.garments.quality.grading import measure_size, run_sizes, write_table
-    from weft.run.quality import VERDICTS
+    from weft.plugins.garments.quality.wear import VERDICTS
     from weft.show.picture.run_sheet import write_run_sheet
     from weft.show.picture.style import Style
 

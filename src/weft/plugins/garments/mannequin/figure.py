@@ -7,6 +7,7 @@ import numpy as np
 
 from weft.base.arrays import Faces, Floats, Ints, Positions
 from weft.base.errors import MannequinError, check_known
+from weft.base.machine import require_memory
 from weft.base.runtime_types import checked
 from weft.base.settings import Rate, Size, Speed, Time
 from weft.io.animation import SkinnedMotion
@@ -22,7 +23,6 @@ from weft.plugins.garments.mannequin.skinning import bones, skin_vertices, skin_
 from weft.plugins.garments.mannequin.stance import Stance, rotations, solve_joints
 
 SIZE = 0.0088  # default edge length over the stature, which gives about 21 000 faces
-FACES_PER_SIZE = 21_000.0  # number of faces at the default edge length
 CLEAR = 0.012  # [m] distance between hanging arms and the trunk
 # More distance from hips and thighs, over the stature: they sway beneath the shoulders in a walk.
 # ``HIPS`` is how far they reach above the hip joints, over the stature.
@@ -214,6 +214,8 @@ class Mannequin:
         long = made.duration if seconds is None else seconds
         if not long >= 0:
             raise MannequinError("mannequin.seconds", got=long, expected=">= 0 [s]")
+        size = 2 * long * fps * self.vertices.nbytes  # of the positions, and of one copy
+        require_memory(size, "mannequin.fps", f"{long * fps:.3g} frames", MannequinError)
         times = np.arange(int(np.ceil(long * fps - 1e-9)) + 1) / fps
         return times, made
 

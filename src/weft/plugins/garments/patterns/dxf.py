@@ -44,7 +44,6 @@ CURVES = "3"  # points of curves, which lines and arcs have, too
 BOUNDARY, TURNS, MIRROR, GRAIN, INTERNAL, CUTOUTS, SEW = "1", "2", "6", "7", "8", "11", "14"
 NOTCHES = ("4", "80", "81", "82", "83")
 READ = (BOUNDARY, TURNS, CURVES, MIRROR, GRAIN, INTERNAL, CUTOUTS, SEW, *NOTCHES)
-ORIGIN = "0,0"  # of a piece that is drawn around the origin of its block
 REACH = 3e-3  # [m] largest distance of a notch from its seam line
 
 
@@ -132,7 +131,6 @@ def _read_piece(block: DxfBlock, split: bool) -> DrawnPiece:
         _copies(block),
         block.texts.get("fabric") or block.texts.get("material") or "",
         block.file,
-        np.zeros(2) if block.texts.get("origin") == ORIGIN else None,
     )
 
 

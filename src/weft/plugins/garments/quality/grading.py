@@ -25,6 +25,7 @@ from weft.plugins.garments.bodies.landmarks import GIRTH_LEVELS
 from weft.plugins.garments.bodies.sizes import ClothesSize
 from weft.plugins.garments.patterns import read_pattern
 from weft.plugins.garments.patterns.ease import measure_ease
+from weft.plugins.garments.quality.wear import wear_of
 from weft.run.quality import Quality
 from weft.run.run import Run
 from weft.run.run_folder import RunFolder
@@ -258,7 +259,7 @@ def measure_size(run: SizeRun, end: SizeEnd) -> Json:
     row["state"] = "intersects" if last["intersections"] else wear["verdict"]
     row["message"] = "; ".join(wear["reasons"])
     panels, seams = dict(quality.parts).values(), dict(quality.seams).values()
-    wearer = quality.wearer
+    wearer = wear_of(quality).wearer
     eases = measure_ease(quality.mesh, [*panels], [*seams], wearer.landmarks) if wearer else []
     own = {f"ease_{e.name}_cm": round(100 * (e.garment - e.body), 2) for e in eases}
     return row | {name: value for name, value in own.items() if name in COLUMNS}

@@ -11,9 +11,7 @@ from weft.base.trees import Json
 from weft.contact import Body, BodyFrames
 from weft.plugins.garments.bodies.sizes import LEAST, size_of
 from weft.plugins.garments.mannequin import MotionSettings, mannequin, measures_of
-from weft.plugins.garments.mannequin.figure import FACES_PER_SIZE
 from weft.plugins.garments.mannequin.measures import LENGTHS, Measures
-from weft.plugins.garments.mannequin.motions import ENDS
 from weft.plugins.garments.mannequin.pose_sequence import PoseSequence
 from weft.scene.shape_block import ShapeBlock
 
@@ -88,14 +86,3 @@ class MannequinBlock(create_model("_Figure", __base__=ShapeBlock, **_FIELDS)):  
         moving = made.animate(self.settings, fps=self.fps)
         frames = BodyFrames(moving.times, moving.positions, hold=True)
         return Body(moving.positions[0], made.faces, None, name, None, frames)
-
-    def estimate(self) -> float:
-        """Estimate the number of vertices from the size of the edges."""
-        tall = measures_of(self.figure, **self.given).height
-        finer = 1.0 if self.edges is None else float(0.0088 * tall / self.edges) ** 2
-        return 0.5 * FACES_PER_SIZE * finer
-
-    def frames(self) -> float:
-        """Return an upper estimate of the number of frames of its motion."""
-        cycles = 0.0 if self.motion in ("a_pose", *ENDS) else 5.0 * self.cycles
-        return float(self.fps * (self.hold + 2 * self.blend + cycles))

@@ -1,7 +1,7 @@
 """A nest of sizes: every panel in all sizes on one sheet, as it is printed and cut.
 
-``svg_writer``, ``dxf_writer`` and ``pdf_writer`` write a nest. Panels of a pattern are drawn around
-an origin, which is where their sizes coincide.
+``svg_writer`` writes a nest. Panels of a pattern are drawn around an origin, which is where their
+sizes coincide.
 """
 
 from collections.abc import Mapping, Sequence

@@ -79,7 +79,7 @@ class PatternSheet:
     def image(self) -> Image:
         """Draw everything and return the picture (h,w,3) uint8."""
         if not self.panels:
-            self.pen.text((MARGIN, MARGIN), "no panel that can be drawn", WRONG, 22, "lm")
+            self.pen.text((MARGIN, MARGIN), "no panel that can be drawn", WRONG, 22, "l")
         for name in self.panels:
             self.draw_panel(name)
         for i, (match, color) in enumerate(self.rows):
@@ -110,7 +110,7 @@ class PatternSheet:
         for line in panel.lines:
             pen.line(self.at(name, line), QUIET, 1.5)
         for fold in panel.folds:
-            pen.dash(self.at(name, fold.points), INK, 1.5, 14 if fold.angle > 0 else 6)
+            pen.line(self.at(name, fold.points), INK, 1.5, 14 if fold.angle > 0 else 6)
         for corner in self.at(name, panel.corners):
             pen.disc(corner, 3.2, INK)
 
@@ -130,14 +130,14 @@ class PatternSheet:
         if room < NARROW:
             box = self.at(name, self.outlines[name])
             place = (box[:, 0].min() + 2, box[:, 1].min() - 14)
-            pen.text(place, name, INK, 17, "lm")
+            pen.text(place, name, INK, 17, "l")
             return
-        pen.text((middle[0], middle[1] - 0.62 * size), name, INK, size, "mm", True)
+        pen.text((middle[0], middle[1] - 0.62 * size), name, INK, size, "m", True)
         fabric = self.report.pattern.fabric_of(panel)
         said = fabric if isinstance(fabric, str) else _fabric_name(fabric)
         small = f"{said}, layer {panel.layer}" if panel.layer else f"{said}"
         below = (middle[0], middle[1] + 0.5 * size)
-        pen.text(below, small, QUIET, max(12, 0.55 * size), "mm", True)
+        pen.text(below, small, QUIET, max(12, 0.55 * size), "m", True)
 
     def draw_edge_label(self, panel: Panel, i: int, outside: bool) -> None:
         """Draw number, name and length along an edge or inner line."""
@@ -184,7 +184,7 @@ class PatternSheet:
                 points, inward = self.offset_edge(side, chain)
                 closing = match.seam.closing
                 if closing is Closing.ZIP:
-                    self.pen.dash(points, color, 4.5, 6)
+                    self.pen.line(points, color, 4.5, 6)
                 else:
                     self.pen.line(points, color, 4)
                 if closing is Closing.BUTTONS:
@@ -230,24 +230,24 @@ class PatternSheet:
         if not self.list_width:
             return
         pen, x, y = self.pen, self.pen.size[0] - self.list_width + 10, MARGIN - 6
-        pen.text((x, y), self.report.pattern.name, INK, 26, "lm")
+        pen.text((x, y), self.report.pattern.name, INK, 26, "l")
         y += 42
         for i, (match, color) in enumerate(self.rows):
             one, two = 100 * match.first.length, 100 * match.second.length
             ease = 100 * (match.ratio - 1)
             pen.tag(np.array([x + 12.0, y]), str(i + 1), color)
-            pen.text((x + 34, y), _shorten(match.seam.name, 24), INK, 15, "lm")
+            pen.text((x + 34, y), _shorten(match.seam.name, 24), INK, 15, "l")
             text = f"{one:.1f} | {two:.1f} cm"
-            pen.text((x + 370, y), text, QUIET, 15, "rm")
-            pen.text((x + 450, y), f"{ease:+.1f} %" if abs(ease) >= 0.05 else "", QUIET, 15, "rm")
+            pen.text((x + 370, y), text, QUIET, 15, "r")
+            pen.text((x + 450, y), f"{ease:+.1f} %" if abs(ease) >= 0.05 else "", QUIET, 15, "r")
             y += 24
         for elastic, chain in self.report.elastics:
             zig = np.array([[x + 2 + 3 * k, y + (4 if k % 2 else -4)] for k in range(8)])
             pen.line(zig, INK, 1.5)
-            pen.text((x + 34, y), f"elastic {_shorten(elastic.name, 16)}", INK, 15, "lm")
+            pen.text((x + 34, y), f"elastic {_shorten(elastic.name, 16)}", INK, 15, "l")
             rest = chain.length * first_of(elastic.ratio)
             text = f"{100 * chain.length:.1f} to {100 * rest:.1f} cm"
-            pen.text((x + 370, y), text, QUIET, 15, "rm")
+            pen.text((x + 370, y), text, QUIET, 15, "r")
             y += 24
 
     def draw_scale_bar(self) -> None:
@@ -259,9 +259,9 @@ class PatternSheet:
         self.pen.line(np.array([[x, y], [x + w, y]]), INK, 3)
         for end in (x, x + w):
             self.pen.line(np.array([[end, y - 7], [end, y + 7]]), INK, 2)
-        self.pen.text((x + w / 2, y + 19), f"{100 * unit:g} cm", INK, 15, "mm")
+        self.pen.text((x + w / 2, y + 19), f"{100 * unit:g} cm", INK, 15, "m")
         note = "right sides up; edges: number, name, length in cm; arrows meet along a seam"
-        self.pen.text((x + w + 30, y + 2), note, QUIET, 14, "lm")
+        self.pen.text((x + w + 30, y + 2), note, QUIET, 14, "l")
 
 
 def _fabric_name(fabric: object) -> str:
