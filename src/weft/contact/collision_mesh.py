@@ -1,11 +1,8 @@
-"""The collision mesh: the triangles of cloth and bodies that must not pass through one another; and
-meshes that never meet, side by side.
-"""
+"""The collision mesh: the triangles of cloth and bodies that must not pass through one another."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 import warp as wp
@@ -38,9 +35,8 @@ class Excluded:
     edges: WarpArray | None = None  # in the orders of the trees, on the device
     points: WarpArray | None = None
     triangles: WarpArray | None = None
-    # (1,) int32 on the device: edges from this place on are all prescribed, so that pairs of edges
-    # are found from the others.
-    free: WarpArray | None = None
+    # Edges from this place on are all prescribed, so that pairs of edges are found from the others.
+    free: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +138,7 @@ class CollisionMesh:
             for m, order in zip(marks, orders, strict=True)
         ]
         moving = np.flatnonzero(~held[self.edges[orders[1]]].all(1))
-        free = kernel.array(np.array([moving.max(initial=-1) + 1], dtype=np.int32), wp.int32)
+        free = int(moving.max(initial=-1)) + 1
         return Excluded(marks[0], devices[1], devices[2], devices[0], free)
 
     def separation(self, candidates: "Candidates", gap: float, stiffness: float) -> Separation:
@@ -156,67 +152,3 @@ class CollisionMesh:
         """
         adjacent_gap = self.adjacency.gap_among(candidates, gap)
         return separation(self.device_thickness, 1.0, gap, adjacent_gap, stiffness)
-
-
-class MeshesSideBySide:
-    """Collision meshes that never meet, searched together: the vertices of one after those of the
-    other.
-
-    Args:
-        meshes: at least one.
-    """
-
-    def __init__(self, meshes: Sequence[CollisionMesh]) -> None:
-        self.meshes = tuple(meshes)
-        self._first = np.cumsum([0, *(len(m.rest) for m in meshes[:-1])])
-        self._excluded: tuple[tuple[Excluded, ...], Excluded] | None = None
-
-    @cached_property
-    def primitives(self) -> tuple[Primitives, ...]:
-        """Return the faces, edges and vertices, each in the order of trees side by side."""
-        found = []
-        for parts in zip(*(m.primitives for m in self.meshes)):
-            ids = [kernel.numpy(p.ids) + np.int32(k) for p, k in zip(parts, self._first)]
-            layout = TreeOrder.side_by_side([p.layout for p in parts])
-            found.append(Primitives(layout, kernel.array(np.concatenate(ids), wp.int32)))
-        return tuple(found)
-
-    @cached_property
-    def joined(self) -> JoinedVertices:
-        """Return the vertices that are sewn together or tied."""
-        return JoinedVertices.side_by_side([m.joined for m in self.meshes])
-
-    @cached_property
-    def adjacency(self) -> Adjacency:
-        """Return the adjacency of all vertices."""
-        return Adjacency.side_by_side([m.adjacency for m in self.meshes])
-
-    def excluded(self, parts: Sequence[Excluded]) -> Excluded:
-        """Return the pairs of all meshes that are left out; those of the last parts are kept."""
-        if self._excluded is None or any(a is not b for a, b in zip(self._excluded[0], parts)):
-            names = ("triangles", "edges", "points")
-            triangles, edges, points = (
-                self._join_marks(k, [getattr(p, name) for p in parts])
-                for k, name in enumerate(names)
-            )
-            ends = kernel.numpy(self.primitives[1].layout.struct.end)
-            counts = [len(m.primitives[1]) for m in self.meshes]
-            free = [
-                end - count + (count if p.free is None else kernel.numpy(p.free)[0])
-                for end, count, p in zip(ends, counts, parts)
-            ]
-            before = kernel.array(np.array(free, dtype=np.int32), wp.int32)
-            faces = np.concatenate([p.faces for p in parts])
-            self._excluded = tuple(parts), Excluded(faces, edges, points, triangles, before)
-        return self._excluded[1]
-
-    def _join_marks(self, kind: int, parts: Sequence[WarpArray | None]) -> WarpArray | None:
-        """Return the group bits (m,2) of primitives of all meshes; None if there are none."""
-        if all(p is None for p in parts):
-            return None
-        none = [np.zeros((len(m.primitives[kind]), 2), np.uint32) for m in self.meshes]
-        marks = [z if p is None else kernel.numpy(p) for z, p in zip(none, parts)]
-        return kernel.array(np.concatenate(marks), wp.uint32)
-
-
-Meshes: TypeAlias = CollisionMesh | MeshesSideBySide

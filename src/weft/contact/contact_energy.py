@@ -41,7 +41,7 @@ from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import WarpArray, mat33, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr
-from weft.solve.sparse.vectors import equal, max_norm
+from weft.solve.sparse.vectors import max_norm
 
 SETTLED = 0.5  # of the room of a pair: largest change by the last increment of a minimization
 PART = 0.9  # of the room between bodies that pinch the cloth: the thickness that is kept
@@ -64,7 +64,7 @@ class ContactEnergy(Bound):
         barrier = contact.stiffness, contact.gap
         self.search = ContactDetector(contact.mesh, *barrier, self.phases)
         n = len(contact.mesh.rest)
-        self.y, self._dy = kernel.zeros(n, vec3), kernel.zeros(n, vec3)  # vertices, displacements
+        self._y, self._dy = kernel.zeros(n, vec3), kernel.zeros(n, vec3)  # vertices, displacements
         sides = contact.mesh.sides
         self._factors = kernel.GrowingArray(vec3, 3, 4)  # memory that all matrices use again
         self._latecomers = LumpedPairs(self.embedded.n, n, sides.thickest)
@@ -74,8 +74,6 @@ class ContactEnergy(Bound):
         self._left_out: tuple[Bools, Ints, Excluded] | None = None
         self._motion = PrescribedMotion(contact.mesh)
         self._slip: WarpArray = kernel.zeros(0, vec3)  # elastic slip at the start of the step
-        self._begun: Step | None = None
-        self._apart: WarpArray | None = None  # vertices at which no surfaces intersect
         self.friction: FrictionSet | None = None
         self._slopes: ContactSlopes | None = None  # of the step and friction that are frozen
         self.blocked = None
@@ -98,27 +96,27 @@ class ContactEnergy(Bound):
         Bodies are set to their positions at the end of the step. Friction, and the thickness for
         which bodies leave room, are evaluated at the positions at which the step begins.
         """
-        if self._begun is not step:
-            self.begin(step)
-        self._begun = None
+        self._begin(step)
         sides, start = self.contact.mesh.sides, self._carrying.start
         if self.contact.settings.pinch == "thin" and sides.thickest > 0:
             self._measure_room(start)
-        if self.rubs:
+        if self._rubs:
             slip, n = step.kept.get(SLIP), self.embedded.n
             self._slip = kernel.zeros(n, vec3) if slip is None else kernel.points(np.array(slip))
             # The candidates of the path that is tried first also serve the contacts at its start.
             # These push with the stiffness of the step that led there.
-            self.search.find_candidates_along(*self.first_path)
+            carrying = self._carrying
+            _, dy = carrying.displacements(step.start - carrying.x)
+            self.search.find_candidates_along(start, dy)
             self.push_as(before=True)
             self._freeze_friction(start, self.search.contacts(start))
         self.push_as(before=False)
 
-    def begin(self, step: Step) -> None:
-        """Begin a step without candidates; ``freeze`` goes on."""
+    def _begin(self, step: Step) -> None:
+        """Forget the candidates and the friction of the step before, and set the bodies."""
         released = released_levels(step.kept, len(self.contact.mesh.rest))
         self._exclude(np.array(step.fixed), released)
-        self.search.begin(self.excluded)
+        self.search.begin(self._excluded)
         self.embedded.begin(step)
         self._latecomers.begin()
         self.step, self.blocked = step, None
@@ -126,12 +124,11 @@ class ContactEnergy(Bound):
         self._firmness = AdaptiveStiffness.of(step.kept.get(FIRMNESS))
         if len(step.bodies[1]):
             bodies = kernel.points(np.array(step.bodies[1]))
-            wp.copy(self.y, bodies, dest_offset=self.embedded.n)
+            wp.copy(self._y, bodies, dest_offset=self.embedded.n)
         settings = self.contact.settings
         self._carrying = CarryAlong(
             self.search, self.embedded, step, self._motion, settings, released
         )
-        self._begun, self._apart = step, None
 
     def _exclude(self, fixed: Bools, released: Ints) -> None:
         """Leave pairs out of the searches, because of these prescribed points and released
@@ -141,15 +138,7 @@ class ContactEnergy(Bound):
         same = last is not None and np.array_equal(fixed, last[0])
         if last is None or not (same and np.array_equal(released, last[1])):
             last = self._left_out = fixed, released, self.contact.excluded(fixed, released)
-        self.excluded = last[2]
-
-    @property
-    def first_path(self) -> tuple[WarpArray, WarpArray]:
-        """Return the vertices at the start of the step, and their displacements on the path that is
-        tried first.
-        """
-        carrying = self._carrying
-        return carrying.start, carrying.displacements(self.step.start - carrying.x)[1]
+        self._excluded = last[2]
 
     def push_as(self, *, before: bool) -> None:
         """Set the stiffness of the step before this one, or of this one."""
@@ -157,7 +146,7 @@ class ContactEnergy(Bound):
         self.search.stiffen(self.contact.stiffness * firmness)
 
     @property
-    def rubs(self) -> bool:
+    def _rubs(self) -> bool:
         """Return whether there may be friction in the step."""
         step, begin = self.step, self.contact.settings.friction_from
         if step.scale is None:
@@ -200,8 +189,8 @@ class ContactEnergy(Bound):
 
     def put(self, x: WarpArray) -> WarpArray:
         """Write the vertices of points x into ``y``, whose vertices of bodies stay; return it."""
-        self.embedded.to_surface(x, self.y)
-        return self.y
+        self.embedded.to_surface(x, self._y)
+        return self._y
 
     def _put_displacement(self, d: WarpArray) -> WarpArray:
         """Return the displacements of vertices if points move by d; those of bodies are zero."""
@@ -350,7 +339,7 @@ class ContactEnergy(Bound):
             False if the step has no friction, or there is no contact now and was no friction
             before.
         """
-        if not self.rubs:
+        if not self._rubs:
             return False
         y, contacts = self._at(x)
         rubbed = self.friction is not None
@@ -374,8 +363,8 @@ class ContactEnergy(Bound):
         carrying = self._carrying
         found = carrying.carry(goal)
         if carrying.excluded is not None:  # cloth was released
-            self.excluded, carrying.excluded = carrying.excluded, None
-            if self.rubs:
+            self._excluded, carrying.excluded = carrying.excluded, None
+            if self._rubs:
                 self._freeze_friction(carrying.start, self.search.contacts(carrying.start))
         self.blocked = carrying.obstacle or self.blocked
         return found
@@ -385,18 +374,12 @@ class ContactEnergy(Bound):
         step.
         """
         y = self.put(x)
-        if self._apart is not None and equal(y, self._apart):
-            return False
         with self.phases("intersections"):
-            now = self._check.pairs(y, self.excluded)
+            now = self._check.pairs(y, self._excluded)
             if len(now) == 0:
                 return False
-            before = self._check.pairs(self._carrying.start, self.excluded)
+            before = self._check.pairs(self._carrying.start, self._excluded)
             return not set(map(tuple, now.tolist())) <= set(map(tuple, before.tolist()))
-
-    def know_apart(self) -> None:
-        """Note that no surfaces intersect at the vertices ``y``."""
-        self._apart = wp.clone(self.y)
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
         """Return the values that the next step needs, after a step that ended at x.
@@ -411,7 +394,7 @@ class ContactEnergy(Bound):
             kept[RELEASED] = left.astype(np.float64)
         if self.step.scale is not None:
             kept[FIRMNESS] = self._firmness.after(*self._measure_pressing(x)).memory()
-        if self.rubs:
+        if self._rubs:
             kept[SLIP] = np.zeros((self.embedded.n, 3))
             if self.friction:
                 after = self.friction.update_slips(self.put(x), self._slip)

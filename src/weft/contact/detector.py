@@ -88,7 +88,7 @@ class ContactDetector:
         self._trees, self.narrow = Trees(), NarrowPhase(mesh)
         self.thickness = mesh.device_thickness  # (n,) [m]
         closer = mesh.adjacency.closer(self.gap)
-        self.nearby = CandidateCache(mesh, self.reach, closer)
+        self._nearby = CandidateCache(mesh, self.reach, closer)
         self._end, self._where = (kernel.empty(len(mesh.rest), vec3) for _ in range(2))
         self._limit = kernel.empty(1)
         self.begin(mesh.excluded_without_pins)
@@ -101,7 +101,7 @@ class ContactDetector:
             thickness_part: part of the thickness that is kept.
         """
         self._excluded = excluded
-        self.nearby.begin(excluded)
+        self._nearby.begin(excluded)
         self.set_thickness_scale(thickness_part)
 
     def set_thickness_scale(self, part: float) -> None:
@@ -142,7 +142,7 @@ class ContactDetector:
         than the margin search again.
         """
         with self.phases("broad"):
-            return self.nearby.along(y, end)
+            return self._nearby.along(y, end)
 
     def max_step(self, y: WarpArray, dy: WarpArray) -> float:
         """Return the part of dy, in [0, 1], that may be gone before a pair comes closer than its
@@ -161,24 +161,19 @@ class ContactDetector:
         """
         combine(y, 1.0, dy, self._end)
         with self.phases("broad"):
-            candidates = self.nearby.propose(y, self._end, numbers)
+            candidates = self._nearby.propose(y, self._end, numbers)
         with self.phases("ccd"):
             kept = self._separation(FRACTION * self.gap)
-            about = (candidates, kept, self.nearby.since, self._limit, numbers)
+            about = (candidates, kept, self._nearby.since, self._limit, numbers)
             place = add_max_step(y, dy, *about)
 
         def read() -> float:
             part = numbers[place]
             with self.phases("broad"):
-                confirmed = self.nearby.confirm(numbers)
+                confirmed = self._nearby.confirm(numbers)
             return part if confirmed else self.max_step(y, dy)
 
         return read
-
-    def prepare(self, y: WarpArray, dy: WarpArray) -> bool:
-        """Prepare the search for the candidates of a path (``CandidateCache.prepare``)."""
-        combine(y, 1.0, dy, self._end)
-        return self.nearby.prepare(y, self._end)
 
     def find_candidates_along(self, y: WarpArray, dy: WarpArray) -> None:
         """Find the candidates of a path for which ``max_step`` will be called later."""
@@ -191,7 +186,7 @@ class ContactDetector:
         candidates = self.along(y, self._end)
         with self.phases("ccd"):
             kept = self._separation(FRACTION * self.gap)
-            about = (y, dy, candidates.struct, kept, self.nearby.since.motion)
+            about = (y, dy, candidates.struct, kept, self._nearby.since.motion)
             blocked = select_pairs(
                 candidates, Reductions(), mark_blocked, *about, worth=WORTH_SLICING
             )
@@ -219,7 +214,7 @@ class ContactDetector:
         part.fill_(1.0)
         bound = kernel.empty(0) if bound is None else bound
         with self.phases("ccd"):
-            kept, motion = self._separation(self.gap), self.nearby.since.motion
+            kept, motion = self._separation(self.gap), self._nearby.since.motion
             about = (y, dy, bound, candidates.struct, kept, motion, width, each, part)
             kernel.launch(cut_ways, -(-words // max(each, 1)), *about, slice_above=2)
             kernel.launch(least_parts, n, part, out)
@@ -243,15 +238,15 @@ class ContactDetector:
         """
         if self._contacts is not None:
             of, found = self._contacts
-            if of is self.nearby.found and equal(y, self._where):
-                self.nearby.withdraw()
+            if of is self._nearby.found and equal(y, self._where):
+                self._nearby.withdraw()
                 return found
         with self.phases("broad"):
-            candidates = self.nearby.propose(y, y, numbers)
+            candidates = self._nearby.propose(y, y, numbers)
         with self.phases("narrow"):
             adjacent_gap = self.mesh.adjacency.gap_among(candidates, self.gap)
             kept = self._separation(self.gap, adjacent_gap, self.stiffness)
-            found = self.narrow.propose(y, candidates, kept, self.nearby.since, numbers)
+            found = self.narrow.propose(y, candidates, kept, self._nearby.since, numbers)
         kernel.copy(y, self._where)
         self._contacts = candidates, found
         return found
@@ -261,7 +256,7 @@ class ContactDetector:
         if not, the next proposal has them.
         """
         with self.phases("broad"):
-            confirmed = self.nearby.confirm(numbers)
+            confirmed = self._nearby.confirm(numbers)
         confirmed = self.narrow.confirm() and confirmed
         if not confirmed:
             self._contacts = None
@@ -273,9 +268,9 @@ class ContactDetector:
         These are the pairs among the candidates within ``MARGIN`` times the reach, or with
         ``every`` all pairs that are so near, found by a separate search.
         """
-        candidates, since = self.along(y, y), self.nearby.since
+        candidates, since = self.along(y, y), self._nearby.since
         if every:
-            about = (self._excluded, self._trees, self.nearby.closer, True)
+            about = (self._excluded, self._trees, self._nearby.closer, True)
             candidates, since = (
                 find_candidates(self.mesh, y, MARGIN * self.reach, None, *about),
                 DisplacementBound.at(y, y),

@@ -94,9 +94,9 @@ class GatherMap:
         """Return the number of vertices to visit and the first one.
 
         Only the vertices of the energy are visited, which may be one of fifty sheets. All vertices
-        are visited if ``whole`` is true, and with several worlds.
+        are visited if ``whole`` is true.
         """
-        if whole or kernel.shared():
+        if whole:
             return self.n, 0
         return self.last - self.first, self.first
 

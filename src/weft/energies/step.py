@@ -39,8 +39,6 @@ class Step:
     slip: float | None = None  # [m] elastic slip of friction in an equilibrium; None: no friction
     # Whether the contact matrix may keep blocks of earlier steps that have no pair now.
     same_pattern: bool = False
-    # Whether it keeps to the pattern of the energies as long as that has every block of its pairs.
-    own_pattern: bool = False
     may_end_early: bool = False  # whether a search may end before it has converged
 
     @property

@@ -321,10 +321,8 @@ class StepSettings:
     unchecked=(
         "init",
         "plan",
-        "complete_plan",
         "remember",
         "potential",
-        "finish",
         "pull_back_init",
         "push_init",
         "push_forward",
@@ -377,21 +375,13 @@ class Integrator(ABC):
         The potential is valid until the next step or potential of this model. ``same_pattern`` is
         the field of ``Step``.
         """
-        step = self.complete_plan(model, state, memory, dt, same_pattern)
-        return Potential(model, step, self.settings.psd)
-
-    def complete_plan(
-        self, model: Model, state: State, memory: Memory, dt: float, same_pattern: bool = False
-    ) -> Step:
-        """Return the step of ``plan`` with the fields that come from memory and settings."""
-        plan = self.plan(model, state, memory, dt)
-        return dataclasses.replace(
-            plan,
+        step = dataclasses.replace(
+            self.plan(model, state, memory, dt),
             kept=memory,
             same_pattern=same_pattern,
-            own_pattern=self.settings.linear == "lanes",
             may_end_early=self.settings.iteration_limit > 0,
         )
+        return Potential(model, step, self.settings.psd)
 
     def pull_back_init(self, start: StateDerivatives) -> StateDerivatives:
         """Return derivatives by the first state; those by memory are none without ``init``'s."""
@@ -431,45 +421,25 @@ class Integrator(ABC):
         # Iterative solvers give the same digits if the pattern keeps blocks that are zero. Direct
         # solvers do not, because another pattern has another order of elimination.
         phi = self.potential(model, state, memory, dt, same_pattern=not solver.is_direct)
-        return self.finish(phi, self._minimize(model, phi, solver), solver.name, clock)
-
-    def finish(
-        self,
-        phi: Potential,
-        found: Minimum | None,
-        linear_solver: str,
-        clock: float,
-        terms: Mapping[str, float] | None = None,
-    ) -> tuple[State, Memory, StepReport]:
-        """Finish a step whose search has ended; see ``step``.
-
-        Args:
-            phi: potential of the step.
-            found: its minimum; None if it has no start.
-            linear_solver: name of the linear solver.
-            clock: value of ``time.perf_counter()`` when the step began.
-            terms: [J] energies at the minimum by name; None: they are evaluated from ``phi``.
-        """
-        step, used = phi.step, {"linear_solver": linear_solver}
+        step, used = phi.step, {"linear_solver": solver.name}
+        found = self._minimize(model, phi, solver)
         if found is None:
-            report = StepReport.of(phi, None, Counts(phi.refusal), clock, terms, **used)
-            return step.state, step.kept, report
+            return state, memory, StepReport.of(phi, None, Counts(phi.refusal), clock, **used)
         x = np.array(kernel.numpy(found.x))
         report = StepReport.of(
             phi,
             x,
             found.counts,
             clock,
-            terms,
-            increment=found.increment / step.dt,
-            parts=(StepPart(step.state, step.kept, step.dt, x, tuple(phi.anew)),),
+            increment=found.increment / dt,
+            parts=(StepPart(state, memory, dt, x, tuple(phi.anew)),),
             **used,
             **vars(found.left),
         )
         if not report.outcome.ok:
-            return step.state, step.kept, report
-        after = State(x, step.velocity(x), step.state.t + step.dt)
-        return after, {**self.remember(step.state, step.kept, step.dt), **phi.remember(x)}, report
+            return state, memory, report
+        after = State(x, step.velocity(x), state.t + dt)
+        return after, {**self.remember(state, memory, dt), **phi.remember(x)}, report
 
     def _minimize(self, model: Model, phi: Potential, solver: LinearSolver) -> Minimum | None:
         """Minimize phi by Newton's method from its first start; None if phi has no start."""

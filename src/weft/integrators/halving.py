@@ -57,7 +57,6 @@ def advance(
     state: State,
     memory: Memory,
     dt: float,
-    failed: StepReport | None = None,
 ) -> list[TakenStep]:
     """Take a step of dt [s], in one piece or in parts.
 
@@ -72,7 +71,6 @@ def advance(
         state: positions and velocities at the beginning of the step.
         memory: memory of the integrator there.
         dt: [s].
-        failed: report of the whole step if it was already tried and failed; None: it was not tried.
 
     Returns:
         The parts, at least one. The state of the last one is the end of the step.
@@ -81,11 +79,11 @@ def advance(
         StepFailed: the shortest part fails.
         SimulationError: prescribed motion needs too many parts.
     """
-    lengths = model.divide_step(state.t, dt).parts if failed is None else [dt]
+    lengths = model.divide_step(state.t, dt).parts
     begin, parts = state, list[TakenStep]()
     try:
         for length in lengths:
-            parts += _advance_part(stepper, model, state, memory, length, failed)
+            parts += _advance_part(stepper, model, state, memory, length)
             state, memory = parts[-1].state, parts[-1].memory
     except StepFailed as error:
         error.motion = _farthest_motion(model, begin, dt)
@@ -94,23 +92,16 @@ def advance(
 
 
 def _advance_part(
-    stepper: Stepper,
-    model: Model,
-    state: State,
-    memory: Memory,
-    dt: float,
-    failed: StepReport | None,
+    stepper: Stepper, model: Model, state: State, memory: Memory, dt: float
 ) -> list[TakenStep]:
     """Take a part of dt [s] in which prescribed motion is nearly straight; see ``advance``."""
     careful = stepper.careful if isinstance(stepper, StopsEarly) else stepper
-    if failed is None:
-        after, kept, report = stepper.step(model, state, memory, dt)
-        if report.outcome.ok:
-            return [TakenStep(report, after, kept)]
-        failed = report
+    after, kept, report = stepper.step(model, state, memory, dt)
+    if report.outcome.ok:
+        return [TakenStep(report, after, kept)]
     if careful is not stepper:
-        return _advance_part(careful, model, state, memory, dt, None)
-    return _halve(stepper, model, state, memory, dt, failed, 0)
+        return _advance_part(careful, model, state, memory, dt)
+    return _halve(stepper, model, state, memory, dt, report, 0)
 
 
 def _halve(

@@ -5,22 +5,14 @@ evaluated again at the minimum, and so on.
 """
 
 import dataclasses
-from collections.abc import Callable
 
 import numpy as np
 
 from weft import kernel
 from weft.integrators.potential import Potential, Reached
-from weft.kernel import WarpArray
 from weft.solve.linear.solver import LinearSolver, PreparedSolver
 from weft.solve.newton.descent import Newton
-from weft.solve.newton.minimize import (
-    Minimum,
-    RequestGenerator,
-    Search,
-    answer_requests,
-    run_search,
-)
+from weft.solve.newton.minimize import Minimum, minimize
 
 
 def minimize_lagged(
@@ -49,34 +41,12 @@ def minimize_lagged(
     Returns:
         The last minimum, with the counts of all searches.
     """
-    at = phi.point(start)
-
-    def begin(x: WarpArray, before: PreparedSolver | None) -> Search:
-        return Search(phi, x, solver, before, value=value if x is at else float("nan"))
-
-    return answer_requests(minimize_lagged_steps(phi, begin, at, newton, previous, lags))
-
-
-def minimize_lagged_steps(
-    phi: Potential,
-    begin: Callable[[WarpArray, PreparedSolver | None], Search],
-    start: WarpArray,
-    newton: Newton,
-    previous: PreparedSolver | None,
-    lags: int,
-) -> RequestGenerator:
-    """Run the loop of ``minimize_lagged`` as a generator that asks for what it needs.
-
-    The caller answers the requests (``solve.newton.minimize.Request``) of one search or of many
-    searches together (``worlds``). ``begin`` builds a search from positions and the solver that was
-    prepared last.
-    """
-    found = yield from run_search(begin(start, previous), newton)
+    found = minimize(phi, phi.point(start), solver, newton, previous=previous, value=value)
     for _ in range(lags - 1):
         x = np.array(kernel.numpy(found.x))
         if not found.outcome.ok or not phi.update_lagged_terms(found.x):
             break
-        more = yield from run_search(begin(found.x, found.prepared), newton)
+        more = minimize(phi, found.x, solver, newton, previous=found.prepared)
         moved = float(np.linalg.norm(kernel.numpy(more.x) - x, axis=1).max(initial=0.0))
         found = dataclasses.replace(more, counts=more.counts.after(found.counts))
         if moved <= newton.tolerance:

@@ -217,24 +217,19 @@ class Potential:
             reached = carried
         return Reached(reached)
 
-    def starts(self) -> Iterator[Reached]:
-        """Yield positions from which a search may start; the caller takes the first ``is_start``.
+    def _goals(self) -> Iterator[Positions]:
+        """Yield the goals (n,3) [m] towards which a search may start, the best one first.
 
-        The goals are, in turn, the inertial prediction, the positions at the beginning of the step,
-        and these moved by the mean displacement of the prescribed vertices. All goals have
-        prescribed vertices at their targets.
+        These are the inertial prediction, the positions at the beginning of the step, and these
+        moved by the mean displacement of the prescribed vertices. All goals have prescribed
+        vertices at their targets.
         """
         step, x = self.step, np.asarray(self.step.state.x)
-        yield from self._steps_towards(self.start)
-        yield from self._steps_towards(step.move_pins(x))
+        yield self.start
+        yield step.move_pins(x)
         if step.fixed.any():
             mean = (step.target - x)[step.fixed].mean(0)
-            yield from self._steps_towards(step.move_pins(x + mean))
-
-    def _steps_towards(self, goal: Positions) -> Iterator[Reached]:
-        reached = self.reach(goal)
-        if reached is not None:
-            yield reached
+            yield step.move_pins(x + mean)
 
     def first_start(self) -> tuple[Reached, float] | None:
         """Return the positions (n,3) [m] from which a search starts, and Phi there [J].
@@ -242,10 +237,12 @@ class Potential:
         None: pins and bodies cannot get to the end of the step without passing through cloth, or
         without stretching it past a limit.
         """
-        for start in self.starts():
-            value = self.value_at(self.point(start))
-            if is_start(value):
-                return start, value
+        for goal in self._goals():
+            start = self.reach(goal)
+            if start is not None:
+                value = self.value_at(self.point(start))
+                if is_start(value):
+                    return start, value
         return None
 
     def is_contact_free(self, goal: Positions) -> bool:

@@ -1,5 +1,6 @@
 """The linear solver of an integrator, with the symbolic work that its steps reuse."""
 
+from weft.integrators.assembly import Assembly
 from weft.integrators.model import Model
 from weft.solve.linear.select import linear_solver
 from weft.solve.linear.solver import LinearSolver, PreparedSolver, Stop
@@ -31,18 +32,22 @@ class Solver:
         self.exact = exact
         self.work: BlockCsr | None = None  # scratch for matrices that are filtered by constraints
         self.linear = linear_solver(name, 0, stop)  # raises an error for an unknown name
-        self.model: Model | None = None
+        self.assembly: Assembly | None = None  # whose symbolic work is reused
         self.prepared: PreparedSolver | None = None
         self.prepared_contact: PreparedSolver | None = None
+
+    def __deepcopy__(self, memo: object) -> "Solver":
+        """Return a solver with the same settings, without reused work."""
+        return Solver(self.name, self.stop, self.filters, self.early, self.exact)
 
     def on(self, model: Model) -> LinearSolver:
         """Return the solver for the matrices of a step of a model.
 
-        A new model starts without reused work. ``minimize.Search`` forgets what a solver learned in
-        earlier searches.
+        A model with another assembly starts without reused work. Models that differ in pins share
+        an assembly. ``minimize.Search`` forgets what a solver learned in earlier searches.
         """
-        if self.model is not model:
-            self.model, self.prepared, self.prepared_contact = model, None, None
+        if self.assembly is not model.assembly:
+            self.assembly, self.prepared, self.prepared_contact = model.assembly, None, None
             touching, n = model.contact is not None, len(model.mass)
             pattern = model.assembly.pattern
             self.work = BlockCsr.zeros(pattern) if self.filters else None

@@ -8,8 +8,7 @@ No other package knows about these. Read it in this order:
 4. ``launching``: launches, shared by several CPU threads where that is faster.
 5. ``recorded_launches``: sequences of launches that are replayed by one native call.
 6. ``granularity``: how much one kernel index works on, by device.
-7. ``segments``: launches and sums for some of several worlds in one array.
-8. ``reverse``: derivatives of what kernels compute.
+7. ``reverse``: derivatives of what kernels compute.
 
 ``thread_pool`` holds the threads, ``warp_private`` everything that uses private parts of Warp, and
 ``bitmask`` functions on sets of bits.
@@ -74,7 +73,6 @@ from weft.kernel.memory import (
 )
 from weft.kernel.recorded_launches import RecordedLaunches, RecordedLoop
 from weft.kernel.reverse import derivatives, pull_back, track, track_fields
-from weft.kernel.segments import shared, shares
 from weft.kernel.types import (
     BitsArray,
     ByteArray,
@@ -192,8 +190,6 @@ __all__ = [
     "scalar",
     "scalars",
     "scan",
-    "shared",
-    "shares",
     "slice_above",
     "sort",
     "sort_pairs",

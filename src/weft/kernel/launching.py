@@ -27,7 +27,6 @@ from weft.kernel.context import (
     process,
     threads,
 )
-from weft.kernel.segments import current
 from weft.kernel.thread_pool import team
 from weft.kernel.types import Kernel, Stage
 from weft.kernel.warp_private import (
@@ -90,11 +89,11 @@ def launch(
         n: number of indices.
         *args: the kernel's other arguments.
         slice_above: smallest n that is worth slicing; lower it for kernels that do much per index.
-        begin: the first index; not for arrays of several worlds (``segments``).
+        begin: the first index.
     """
     where = context()
     alone = where.threads == 1 or n < worth_sharing(slice_above)
-    if alone and where.device == "cpu" and current() is None and is_ready(kernel):
+    if alone and where.device == "cpu" and is_ready(kernel):
         if n > 0:
             launch_on_cpu(kernel, n, (begin, *args))
         return
@@ -112,14 +111,11 @@ def launch_each(n: int, *stages: Stage, slice_above: int = SLICE_ABOVE, begin: i
         slice_above: smallest n that is worth slicing.
         begin: the first index.
     """
-    some, cpu = current(), is_cpu()
+    cpu = is_cpu()
     for stage in stages:
         if not (cpu and is_ready(stage[0])):
             load(stage[0])
-    if some is not None:
-        for a, b in some.parts(n):
-            _run(stages, begin + a, b - a, cpu)
-    elif not (cpu and _run_shared(stages, begin, n, slice_above)):
+    if not (cpu and _run_shared(stages, begin, n, slice_above)):
         _run(stages, begin, n, cpu)
 
 

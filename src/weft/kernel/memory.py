@@ -17,7 +17,6 @@ from weft.base.errors import DeviceError
 from weft.base.machine import gib
 from weft.kernel.context import device, initialize, is_cpu
 from weft.kernel.launching import launch
-from weft.kernel.segments import current
 from weft.kernel.types import DataType, IntArray, Scalar, ScalarArray, WarpArray, WarpStruct, vec3
 from weft.kernel.used_arrays import used
 
@@ -236,19 +235,9 @@ def scalars(a: WarpArray) -> list[Any]:
 def total(a: WarpArray) -> float:
     """Return the sum of all numbers of an array, independent of the number of threads.
 
-    The CPU uses NumPy's pairwise sum. Within ``segments.shares`` the result is one sum for every
-    world, NaN for worlds that are not active.
+    The CPU uses NumPy's pairwise sum.
     """
     _count("scalars")
-    some = current()
-    if some is not None:
-        rows = view(a).reshape(some.of, -1)
-        if len(some.active) == some.of:
-            return rows.sum(axis=1)  # type: ignore[no-any-return]
-        out = np.full(some.of, np.nan)
-        for w in some.active:
-            out[w] = np.sum(rows[w])
-        return out  # type: ignore[return-value]
     return float(view(a).sum()) if a.device.is_cpu else float(np.sum(wp.utils.array_sum(a)))
 
 
@@ -385,19 +374,9 @@ class Reductions:
         return self._found
 
 
-def columns(a: WarpArray) -> list[Any]:
-    """Return the sums of the components of an array of vectors.
-
-    Within ``segments.shares`` each is an array of one sum for every world, as for ``total``.
-    """
-    values, some = numpy(a), current()
-    if some is None:
-        return _column_sums(values)
-    rows = values.reshape(some.of, -1, values.shape[-1])
-    out = np.full((values.shape[-1], some.of), np.nan)
-    for w in some.active:
-        out[:, w] = _column_sums(rows[w])
-    return list(out)
+def columns(a: WarpArray) -> list[float]:
+    """Return the sums of the components of an array of vectors."""
+    return _column_sums(numpy(a))
 
 
 def _column_sums(values: AnyArray) -> list[float]:

@@ -183,7 +183,7 @@ def test_edges_of_bodies_are_found_by_those_of_cloth():
         held = np.zeros(n, dtype=bool)
         held[list(fixed)] = True
         out = mesh.excluded(held)
-        assert 0 < out.free.numpy()[0] <= (mesh.edges[:, 0] < n).sum() < len(mesh.edges)
+        assert 0 < out.free <= (mesh.edges[:, 0] < n).sum() < len(mesh.edges)
         every = find_candidates(mesh, x, 0.03, None, dataclasses.replace(out, free=None))
         few = find_candidates(mesh, x, 0.03, None, out)
         assert len(few) > 500

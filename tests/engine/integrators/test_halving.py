@@ -59,15 +59,6 @@ def test_its_halves_are_converged_steps():
     assert [p.state.t for p in parts] == pytest.approx([0.005, 0.01])
 
 
-def test_a_step_that_was_tried_is_not_tried_again():
-    """A batch tries steps of all worlds together, and hands over the report of one that failed."""
-    stepper, step = begin(lambda effort, dt: dt > 0.006, "converged")
-    failed = stepper.step(*step)[2]
-    stepper.asked.clear()
-    assert len(advance(stepper, *step, failed)) == 2
-    assert [dt for _, dt in stepper.asked] == pytest.approx([0.005, 0.005])
-
-
 def test_the_shortest_part_ends_it():
     stepper, step = begin(lambda effort, dt: True, "converged")
     with pytest.raises(StepFailed) as failed:

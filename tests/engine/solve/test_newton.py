@@ -11,7 +11,7 @@ from weft.kernel import mat33, vec3
 from weft.solve.linear.select import linear_solver
 from weft.solve.linear.solver import LinearSolution, Outcome
 from weft.solve.newton.descent import FEW, LATE, QUIET, Newton
-from weft.solve.newton.line_search import backtrack_steps
+from weft.solve.newton.line_search import backtrack
 from weft.solve.newton.minimize import minimize
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
@@ -176,17 +176,6 @@ def test_not_finite():
 def test_outcomes_are_advice():
     for outcome in Outcome:
         assert outcome.ok or len(outcome.advice) > 20
-
-
-def backtrack(phi, value, slope):
-    """The end of a search along a function phi of the step."""
-    search = backtrack_steps(value, slope)
-    step = next(search)
-    while True:
-        try:
-            step = search.send(phi(step))
-        except StopIteration as end:
-            return end.value
 
 
 def test_line_search_takes_the_full_step():

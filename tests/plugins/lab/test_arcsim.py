@@ -128,8 +128,7 @@ def hanging(made, **more):
 
 def test_worlds_of_other_tables_are_what_they_are_alone(write):
     names = [write(), write("soft.json", stretching=[[60, 6, 42, 5]] * 6)]
-    settings = weft.StepSettings(linear="lanes")
-    scenes = [hanging(fabric(name), settings=settings) for name in names]
+    scenes = [hanging(fabric(name)) for name in names]
     together = weft.batch(scenes, fps=50).run("60 ms")
     for scene, frames in zip(scenes, together):
         np.testing.assert_array_equal(frames, weft.batch([scene], fps=50).run("60 ms")[0])

@@ -70,7 +70,6 @@ class ContactEmbedding:
         self._joined: ExtendedMatrix | None = None
         self._values = kernel.GrowingArray(mat33)
         self.has_joined = False  # whether a matrix of this step has a pattern of its own
-        self._fits = False  # whether all pairs of this step may have their blocks in A
 
     def to_surface(self, x: WarpArray, out: WarpArray) -> None:
         """Write the vertices of points (N,) vec3 into the first n entries of ``out``."""
@@ -125,25 +124,13 @@ class ContactEmbedding:
             blocks: Hessians of the pairs.
             soon: returns the pairs that soon may be in contact, which a new pattern also holds.
         """
-        self._fits = self._fits and self._add_in_place(A, blocks)
-        return A if self._fits else self._add_blocks(A, blocks, soon)
-
-    def _add_in_place(self, A: BlockCsr, blocks: Sequence[PairBlocks]) -> bool:
-        """Add the blocks to A itself; return False, and leave A as it was, if A lacks one."""
-        before, missing = self._values.take(A.pattern.n_blocks), kernel.zeros(1, wp.int32)
-        wp.copy(before, A.values)
-        for pairs in blocks:
-            pairs.add(A, missing)
-        if kernel.scalar(missing):
-            wp.copy(A.values, before)
-            return False
-        return True
+        return self._add_blocks(A, blocks, soon)
 
     def begin(self, step: Step) -> None:
         """Begin a step; without ``same_pattern`` with a new pattern, because results would depend
         on earlier steps.
         """
-        self.has_joined, self._fits = False, step.own_pattern
+        self.has_joined = False
         if not step.same_pattern:
             self.forget()
 

@@ -163,8 +163,8 @@ def find_overlaps(
         b.last_low = wp.min(b.last_low, one.last_low)
         b.last_high = wp.max(b.last_high, one.last_high)
     # Nodes before the leaf's own block hold only earlier leaves, which have found these pairs.
-    node = theirs.layout.top[mine.layout.tree[c]]
-    end = theirs.layout.beyond[node]
+    node = int(0)
+    end = theirs.layout.beyond[0]
     if q.after != 0:
         node = mine.layout.root[mine.layout.block[c]]
     if ask == wp.uint32(0):
@@ -268,7 +268,7 @@ class Overlaps:
         stencils: whether pairs are those that may be in contact, written as the vertices of both
             primitives: pairs that share a vertex (or joined vertices) or ignore each other
             are left out. Else all pairs of boxes.
-        query_mask: (t,) int32, the boxes of each tree before this one search; None: all.
+        query_mask: number of boxes that search, from the first one; None: all.
         moved: report only pairs with a box that has moved; None: all pairs.
         closer: reduces the search distance of adjacent pairs; None: all pairs are alike.
         wanted: [m] leave out pairs that a separating axis keeps this far apart, if the boxes know
@@ -282,7 +282,7 @@ class Overlaps:
         boxes: Boxes | None = None,
         *,
         stencils: bool = False,
-        query_mask: WarpArray | None = None,
+        query_mask: int | None = None,
         moved: Moved | None = None,
         closer: AdjacentPairGap | None = None,
         wanted: float = 0.0,
@@ -297,7 +297,7 @@ class Overlaps:
         if closer is not None:
             q.closer, about = closer.by, closer.adjacency
             q.connected, q.neighbors = about.start, about.neighbors
-        q.before = layout.struct.end if query_mask is None else query_mask
+        q.first = n if query_mask is None else query_mask
         q.after = int(boxes is None and moved is None)
         q.wanted = wanted
         self.boxes, self.theirs, self._own = b, tree.boxes, boxes is None

@@ -26,7 +26,7 @@ from weft.contact.broad_phase.bvh import BoundingVolumeHierarchy, Moved, Overlap
 from weft.contact.broad_phase.candidates import Candidates, mark_stayed, select_pairs
 from weft.contact.broad_phase.overlap_query import QueryScope
 from weft.contact.broad_phase.tree_order import LEAF
-from weft.contact.collision_mesh import CollisionMesh, Excluded, Meshes
+from weft.contact.collision_mesh import CollisionMesh, Excluded
 from weft.contact.narrow_phase.adjacent_pairs import AdjacentPairGap
 from weft.contact.narrow_phase.distance_bounds import DisplacementBound
 from weft.kernel import (
@@ -63,7 +63,7 @@ class Trees:
     points: Boxes | None = None
 
     def refit(
-        self, mesh: Meshes, places: MovingPoints, grow: float, out: Excluded, lines: bool
+        self, mesh: CollisionMesh, places: MovingPoints, grow: float, out: Excluded, lines: bool
     ) -> tuple[BoundingVolumeHierarchy, BoundingVolumeHierarchy, Boxes]:
         """Give all primitives of a mesh boxes around their places, enlarged by ``grow`` [m]; return
         faces, edges and vertices.
@@ -77,7 +77,7 @@ class Trees:
 
 
 def find_candidates(
-    mesh: Meshes,
+    mesh: CollisionMesh,
     x: Positions | WarpArray | MovingPoints,
     reach: float,
     end: Positions | WarpArray | None = None,
@@ -104,7 +104,6 @@ def find_candidates(
             time.
     """
     if excluded is None:
-        assert isinstance(mesh, CollisionMesh)
         excluded = mesh.excluded_without_pins
     places = x if isinstance(x, MovingPoints) else MovingPoints.of(x, end)
     faces, edges, vertices = (trees or Trees()).refit(mesh, places, reach / 2, excluded, lines)
@@ -279,19 +278,6 @@ class CandidateCache:
         self.found: Candidates | None = None  # candidates of the last path
         self._path: tuple[WarpArray, WarpArray] | None = None  # that is not confirmed
         self._corrected = False  # whether the candidates are those of the next path
-        self._fitted = False  # whether trees have the boxes of these candidates
-
-    def lie_in(self, low: WarpArray, high: WarpArray, way: WarpArray) -> None:
-        """Keep the boxes of vertices in other arrays (n,) vec3, of which ``way`` is zero: parts of
-        those of all worlds.
-        """
-        self._low, self._high, self._way = low, high, way
-
-    def take(self, found: Candidates) -> None:
-        """Use candidates that were found in the boxes of ``prepare``; they serve the path that it
-        was given, which is the next one.
-        """
-        self.found, self._corrected, self._path = found, True, None
 
     def along(self, y: WarpArray, end: WarpArray) -> Candidates:
         """Return the pairs that may come within reach on the straight path from y to ``end``, (n,)
@@ -376,7 +362,7 @@ class CandidateCache:
         kernel.launch(enclose, y.shape[0], y, end, self._way, self._frame, *out)
 
     @property
-    def margin(self) -> float:
+    def _margin(self) -> float:
         """Return the search distance [m]: both vertices of a pair may leave their boxes by
         ``SPARE`` times the reach.
         """
@@ -388,23 +374,14 @@ class CandidateCache:
         return MovingPoints(self._low, self._high, self._way if self._moves else None)
 
     def _whole(self, y: WarpArray, end: WarpArray) -> Candidates:
-        """Find all candidates anew."""
-        self.prepare(y, end)
-        about = (self.margin, None, self.excluded, self.trees, self.closer, True)
-        self._fitted = True
-        return find_candidates(self.mesh, self._places, *about)
-
-    def prepare(self, y: WarpArray, end: WarpArray) -> bool:
-        """Give all vertices new boxes around their path from y to ``end``, in which candidates are
-        to be found; return whether each of these boxes moves for itself.
-        """
+        """Find all candidates again, in new boxes around the paths from y to ``end``."""
         self._choose(y, end)
         self._left.fill_(1)
         self._enclose(y, end)
         self.since.measure(y, end)
         self._points: BoundingVolumeHierarchy | None = None
-        self._fitted = False
-        return self._moves
+        about = (self._margin, None, self.excluded, self.trees, self.closer, True)
+        return find_candidates(self.mesh, self._places, *about)
 
     def _choose(self, y: WarpArray, end: WarpArray) -> None:
         """Choose whether boxes move along the path of each vertex, or all together with the cloth's
@@ -436,13 +413,10 @@ class CandidateCache:
         """Return the candidates after the pairs of vertices that have left their boxes are replaced
         by new ones.
         """
-        if not self._fitted:
-            self.trees.refit(self.mesh, self._places, self.margin / 2, self.excluded, True)
-            self._fitted = True
         faces, edges = self.trees.faces, self.trees.edges
         assert faces is not None and edges is not None
         if self._points is None:
-            about = (self.margin / 2, self.excluded.points, self.mesh.joined, True)
+            about = (self._margin / 2, self.excluded.points, self.mesh.joined, True)
             self._points = BoundingVolumeHierarchy(
                 Boxes(self._places, self.mesh.primitives[2], *about)
             )
@@ -451,7 +425,7 @@ class CandidateCache:
             self._mark_moved(tree, places) for tree in (faces, edges, points)
         )
         find = partial(
-            Overlaps, stencils=True, closer=self.closer, wanted=self.margin, numbers=numbers
+            Overlaps, stencils=True, closer=self.closer, wanted=self._margin, numbers=numbers
         )
         every, still, later = QueryScope.ANY, QueryScope.STILL, QueryScope.LATER
         new_points = find(faces, points.boxes, moved=Moved(left_points, left_faces, every))
@@ -476,5 +450,5 @@ class CandidateCache:
         inside = tree.boxes.inside
         moved = kernel.empty(len(inside.layout), wp.uint32)
         kernel.launch(mark_moved, len(inside.layout), inside.corners, self._left, moved)
-        tree.rebound(moved, places, self.margin / 2)
+        tree.rebound(moved, places, self._margin / 2)
         return moved

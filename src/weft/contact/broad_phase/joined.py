@@ -4,7 +4,6 @@ Vertices that are sewn together count as one vertex, so they share a number. Tie
 vertices alone: two cloths that are tied to one body still meet each other and the rest of the body.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -107,13 +106,3 @@ class JoinedVertices:
             tied = np.asarray(self.tie_matrix[a.reshape(-1), b.reshape(-1)]) > 0
             found |= tied.reshape(a.shape)
         return np.asarray(found.any((1, 2)))
-
-    @staticmethod
-    def side_by_side(parts: "Sequence[JoinedVertices]") -> "JoinedVertices":
-        """Return the joined vertices of several meshes, the vertices of one after another."""
-        first = np.cumsum([0, *(p.n for p in parts)])
-        sewn = None
-        if any(p.sewn is not None for p in parts):
-            sewn = np.concatenate([p.numbers + np.int32(k) for p, k in zip(parts, first)])
-        ties = [p.ties + k for p, k in zip(parts, first) if p.ties is not None]
-        return JoinedVertices(int(first[-1]), sewn, np.concatenate(ties) if ties else None)

@@ -46,7 +46,7 @@ class OverlapQuery:
 
     moved: BitsArray  # (n_leaves,) bit k: box k searches; empty: every box
     theirs: BitsArray  # moved boxes of the other tree; or empty
-    before: IntArray  # (t,) boxes of each tree with a smaller index search
+    first: wp.int32  # boxes with a smaller index search
     after: wp.int32  # 1: one tree against itself, each pair once
     apart: wp.int32  # 1: no pairs with a common vertex; 2: nor pairs that ignore each other
     others: wp.int32  # a ``QueryScope``
@@ -60,8 +60,7 @@ class OverlapQuery:
 def query_mask(c: int, side: TreeBoxes, q: OverlapQuery):
     """Return the bit mask of the boxes of leaf c that search."""
     a = side.layout.start[c]
-    before = q.before[side.layout.tree[c]]
-    out = mask_below(wp.clamp(before - a, 0, side.layout.start[c + 1] - a))
+    out = mask_below(wp.clamp(q.first - a, 0, side.layout.start[c + 1] - a))
     if q.moved.shape[0] > 0:
         out = out & q.moved[c]
     return out

@@ -5,13 +5,9 @@ is built once, by halving the mesh at rest across its longest axis, and only its
 later: cloth hardly stretches, so boxes that are near along the surface stay near. Because the order
 is that of the mesh at rest, the order of the pairs found does not depend on what was searched
 before.
-
-Several trees may stand side by side, as those of worlds that never meet: then the boxes of a tree
-search in the tree of the same number alone.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
@@ -44,15 +40,11 @@ class TreeLayout:
     block_at: IntArray  # (2c-1,) block whose root a node is, or -1
     first: IntArray  # (b+1,) first leaf of each block
     root: IntArray  # (b,) root node of each block
-    tree: IntArray  # (c,) tree of each leaf
-    top: IntArray  # (t,) root node of each tree
-    end: IntArray  # (t,) first box after each tree
 
 
 @dataclass(frozen=True, eq=False)
 class TreeOrder:
-    """An order of n boxes in c leaves, and a binary tree of 2c-1 nodes in preorder; or t trees, of
-    2c-t nodes.
+    """An order of n boxes in c leaves, and a binary tree of 2c-1 nodes in preorder.
 
     In preorder the nodes below a node directly follow it, so a traversal needs no stack: it goes to
     the next index, or to ``beyond[node]`` in order to skip the subtree.
@@ -63,7 +55,6 @@ class TreeOrder:
     leaf: Longs  # (2c-1,) number of a node's leaf; -1: the node has two children
     beyond: Longs  # (2c-1,) the first node after the subtree of a node
     depth: Longs  # (2c-1,) number of nodes above a node
-    top: Longs = field(default_factory=lambda: np.zeros(1, dtype=np.int64))  # (t,) root nodes
 
     @staticmethod
     def of(points: Floats, piece: Longs | None = None) -> "TreeOrder":
@@ -95,27 +86,6 @@ class TreeOrder:
             a, b = np.stack([a, middle], 1).reshape(-1), np.stack([middle, b], 1).reshape(-1)
         return _number_preorder(order, levels)
 
-    @staticmethod
-    def side_by_side(trees: "Sequence[TreeOrder]") -> "TreeOrder":
-        """Return the order of all boxes tree by tree, with their numbers counted on."""
-
-        def counted(name: str, counts: Sequence[int]) -> Longs:
-            before = np.cumsum([0, *counts[:-1]])
-            return np.concatenate([getattr(t, name) + b for t, b in zip(trees, before)])
-
-        boxes, leaves = [len(t.order) for t in trees], [len(t) for t in trees]
-        nodes = [len(t.leaf) for t in trees]
-        starts = np.concatenate([t.start[:-1] + b for t, b in zip(trees, np.cumsum([0, *boxes]))])
-        is_leaf = np.concatenate([t.leaf for t in trees]) >= 0
-        return TreeOrder(
-            counted("order", boxes),
-            np.append(starts, sum(boxes)),
-            np.where(is_leaf, counted("leaf", leaves), -1),
-            counted("beyond", nodes),
-            np.concatenate([t.depth for t in trees]),
-            np.cumsum([0, *nodes[:-1]]),
-        )
-
     def __len__(self) -> int:
         """Return the number of leaves."""
         return len(self.start) - 1
@@ -133,7 +103,6 @@ class TreeOrder:
         number = np.full(len(few), -1)
         number[roots] = np.arange(len(roots))
         first = np.append(before[roots], len(self))
-        tops = np.append(before, len(self))[np.append(self.top, len(before))]  # leaves before trees
         out = TreeLayout()
         for name, values in {
             "start": self.start,
@@ -143,9 +112,6 @@ class TreeOrder:
             "block_at": number,
             "first": first,
             "root": roots,
-            "tree": np.repeat(np.arange(len(self.top)), np.diff(tops)),
-            "top": self.top,
-            "end": self.start[tops[1:]],
         }.items():
             setattr(out, name, kernel.array(np.asarray(values, np.int32), wp.int32))
         return out

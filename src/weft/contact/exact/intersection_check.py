@@ -22,7 +22,7 @@ from weft import kernel
 from weft.base.arrays import Ints
 from weft.contact.broad_phase.aabb import MovingPoints
 from weft.contact.broad_phase.bvh import BoundingVolumeHierarchy, Overlaps
-from weft.contact.collision_mesh import Excluded, Meshes
+from weft.contact.collision_mesh import CollisionMesh, Excluded
 from weft.contact.exact.intersections import triangles_meet
 from weft.kernel import IntArray, IntArray2d, Scalar, Vec3Array, WarpArray, vec3
 
@@ -96,7 +96,7 @@ class IntersectionCheck:
         mesh: the surfaces that must not pass through themselves or each other.
     """
 
-    def __init__(self, mesh: Meshes) -> None:
+    def __init__(self, mesh: CollisionMesh) -> None:
         self.mesh = mesh
         self._tree: BoundingVolumeHierarchy | None = None
 

@@ -11,7 +11,6 @@ Which pairs are adjacent depends on the mesh alone, so every pair's barrier stay
 pair is left out: adjacent pairs never intersect either.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -114,21 +113,6 @@ class Adjacency:
         graph = graph.tocsr()
         arrays = (kernel.array(a, wp.int32) for a in (graph.indptr, graph.indices))
         return Adjacency(height, thickest, *arrays)
-
-    @staticmethod
-    def side_by_side(parts: "Sequence[Adjacency]") -> "Adjacency":
-        """Return the neighbors of the vertices of several meshes, one mesh after the other.
-
-        Its gap is that of the first one.
-        """
-        starts = [kernel.numpy(p.start) for p in parts]
-        entries = np.cumsum([0, *(s[-1] for s in starts)])
-        first = np.cumsum([0, *(len(s) - 1 for s in starts)])
-        start = np.concatenate([s[:-1] + k for s, k in zip(starts, entries)])
-        neighbors = np.concatenate([kernel.numpy(p.neighbors) + k for p, k in zip(parts, first)])
-        arrays = (np.append(start, entries[-1]), neighbors)
-        device = (kernel.array(one.astype(np.int32), wp.int32) for one in arrays)
-        return Adjacency(parts[0].height, parts[0].thickest, *device)
 
     def gap(self, gap: float) -> float:
         """Return the gap [m] of adjacent pairs if that of other pairs is ``gap``; ``gap`` itself if

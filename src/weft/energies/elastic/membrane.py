@@ -416,10 +416,9 @@ class BoundMembrane(SummedBound):
         """Return whether F is that of x already; if not, record that the caller computes it next.
 
         Most gradients and Hessians are evaluated at positions for which F has just been computed.
-        The comparison is done on the CPU only, with one world: elsewhere it would have to wait for
-        the device.
+        The comparison is done on the CPU only: elsewhere it would have to wait for the device.
         """
-        if not kernel.is_cpu() or kernel.shared():
+        if not kernel.is_cpu():
             self._deformed = False
             return False
         if self._at is None:

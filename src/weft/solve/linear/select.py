@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from weft import extensions
 from weft.base.errors import SolverError, check_known
-from weft.solve.linear.batched_cholesky import LaneCholesky
 from weft.solve.linear.block_jacobi import BlockJacobiPcg
 from weft.solve.linear.direct import Pardiso, Splu, have_pardiso
 from weft.solve.linear.multigrid.solver import Multigrid
@@ -17,7 +16,6 @@ SOLVERS: dict[str, Callable[[Stop], LinearSolver]] = {
     "pcg": lambda stop: BlockJacobiPcg(stop=stop),
     "pardiso": lambda stop: Pardiso(),
     "splu": lambda stop: Splu(),
-    "lanes": lambda stop: LaneCholesky(),
 }
 LINEAR_SOLVERS = extensions.Names("linear solvers", "auto")
 DIRECT_UP_TO = 500  # vertices; above, multigrid is faster than PARDISO (docs/decisions/0007)

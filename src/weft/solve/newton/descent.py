@@ -306,8 +306,6 @@ class Shifted:
 class ShiftedDirections:
     """Directions -(H + mu M)^-1 g, with the exact Hessian where it may be positive definite."""
 
-    stale = True  # every direction has a new matrix
-
     def __init__(self, settings: Shifted, s: Search) -> None:
         self.settings, self.mu, self.forcing = settings, LEAST, MOST_FORCING
         # Full steps in a row, and their number before the exact Hessian is tried.

@@ -4,7 +4,7 @@ Function values have round-off. Where the expected decrease is not much larger t
 accepts a step whose value is equal within round-off.
 """
 
-from collections.abc import Generator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -42,27 +42,28 @@ class LineSearchResult(NamedTuple):
     trials: int
 
 
-def backtrack_steps(
+def backtrack(
+    phi: Callable[[float], float],
     value: float,
     slope: float,
     first: float = 1.0,
     settings: LineSearchSettings | None = None,
-) -> Generator[float, float, LineSearchResult]:
+) -> LineSearchResult:
     """Find a step a with phi(a) <= phi(0) + c a phi'(0), starting at ``first`` and shrinking.
 
     Where the expected decrease is not much larger than the round-off of phi, a step is accepted if
     phi does not grow by more than that round-off. There a comparison of values carries no
     information; the size of Newton's increment says when to stop.
 
-    This is a generator, so that a caller can advance many searches side by side. It yields each
-    trial step, receives phi at that step, and returns the accepted step, or step 0 if all trials
-    down to ``settings.shortest`` fail.
-
     Args:
+        phi: the function of the step.
         value: phi(0).
         slope: phi'(0), negative.
         first: first step tried, in (0, 1].
         settings: constants; None: the defaults.
+
+    Returns:
+        The accepted step, or step 0 if all trials down to ``settings.shortest`` fail.
     """
     s = settings or LineSearchSettings()
     # 64 units in the last place of the value, because the value is itself a sum of many terms.
@@ -70,7 +71,7 @@ def backtrack_steps(
     step, trials = first, 0
     while step >= s.shortest:
         trials += 1
-        trial = yield step
+        trial = phi(step)
         if trial <= value + s.decrease * step * slope + (
             roundoff if -slope < 1e3 * roundoff else 0.0
         ):

@@ -3,23 +3,19 @@
 One loop serves time steps and equilibria. A ``Descent`` computes the directions and decides when to
 stop (module ``descent``), and the line search chooses the step length (module ``line_search``);
 both are frozen settings. All vectors stay on the device; only numbers are copied to the host.
-
-The loop ``run_search`` is a generator that requests its function evaluations. The caller answers
-the requests of one search (``answer_requests``) or of many searches together (``batch``),
-with the same results.
 """
 
-import enum
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self, TypeAlias
+from functools import partial
+from typing import Any, Protocol, Self
 
 from weft import kernel
 from weft.base.timing import Phases
 from weft.kernel import Reductions, WarpArray, vec3
 from weft.solve.linear.low_rank import LowRankUpdate
 from weft.solve.linear.solver import AdaptivePrepared, LinearSolver, Outcome, PreparedSolver
-from weft.solve.newton.line_search import LineSearchResult, LineSearchSettings, backtrack_steps
+from weft.solve.newton.line_search import LineSearchSettings, backtrack
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr
 from weft.solve.sparse.vectors import combine, size_and_slope
@@ -143,9 +139,6 @@ class Search:
         solver: linear solver of the problem's matrices.
         previous: a result of ``solver.prepare`` for the same pattern, whose symbolic work is
             reused; None: none.
-        arrays: memory for the iterate, the gradient and the trial point, (n,) vec3 each; None:
-            allocated.
-        value: the function at x0; NaN: not known.
     """
 
     def __init__(
@@ -154,17 +147,15 @@ class Search:
         x0: WarpArray,
         solver: LinearSolver,
         previous: PreparedSolver | None,
-        arrays: tuple[WarpArray, WarpArray, WarpArray] | None = None,
-        value: float = float("nan"),
     ) -> None:
         self.problem, self.solver = problem, solver
         self.prepared: Any = previous  # by ``solver``
         if isinstance(previous, AdaptivePrepared):  # a run that resumes takes the same steps
             previous.forget()
         n = x0.shape[0]
-        self.x, self.g, self.trial = arrays or tuple(kernel.empty(n, vec3) for _ in range(3))
+        self.x, self.g, self.trial = (kernel.empty(n, vec3) for _ in range(3))
         combine(x0, 0.0, x0, self.x)
-        self.value = value  # at x; NaN: not known
+        self.value = float("nan")  # at x
         self.iterations = self.linear_iterations = self.trials = self.rescues = 0
         # Largest vertex displacement of the last direction, and the derivative of the value along
         # the direction.
@@ -172,7 +163,6 @@ class Search:
         self.slope = float("nan")
         # Returns the feasible fraction of the last direction (``Problem.propose_limit_at``).
         self.limit: Callable[[], float] = lambda: 1.0
-        self.wants_matrix = True  # whether the next direction needs a new matrix
 
     def propose_limit(self, d: WarpArray, numbers: Reductions) -> None:
         """Set ``limit`` for the direction d (n,) vec3, which may yet be refused.
@@ -197,7 +187,6 @@ class Directions(Protocol):
 
     mu: float  # [1/s^2] factor of the mass matrix that is added to the matrix; 0: none
     force: float  # largest force, relative; NaN if it is not measured
-    stale: bool  # whether the next direction begins with a new matrix
 
     def done(self, s: Search) -> Outcome | None:
         """Return the outcome if the search ends at the present iterate, else None."""
@@ -246,18 +235,6 @@ class Descent(Protocol):
         """Return the directions for a search that begins."""
 
 
-class Request(enum.Enum):
-    """Request of a search to its driver, answered before the search goes on."""
-
-    START = enum.auto()  # compute value and g at x
-    DIRECTION = enum.auto()  # no answer: the next direction follows, with a new matrix if stale
-    VALUE = enum.auto()  # send the function value at ``trial``
-    GRADIENT = enum.auto()  # compute g at x
-
-
-RequestGenerator: TypeAlias = "Generator[tuple[Request, Search], float, Minimum]"
-
-
 def minimize(
     problem: Problem,
     x0: WarpArray,
@@ -266,6 +243,7 @@ def minimize(
     line_search: LineSearchSettings | None = None,
     previous: PreparedSolver | None = None,
     watch: Callable[[Iterate, WarpArray], None] | None = None,
+    value: float = float("nan"),
 ) -> Minimum:
     """Minimize a function from x0.
 
@@ -278,54 +256,20 @@ def minimize(
         previous: a ``prepared`` of an earlier result for the same pattern, whose symbolic work is
             reused.
         watch: called after every iteration with its record and the new iterate.
+        value: the function at x0; NaN: it is evaluated.
 
     Returns:
         The last iterate with its outcome and counts. Failures are outcomes, not exceptions.
     """
-    return answer_requests(
-        run_search(Search(problem, x0, solver, previous), descent, line_search, watch)
-    )
-
-
-def answer_requests(asking: RequestGenerator) -> Minimum:
-    """Answer the requests of a search with its problem until the search ends; return its result."""
-    answer = 0.0
-    try:
-        ask, s = next(asking)
-        while True:
-            if ask is Request.START and s.value != s.value:
-                s.value = s.problem.value_at(s.x)
-            if ask in (Request.START, Request.GRADIENT):
-                s.problem.gradient_at(s.x, s.g)
-            elif ask is Request.VALUE:
-                answer = s.problem.value_at(s.trial)
-            ask, s = asking.send(answer)
-    except StopIteration as end:
-        found: Minimum = end.value
-        return found
-
-
-def run_search(
-    s: Search,
-    descent: Descent,
-    line_search: LineSearchSettings | None = None,
-    watch: Callable[[Iterate, WarpArray], None] | None = None,
-) -> RequestGenerator:
-    """Run the minimization loop as a generator that yields its requests and returns the minimum.
-
-    Args:
-        s: the search.
-        descent: settings that decide directions and stopping.
-        line_search: constants of the line search; None: the defaults.
-        watch: called after every iteration with its record and the new iterate.
-    """
-    yield Request.START, s
+    s = Search(problem, x0, solver, previous)
+    s.value = problem.value_at(s.x) if value != value else value
+    problem.gradient_at(s.x, s.g)
     way = descent.directions(s)
     outcome = None if s.value < float("inf") else Outcome.NOT_FINITE
     while outcome is None:
         outcome = way.done(s)
         if outcome is None:
-            outcome = yield from _advance(s, way, line_search or LineSearchSettings(), watch)
+            outcome = _advance(s, way, line_search or LineSearchSettings(), watch)
     left = s.left if outcome is Outcome.STOPPED else RemainingError()
     return Minimum(s.x, s.counts(outcome), s.increment, s.prepared, left)
 
@@ -335,11 +279,9 @@ def _advance(
     way: Directions,
     line_search: LineSearchSettings,
     watch: Callable[[Iterate, WarpArray], None] | None,
-) -> Generator[tuple[Request, Search], float, Outcome | None]:
+) -> Outcome | None:
     """Compute one direction and take a step along it; return the outcome if the search ends."""
     spent = s.linear_iterations
-    s.wants_matrix = way.stale
-    yield Request.DIRECTION, s
     d, outcome = way.direction(s)
     if d is None:
         return outcome
@@ -360,7 +302,7 @@ def _advance(
             size, downhill = size_of()
             if downhill < limit * slope:
                 d, slope, length, limit = held, downhill, size, s.limit()
-    found = yield from _search_along(s, way, d, backtrack_steps(s.value, slope, limit, line_search))
+    found = backtrack(partial(_value_along, s, way, d), s.value, slope, limit, line_search)
     s.trials += found.trials
     if found.step == 0.0:
         return way.stuck(s)
@@ -372,22 +314,14 @@ def _advance(
     )
     end = way.went(s, found.step, slope, length)
     if end is None:
-        yield Request.GRADIENT, s
+        s.problem.gradient_at(s.x, s.g)
     if watch is not None:
         watch(iterate, s.x)
     return end
 
 
-def _search_along(
-    s: Search, way: Directions, d: WarpArray, trials: Generator[float, float, LineSearchResult]
-) -> Generator[tuple[Request, Search], float, LineSearchResult]:
-    """Run the line search along d, requesting function values from the driver."""
-    try:
-        step = next(trials)
-        while True:
-            combine(s.x, step, d, s.trial)
-            value = (yield Request.VALUE, s) + way.merit(s, s.trial)
-            step = trials.send(value if value == value else float("inf"))
-    except StopIteration as end:
-        found: LineSearchResult = end.value
-        return found
+def _value_along(s: Search, way: Directions, d: WarpArray, step: float) -> float:
+    """Return the value, with the term of the direction's model, after a step along d."""
+    combine(s.x, step, d, s.trial)
+    value = s.problem.value_at(s.trial) + way.merit(s, s.trial)
+    return value if value == value else float("inf")

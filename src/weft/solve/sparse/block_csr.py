@@ -103,13 +103,6 @@ class BlockPattern:
         return self.find(ids, ids)
 
     @cached_property
-    def in_base(self) -> tuple[Ints, Ints]:
-        """Return the numbers of the blocks that ``base`` has, in its order, and of all others."""
-        assert self.base is not None
-        kept = self.find(self.base.row, self.base.column)
-        return kept, np.delete(np.arange(self.n_blocks, dtype=np.int32), kept)
-
-    @cached_property
     def device_row_start(self) -> WarpArray:
         """Return ``row_start`` on the device."""
         return kernel.array(self.row_start, wp.int32)
@@ -189,18 +182,6 @@ class BlockCsr:
         np.cumsum(np.bincount(row[kept], minlength=p.n), out=start[1:])
         pattern = BlockPattern(p.n, start, p.column[kept])
         return BlockCsr(pattern, kernel.array(values[kept], mat33))
-
-    def fits_base(self, out: "BlockCsr") -> bool:
-        """Copy this matrix into ``out``, on the pattern ``base``, if all other blocks are zero.
-
-        Returns:
-            False, and ``out`` is not changed, if another block is not zero.
-        """
-        values, (kept, others) = kernel.numpy(self.values), self.pattern.in_base
-        if values[others].any():
-            return False
-        wp.copy(out.values, kernel.array(values[kept], mat33))
-        return True
 
     def to_scipy(self) -> "sp.bsr_matrix":
         """Return a SciPy BSR matrix of shape (3n,3n); on the CPU it shares the block values."""

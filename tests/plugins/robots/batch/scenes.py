@@ -10,7 +10,7 @@ from weft.contact import plate, sphere
 FABRICS = ("cotton", "silk", "linen")
 
 
-def hanging(k, linear="lanes", n=7, **more):
+def hanging(k, linear="auto", n=7, **more):
     """By two corners; fabrics and sizes differ."""
     cloth = weft.sheet(n, n, width=0.8 + 0.1 * k, fabric=FABRICS[k % 3])
     settings = weft.StepSettings(linear=linear)
@@ -26,7 +26,7 @@ def on_sphere(k, n=7, **contact):
     return weft.Scene(cloth, bodies=[ball], contact=weft.SelfContact(**given))
 
 
-def lifted(k, linear="lanes"):
+def lifted(k):
     """Lifted from a table by some vertices, so that it meets the table first, and then itself."""
     fabric = ("cotton", "silk", "linen")[k % 3]
     cloth = weft.sheet(9, 9, 0.4, 0.4, pattern="alternating", fabric=fabric)
@@ -37,7 +37,6 @@ def lifted(k, linear="lanes"):
         bodies=[plate(1.4, 1.4, 0.7, "table").move((0, -1e-4 * k, 0))],
         pins=grip,
         contact=weft.SelfContact(gap=4e-3, friction=0.2 + 0.1 * k),
-        settings=weft.StepSettings(linear=linear),
         step=0.025,
     )
 

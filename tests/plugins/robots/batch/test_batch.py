@@ -19,30 +19,24 @@ from tests.refusals import refused
 from weft import kernel
 from weft.base.errors import SceneError, SimulationError
 from weft.contact import sphere
-from weft.plugins.robots.batch.group import WorldGroup
-from weft.plugins.robots.batch.group_terms import JoinedTerm
 
 
 @pytest.mark.parametrize(
     "make, count, frames",
     [
         (hanging, 5, 12),
-        (lambda k: hanging(k, "auto"), 3, 12),
         (lambda k: hanging(k, "pcg"), 3, 6),
         (on_sphere, 3, 10),
-        (lifted, 3, 22),
-        (lambda k: lifted(k, "auto"), 2, 22),
+        (lifted, 2, 22),
         (landing, 2, 4),
         (blown, 3, 8),
         (lambda k: blown(k, span=0.1, crossflow=True), 3, 8),
         (spline, 2, 5),
     ],
     ids=[
-        "lanes",
-        "auto",
+        "direct",
         "pcg",
         "on a moving sphere",
-        "lifted from a table, lanes",
         "lifted from a table",
         "interactive",
         "wind and pins",
@@ -51,9 +45,9 @@ from weft.plugins.robots.batch.group_terms import JoinedTerm
     ],
 )
 def test_each_world_is_what_it_is_alone(make, count, frames):
-    """Bitwise: every sum is over the same numbers in the same order."""
+    """Bitwise, with all counts of work."""
     scenes = [make(k) for k in range(count)]
-    batch = weft.batch(scenes, fps=50, together=2)
+    batch = weft.batch(scenes, fps=50)
     seen = batch.run(frames=frames)
     for scene, got, state in zip(scenes, seen, batch.state):
         expected = alone(scene, frames)
@@ -77,9 +71,8 @@ def test_worlds_converge_in_their_own_number_of_iterations():
 
 
 def test_worlds_of_different_meshes_and_settings_go_together():
-    scenes = [hanging(0), hanging(1, n=9), hanging(2, "auto"), on_sphere(0)]
+    scenes = [hanging(0), hanging(1, n=9), hanging(2, "pcg"), on_sphere(0)]
     batch = weft.batch(scenes, fps=50)
-    assert len(batch.groups) == 4
     for scene, got in zip(scenes, batch.run(frames=3)):
         assert np.array_equal(got, alone(scene, 3))
     with refused(SceneError, "positions of all worlds", got="49, 81"):
@@ -91,7 +84,7 @@ def test_threads_change_nothing():
     found = []
     for threads in (1, 2):
         with kernel.use(threads=threads):
-            found.append(weft.batch(scenes, fps=50, together=2).run(frames=6))
+            found.append(weft.batch(scenes, fps=50).run(frames=6))
     assert all(np.array_equal(a, b) for a, b in zip(*found))
 
 
@@ -183,15 +176,6 @@ def test_a_world_that_fails_waits_for_reset_while_the_others_go_on():
     assert np.array_equal(batch.state[0].x, alone(good, 2)[-1])
     batch.reset(1)
     assert not batch.failed
-
-
-def test_what_is_joined_is_joined():
-    """Membranes, hinges and weight are one term of all worlds, whatever their fabrics."""
-    with kernel.use(threads=1):
-        (group,) = weft.batch([hanging(k) for k in range(3)]).groups
-    assert isinstance(group, WorldGroup) and group.of == 3
-    names = [t.bound.name for t in group.terms if isinstance(t, JoinedTerm)]
-    assert names == ["membrane", "bending", "gravity", "inertia"]
 
 
 NOT_FINITE = np.full((2, 1, 3), np.nan)

@@ -89,19 +89,62 @@ def test_a_world_that_fails_leaves_the_others(made):
     assert not batch.failed
 
 
-def test_a_process_that_is_killed_is_named(made):
-    batch = made([hanging(k) for k in range(3)], fps=50)
+def kill(batch, process):
+    """Kill one process of a batch, and wait for its end."""
+    os.kill(batch.workers.processes[process].pid, signal.SIGKILL)
+    batch.workers.processes[process].wait()
+
+
+def test_a_process_that_is_killed_is_named_and_its_worlds_start_again(made):
+    """Worlds 1 and 2 lose their process; world 0 goes on, and each of the others waits for its own
+    reset.
+    """
+    scenes = [hanging(k) for k in range(3)]
+    batch = made(scenes, fps=50)
     batch.step()
-    os.kill(batch.crew.processes[1].pid, signal.SIGKILL)
+    kill(batch, 1)
     with refused(SimulationError, "process of worlds 1 to 2", got="signal 9"):
         batch.step()
+    assert sorted(batch.failed) == [1, 2]
+    batch.step()
+    with refused(SimulationError, "process of worlds 1 to 2", got="signal 9"):
+        batch.run(frames=1)
+    with pytest.warns(UserWarning, match="process of worlds 1 to 2 starts again"):
+        batch.reset(2)
+    assert list(batch.failed) == [1]
+    batch.step()
+    batch.reset(1)
+    assert not batch.failed
+    batch.step()
+    assert batch.time.tolist() == pytest.approx([0.1, 0.02, 0.04])
+    for k, frames in ((0, 5), (1, 1), (2, 2)):
+        assert np.array_equal(batch.state[k].x, alone(scenes[k], frames)[-1])
+
+
+def test_a_process_that_is_killed_in_a_run_is_named(made):
+    batch = made([hanging(k) for k in range(3)], fps=50)
+
+    def end(frame):
+        if frame == 1:
+            kill(batch, 0)
+
+    with refused(SimulationError, "process of world 0", got="signal 9"):
+        batch.run(frames=60, on_frame=end)
+    assert list(batch.failed) == [0] and batch.time[1:].tolist() == pytest.approx([1.2, 1.2])
+
+
+def test_a_closed_batch_is_refused(made):
+    batch = made([hanging(0), hanging(1)], fps=50)
+    batch.close()
     with refused(SimulationError, "batch", got="closed"):
         batch.step()
+    with refused(SimulationError, "batch", got="closed"):
+        batch.reset(0)
 
 
 def test_processes_end_with_the_batch():
     batch = weft.batch([hanging(0), hanging(1)], processes=2)
-    processes = batch.crew.processes
+    processes = batch.workers.processes
     del batch
     assert [p.poll() is not None for p in processes] == [True, True]
 

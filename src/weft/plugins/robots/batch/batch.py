@@ -1,17 +1,13 @@
-"""``weft.batch``: many small cloths stepped together, each with the same bits as alone."""
+"""``weft.batch``: many small cloths stepped frame by frame, with the same bits as alone."""
 
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from contextvars import copy_context
-from itertools import pairwise
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
-from weft import kernel
 from weft.base.arrays import AnyArray, ArrayArgument, Floats, Positions, Velocities
 from weft.base.errors import SceneError, SimulationError
 from weft.base.runtime_types import checked
@@ -25,16 +21,10 @@ from weft.plugins.robots.batch.actions import (
     check_targets,
     check_world,
 )
-from weft.plugins.robots.batch.compatibility import kinds
-from weft.plugins.robots.batch.group import WorldGroup
-from weft.plugins.robots.batch.lockstep import WorldAlone, step_all
 from weft.plugins.robots.batch.worker_processes import WorkerProcesses
 from weft.plugins.robots.batch.world import Hold, World
 from weft.run.scene_interface import SceneLike, check_unchanged
 from weft.run.simulation import MOST_FRAMES
-from weft.solve.linear.batched_cholesky import SymbolicCholesky
-
-TOGETHER = 8  # worlds of a group; the arrays of so many fit into the caches (docs/batch.md)
 
 
 @checked(SceneError)
@@ -42,23 +32,20 @@ def batch(
     scenes: Sequence[SceneLike],
     *,
     fps: Rate = 30.0,
-    together: Count = TOGETHER,
     processes: Count = 1,
 ) -> "Batch":
-    """Step many independent cloths together, as one block-diagonal system.
+    """Step many independent cloths frame by frame.
 
     Every world has the same result as alone: its frames are those of ``weft.simulate(scene,
-    fps=fps)``, bit by bit. Worlds never meet. They may differ in everything; worlds with the same
-    mesh, the same kinds of energies and the same step settings share kernel launches.
+    fps=fps)``, bit by bit. Worlds never meet, and may differ in everything.
 
     Args:
         scenes: one for each world; a scene may occur several times.
         fps: frames per second; ``step`` advances by one frame.
-        together: largest number of worlds that share launches.
-        processes: number of processes that the worlds are divided among, each with one thread; 1:
-            this process only, with the threads of its context. Small cloths on a machine with many
-            cores are fastest with one process for each core. The processes end with ``close``, or
-            with the batch.
+        processes: number of processes that the worlds are divided among, each with one thread.
+            With 1, this process steps the worlds one after another, with the threads of its
+            context. Small cloths are fastest with one process for each core. The processes end
+            with ``close``, or with the batch.
 
     Returns:
         The batch, with all worlds at their start.
@@ -67,12 +54,12 @@ def batch(
         SceneError: no scenes, or one with ``changes``; with processes, a scene with lambdas or
             local functions.
     """
-    return Batch(scenes, fps=fps, together=together, processes=processes)
+    return Batch(scenes, fps=fps, processes=processes)
 
 
 @checked(SceneError, unchecked=("frame", "release", "advance", "link_loads"))
 class Batch:
-    """Worlds that are stepped together; ``batch`` creates one.
+    """Worlds that are stepped frame by frame; ``batch`` creates one.
 
     ``numbers`` are the numbers of the worlds in messages and folders.
     """
@@ -82,7 +69,6 @@ class Batch:
         scenes: Sequence[SceneLike],
         *,
         fps: Rate = 30.0,
-        together: Count = TOGETHER,
         processes: Count = 1,
         numbers: Sequence[int] | None = None,
     ) -> None:
@@ -92,45 +78,23 @@ class Batch:
         named = range(len(scenes)) if numbers is None else numbers
         self.worlds = tuple(_world(k, scene, fps) for k, scene in zip(named, scenes, strict=True))
         self.failed: dict[int, SimulationError] = {}  # by number, worlds that wait for ``reset``
-        self._groups: tuple[WorldGroup | WorldAlone, ...] | None = None
-        self._together, self._warm = together, False
-        self.crew = (
-            None if processes == 1 else WorkerProcesses(self.worlds, fps, together, processes)
+        self.workers = (
+            None if processes == 1 else WorkerProcesses(self.worlds, fps, processes, self.failed)
         )
 
     def close(self) -> None:
         """End the processes of the batch, if it has any."""
-        if self.crew is not None:
-            self.crew.close()
+        if self.workers is not None:
+            self.workers.close()
 
     def __len__(self) -> int:
         """Return the number of worlds."""
         return len(self.worlds)
 
     def __repr__(self) -> str:
-        if self.crew is not None:
-            where = f"{len(self.crew.shares)} processes"
-        else:
-            where = f"{len(self.groups)} groups"
+        count = 1 if self.workers is None else len(self.workers.shares)
+        where = "1 process" if count == 1 else f"{count} processes"
         return f"Batch: {len(self)} worlds in {where}, {self.fps:g} frames a second"
-
-    @property
-    def groups(self) -> tuple[WorldGroup | WorldAlone, ...]:
-        """Groups of worlds that share kernel launches, and those that step alone."""
-        if self._groups is None:
-            made: list[WorldGroup | WorldAlone] = [
-                WorldAlone((w,)) for w in self.worlds if w.solver is None
-            ]
-            # Groups are of nearly equal size, and small enough to give work to every thread.
-            for alike in kinds([w for w in self.worlds if w.solver is not None]):
-                most = min(self._together, math.ceil(len(alike) / kernel.threads()))
-                parts = math.ceil(len(alike) / most)
-                model, settings = alike[0].model, alike[0].integrator.settings
-                lanes = settings.linear == "lanes"
-                symbolic = SymbolicCholesky.of(model.assembly.pattern) if lanes else None
-                made += [WorldGroup(p, symbolic) for p in _divide(alike, parts)]
-            self._groups = tuple(made)
-        return self._groups
 
     @property
     def state(self) -> tuple[State, ...]:
@@ -168,6 +132,9 @@ class Batch:
     def reset(self, world: int | None = None, positions: Positions | None = None) -> None:
         """Start one world again, or all of them; other worlds are not changed.
 
+        A world that failed goes on after this call. If its process has ended, a new process
+        starts, and the other worlds of that process wait for their own ``reset``.
+
         Args:
             world: number of the world; None: all.
             positions: (n,3) [m] of the points, at rest; None: the start of the scene.
@@ -175,12 +142,13 @@ class Batch:
         Raises:
             SceneError: no such world; positions of another shape, that are not finite, that
                 intersect in a scene with contact, or of a scene with pins.
+            SimulationError: a process that ends again.
         """
         which = range(len(self)) if world is None else [check_world(world, len(self))]
         for k in which:
             given = None if positions is None else check_start(positions, self.worlds[k])
-            if self.crew is not None:
-                self.crew.reset(k, given, self.failed)
+            if self.workers is not None:
+                self.workers.reset(k, given)
                 continue
             self.worlds[k].reset(given)
             self.failed.pop(self.worlds[k].number, None)
@@ -207,8 +175,9 @@ class Batch:
         Raises:
             SceneError: actions of another shape, that are not finite, or of a pin with a path of
                 its own; vertices that do not exist; targets out of the range of a joint.
-            SimulationError: worlds with a step that does not converge, however short; all other
-                worlds have advanced, and these wait for ``reset``.
+            SimulationError: worlds with a step that does not converge, however short, or worlds
+                whose process has ended; all other worlds have advanced, and these wait for
+                ``reset``.
         """
         moves = check_moves(actions, self.worlds)
         held = check_holds(holds, self.worlds)
@@ -234,20 +203,15 @@ class Batch:
         targets: Sequence[Floats | None],
     ) -> None:
         """Advance all worlds by one frame, with arguments that are checked already."""
-        if self.crew is not None:
+        if self.workers is not None:
             with self._raising():
-                self.crew.frame(holds, moves, targets, self.failed)
+                self.workers.frame(holds, moves, targets)
             return
         for world, move, hold, target in zip(self.worlds, moves, holds, targets):
             world.grip(hold, move)
             if target is not None:
                 world.drive(target)
-        self._frame(energies=False)
-
-    def warm(self) -> None:
-        """Advance by one frame, so that kernels are compiled; a failing step raises nothing."""
-        with suppress(SimulationError):
-            self._frame(energies=True)
+        self.advance()
 
     def run(
         self,
@@ -287,15 +251,15 @@ class Batch:
             from weft.plugins.robots.batch.folders import check_at_start, write_worlds
 
             check_at_start(self.worlds)
-            if self.crew is None:
+            if self.workers is None:
                 return write_worlds(self, frames, Path(out), on_frame)
-        if self.crew is not None:
+        if self.workers is not None:
             with self._raising():
-                return self.crew.run(frames, out, self.failed, on_frame)
+                return self.workers.run(frames, out, on_frame)
         seen = [[w.model.vertices(w.place.state.x)] for w in self.worlds]
         for k in range(frames):
             self.release()
-            self._frame(energies=False)
+            self.advance()
             for kept, world in zip(seen, self.worlds):
                 kept.append(world.model.vertices(world.place.state.x))
             if on_frame is not None:
@@ -307,38 +271,26 @@ class Batch:
         for world in self.worlds:
             world.grip((), np.zeros_like(world.shift))
 
-    def advance(self, after_step: Callable[[World], None]) -> None:
-        """Advance all worlds by one frame, with energies in their reports.
+    def advance(self, after_step: Callable[[World], None] | None = None) -> None:
+        """Advance all worlds of this process by one frame, one after another.
 
-        ``after_step`` is called with a world after each of its steps, in the thread that took the
-        step.
+        Args:
+            after_step: called with a world after each of its steps; None: nothing is called.
+
+        Raises:
+            SimulationError: see ``step``.
         """
-        self.release()
-        self._frame(energies=True, after_step=after_step)
-
-    def _frame(self, energies: bool, after_step: Callable[[World], None] | None = None) -> None:
-        """Advance all worlds to the end of their frame, in as many threads as the context has."""
-
-        def go(group: WorldGroup | WorldAlone) -> None:
-            with kernel.use(threads=1):
-                for _ in range(group.worlds[0].steps):
-                    here = [w for w in group.worlds if w.number not in self.failed]
-                    self.failed.update(step_all(group, here, energies))
-                    for world in here:
-                        if after_step is not None and world.number not in self.failed:
-                            after_step(world)
-
-        threads = min(kernel.threads(), len(self.groups))
         with self._raising():
-            if threads == 1 or not self._warm:  # this thread loads the kernel modules
-                for group in self.groups:
-                    go(group)
-                self._warm = True
-            else:
-                with ThreadPoolExecutor(threads, thread_name_prefix="weft-worlds") as pool:
-                    jobs = [pool.submit(copy_context().run, go, group) for group in self.groups]
-                    for job in jobs:
-                        job.result()
+            for world in self.worlds:
+                if world.number in self.failed:
+                    continue
+                try:
+                    for _ in range(world.steps):
+                        world.step()
+                        if after_step is not None:
+                            after_step(world)
+                except SimulationError as error:
+                    self.failed[world.number] = error
 
     @contextmanager
     def _raising(self) -> Iterator[None]:
@@ -366,8 +318,3 @@ def _world(number: int, scene: SceneLike, fps: float) -> World:
     # 1e-9: round-off in the quotient must not add a step
     steps = max(1, math.ceil(1 / (fps * scene.step) - 1e-9))
     return World(scene, stepper, fps, steps, number)
-
-
-def _divide(worlds: Sequence[World], parts: int) -> list[Sequence[World]]:
-    cut = [len(worlds) * k // parts for k in range(parts + 1)]
-    return [worlds[a:b] for a, b in pairwise(cut)]

@@ -1,22 +1,22 @@
 """A process with some worlds of a batch (``worker_processes``).
 
-
-Orders are pickles on standard input: first the scenes, then what is to be done with them. Answers
-are pickles on what was standard output: None for every frame that is done; at the end a tuple of
-the result, the error or None, the states of the worlds, and the worlds that wait for ``reset``. The
-process ends when its input ends.
+Orders are pickles on standard input: first the scenes, then the name of a method of ``Worker`` and
+its arguments. Answers are pickles on what was standard output: None for every frame that is done;
+at the end a tuple of the result, the error or None, the states of the worlds, and the worlds that
+wait for ``reset``. The process ends when its input ends.
 """
 
 import os
 import pickle
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from weft import kernel
 from weft.base.arrays import ArrayArgument, Floats
-from weft.base.errors import WeftError
+from weft.base.errors import SimulationError, WeftError
 from weft.base.trees import Json
 from weft.plugins.robots.batch.batch import Batch
 from weft.plugins.robots.batch.world import Hold
@@ -35,19 +35,23 @@ class Worker:
         scenes: scenes of these worlds.
         numbers: their numbers in the whole batch.
         fps: frames per second.
-        together: largest number of worlds that share launches.
+        failed: errors by number of the worlds that wait for ``reset``.
     """
 
     def __init__(
-        self, scenes: Sequence[SceneLike], numbers: Sequence[int], fps: float, together: int
+        self,
+        scenes: Sequence[SceneLike],
+        numbers: Sequence[int],
+        fps: float,
+        failed: Mapping[int, SimulationError],
     ) -> None:
-        self.batch = Batch(scenes, fps=fps, together=together, numbers=numbers)
-        self.fps = fps
+        self.batch = Batch(scenes, fps=fps, numbers=numbers)
+        self.batch.failed.update(failed)
 
-    def warm(self) -> None:
-        """Compile kernels if needed, by a frame of one world of every group."""
-        for group in self.batch.groups:
-            Batch([group.worlds[0].scene], fps=self.fps).warm()
+    def compile_kernels(self) -> None:
+        """Compile the kernels of the first world if needed, by a frame of a copy."""
+        with suppress(SimulationError):
+            Batch([self.batch.worlds[0].scene], fps=self.batch.fps).advance()
 
     def frame(
         self,

@@ -16,15 +16,11 @@ from weft.bodies.body import arms_of
 from weft.bodies.joints.arm import Arm, ArmJoint
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.energies.state import State
-from weft.energies.step import Step
-from weft.integrators.backward_euler import BackwardEuler
-from weft.integrators.base import Stepper, StepReport
+from weft.integrators.base import Stepper
 from weft.integrators.halving import StepFailed, TakenStep, advance
 from weft.integrators.model import Model
-from weft.integrators.step_solver import Solver
 from weft.run.scene_interface import SceneLike
 from weft.run.step_record import RunState
-from weft.solve.linear.solver import LinearSolver, PreparedSolver
 
 
 @checked(SceneError, "hold")
@@ -55,21 +51,11 @@ class World:
     def __init__(
         self, scene: SceneLike, stepper: Stepper, fps: float, steps: int, number: int
     ) -> None:
-        self.scene, self.stepper, self.fps, self.steps = scene, stepper, fps, steps
-        self.number = number
-        # Scenes may share a model, but worlds may not: terms store data of a step.
+        self.scene, self.fps, self.steps, self.number = scene, fps, steps, number
+        # Scenes may share an integrator and a model. Worlds do not, because both keep data of a
+        # step and symbolic work.
+        self.stepper = copy.deepcopy(stepper)
         self.model = dataclasses.replace(scene.model())
-        self.alone: Model | None = None  # used for steps that are taken alone
-        self.solver: Solver | None = None  # of steps that are taken together
-        if type(stepper) is BackwardEuler and not self.model.changes and not self.model.loose:
-            early = stepper.settings.iteration_limit > 0
-            self.solver = Solver(stepper.settings.linear, early=early)
-        else:
-            self.stepper = copy.deepcopy(stepper)  # scenes may share one, and it keeps work arrays
-        self.prepared: PreparedSolver | None = (
-            None  # last prepared matrix, whose symbolic work is reused
-        )
-        self._linear: LinearSolver | None = None
         self.arms = arms_of(scene.bodies)  # with their present targets
         self.reset()
 
@@ -90,38 +76,10 @@ class World:
         return 1 / (self.fps * self.steps)
 
     @property
-    def linear(self) -> LinearSolver:
-        """The linear solver of its matrices."""
-        if self._linear is None:
-            assert self.solver is not None
-            self._linear = self.solver.on(self.model)
-        return self._linear
-
-    @property
-    def integrator(self) -> BackwardEuler:
-        """The stepper of a world that takes its steps together with others."""
-        assert isinstance(self.stepper, BackwardEuler)
-        return self.stepper
-
-    @property
     def link_loads(self) -> Floats:
         """The loads (l,6) on the links of all arms at the end of the last step (``Arm``)."""
         links = self.parts[-1].report.contact.get("links", {}) if self.parts else {}
         return np.concatenate([np.zeros((0, 6)), *(arm.link_loads(links) for arm in self.arms)])
-
-    @property
-    def is_divided(self) -> bool:
-        """Whether prescribed motion divides the next step, which is then taken alone."""
-        try:
-            return len(self.model.divide_step(self.place.state.t, self.dt).parts) > 1
-        except SimulationError:  # too many parts: ``step_alone`` says so
-            return True
-
-    def plan(self) -> Step:
-        """Return the next step."""
-        p, same_pattern = self.place, not self.linear.is_direct
-        begin = self.model, p.state, p.memory
-        return self.integrator.complete_plan(*begin, self.dt, same_pattern)
 
     @property
     def joints(self) -> Sequence[tuple[Arm, ArmJoint]]:
@@ -145,7 +103,6 @@ class World:
         if contact is not None and arms != self.arms:
             self.arms, moved = arms, contact.on_arms(arms)
             self.model = _changed(self.model, contact=moved)
-            self.alone = self.alone and _changed(self.alone, contact=moved)
 
     def grip(self, holds: Sequence[Hold], moves: Floats) -> None:
         """Hold vertices in the next frame, and move the scene's pins by ``moves`` (p,3) [m]."""
@@ -171,50 +128,31 @@ class World:
                 path = _straight(begin, end, np.zeros(3), np.asarray(hold.displacement))
                 pins.append(Pin(hold.vertices, None, path, f"hold {k + 1}"))
         self.model = _changed(self.model, pins=tuple(pins), start=start)
-        self.alone = self.alone and _changed(self.alone, pins=tuple(pins), start=start)
 
-    def went(self, parts: Sequence[TakenStep]) -> None:
-        """Store the end of a step that was taken.
-
-        Its time is computed from integers, as in ``simulate``, so that round-off does not
-        accumulate.
-        """
-        last = parts[-1]
-        p = self.place
-        step = p.step + 1
-        done = step == self.steps
-        frame = p.frame + done
-        t = frame / self.fps + (0 if done else step) * self.dt
-        state = dataclasses.replace(last.state, t=t)
-        self.place = RunState(state, last.memory, frame, 0 if done else step, p.count + 1)
-        self.parts = [*parts[:-1], dataclasses.replace(last, state=state)]
-
-    def step_alone(self, first: StepReport | None = None) -> None:
-        """Take a step alone, as a single run does.
-
-        Args:
-            first: report of the step if it did not converge; then it is taken in halves, quarters,
-                and so on. None: it was not tried.
+    def step(self) -> None:
+        """Take a step, as a single run does.
 
         Raises:
-            SimulationError: no part converges, however small.
+            SimulationError: the step does not converge, and no part of it does, however short.
         """
         p = self.place
-        if self.alone is None:
-            now = {name: getattr(self.model, name) for name in ("pins", "start", "contact")}
-            self.alone = dataclasses.replace(self.scene.model(), **now)
-        begin = p.state, p.memory
         try:
-            parts = advance(self.stepper, self.alone, *begin, self.dt, first)
+            self.parts = advance(self.stepper, self.model, p.state, p.memory, self.dt)
         except StepFailed as failed:
             report = failed.report
             raise SimulationError(
                 f"world {self.number}, step {p.count + 1} at t = {failed.state.t:.6g} s",
                 got=report.failure,
                 expected=f"a step that converges; tried down to dt = {report.dt:.3g} s",
-                hint=f"{failed.advice}; reset({self.number}) begins that world anew",
+                hint=f"{failed.advice}; reset({self.number}) starts that world again",
             ) from None
-        self.went(parts)
+        last, done = self.parts[-1], p.step + 1 == self.steps
+        frame, step = (p.frame + 1, 0) if done else (p.frame, p.step + 1)
+        # The time is computed from integers, as in ``simulate``, so that round-off does not
+        # accumulate.
+        state = dataclasses.replace(last.state, t=frame / self.fps + step * self.dt)
+        self.parts[-1] = dataclasses.replace(last, state=state)
+        self.place = RunState(state, last.memory, frame, step, p.count + 1)
 
 
 def _straight(begin: float, end: float, first: Floats, last: Floats) -> Path:
