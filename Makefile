@@ -8,7 +8,7 @@ OUT ?= reproduced
 PARALLEL = $$($(BIN)/python -c 'import os, xdist; print("-n auto --dist loadfile --no-loadscope-reorder" * ((os.cpu_count() or 1) > 1))' 2>/dev/null)
 PYTEST = $(BIN)/python -m pytest $(PARALLEL)
 
-.PHONY: demo check test test-ci test-all fuzz kill lint typecheck docs package addon validate study bench clean
+.PHONY: demo check test test-engine test-garments test-lab test-robots test-film test-alone test-ci test-all fuzz kill lint typecheck docs package addon validate study bench clean
 
 demo: $(INSTALLED)  ## simulate the built-in scene and draw it
 	$(BIN)/weft demo
@@ -20,6 +20,19 @@ check: $(TOOLS) docs  ## in a minute: layout, the manual, and the tests that fai
 
 test: $(TOOLS)  ## the tests that a contributor runs (minutes); those of contact, the longest, come last
 	$(PYTEST) -m "not slow and not campaign and not browser"
+
+test-engine: $(TOOLS)  ## the tests of the engine alone
+	$(PYTEST) -m "not slow and not campaign and not browser" tests/engine
+
+test-garments test-lab test-robots test-film: $(TOOLS)  ## the tests of a plugin
+	$(PYTEST) -m "not slow and not campaign and not browser" tests/plugins/$(@:test-%=%)
+
+test-alone: $(TOOLS)  ## a wheel of the engine without plugins, and the tests of the engine with it
+	rm -rf build/alone && mkdir -p build/alone
+	cp -r src examples README.md LICENSE pyproject.toml build/alone && rm -rf build/alone/src/weft/plugins
+	cd build/alone && $(CURDIR)/$(BIN)/python -m hatchling build -t wheel -d dist
+	$(BIN)/python -m pip install --quiet --no-deps --target build/alone/site build/alone/dist/*.whl
+	PYTHONPATH=$(CURDIR)/build/alone/site $(PYTEST) -m "not slow and not campaign and not browser" tests/engine
 
 test-ci: $(TOOLS)  ## what CI runs besides: campaigns and browsers
 	$(PYTEST) -m "not slow and (campaign or browser)"
