@@ -37,7 +37,7 @@ class Pen:
         """Return the picture (h,w,3) uint8."""
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-        canvas = FigureCanvasAgg(self._figure)
+        canvas: Any = FigureCanvasAgg(self._figure)
         canvas.draw()
         return np.array(np.asarray(canvas.buffer_rgba())[..., :3])
 
