@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.fitting.camera_above import photograph
 from weft.fabric.fabric import fabric
 from weft.plugins.lab.laboratory.cusick import cusick
-from weft.plugins.lab.laboratory.pictures import photograph
 from weft.show.picture.renderer import save_png
 
 FOLDER = Path(__file__).parents[4] / "examples" / "fabrics" / "drapings"

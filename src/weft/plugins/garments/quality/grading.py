@@ -136,7 +136,7 @@ def run_sizes(
             got="one that was killed",
             where=runs[0].folder.parent,
             expected="processes that run",
-            hint="the same command continues; fewer `--workers` need less memory",
+            hint="the same command continues; less memory: `workers=1`",
         ) from None
     finally:
         pool.shutdown(cancel_futures=True)

@@ -20,7 +20,6 @@ from weft.plugins.lab.laboratory.shadow import ray_angles
 from weft.plugins.lab.laboratory.shear import Shear
 from weft.plugins.lab.laboratory.sheet import FabricSheet
 from weft.plugins.lab.laboratory.tensile import Tensile
-from weft.show.picture.camera import Camera
 from weft.show.picture.renderer import Image, Renderer, Style
 
 ABOVE_CLOTH, CORNERS = 1e-3, 96  # [m] height, and number of corners, of the drawn disk
@@ -41,53 +40,12 @@ def drape_picture(
     """Return a picture (h,w,3) of one draping, from one of ``VIEWS``."""
     azimuth, elevation = VIEWS[view]
     style = Style(width=width, height=height, azimuth=azimuth, elevation=elevation)
-    points, faces = _disk()
+    points, faces = upper_disk()
     x = np.concatenate([draping.x, points])
     return Renderer(mesh, [x], style, body_faces=faces).image(x)
 
 
-def photograph(
-    mesh: TriangleMesh,
-    draping: Draping,
-    height: float = 0.9,
-    aside: tuple[float, float] = (0.0, 0.0),
-    turn: float = 0.0,
-    side: int = 720,
-) -> Image:
-    """Return what a camera above the tester sees, straight down in soft light, (side,side,3).
-
-    The picture shows the specimen, its disk, and its shadow on the table.
-
-    Args:
-        mesh: the specimen.
-        draping: its drape.
-        height: [m] of the lens above the disk's upper face.
-        aside: [m] of the lens from above the disk's middle, to the right and up in the picture.
-        turn: [rad] by which the specimen is turned, counter-clockwise.
-        side: pixels.
-    """
-    points, faces = _disk()
-    c, s = np.cos(turn), np.sin(turn)
-    about = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
-    x = np.concatenate([draping.x, points]) @ about.T
-    looks = Style(
-        look="plain",
-        width=side,
-        height=side,
-        elevation=89.0,
-        azimuth=0.0,
-        soft=True,
-        smooth=1,
-        samples=3,
-    )
-    down = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
-    eye = np.array([aside[0], ABOVE_CLOTH + height, -aside[1]])
-    wide = 1.2 * SPECIMEN + max(abs(aside[0]), abs(aside[1]))
-    camera = Camera(eye, down, wide / height)
-    return Renderer(mesh, [x], looks, body_faces=faces).image(x, camera=camera)
-
-
-def _disk() -> tuple[Positions, Faces]:
+def upper_disk() -> tuple[Positions, Faces]:
     """Return points and faces of the upper disk of the tester, a little above the cloth."""
     turn = 2 * np.pi * np.arange(CORNERS) / CORNERS
     rim = DISK * np.stack([np.cos(turn), 0 * turn, -np.sin(turn)], axis=1)

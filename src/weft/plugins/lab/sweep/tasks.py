@@ -111,10 +111,9 @@ class _Tasks:
 
     def collect(self) -> None:
         """Handle the tasks that have ended; wait for a moment if there are none."""
-        ended, waiting = [], []
-        for task in self.submitted:
-            (ended if task[0].done() else waiting).append(task)
-        self.submitted = waiting
+        states = [(task, task[0].done()) for task in self.submitted]
+        ended = [task for task, is_done in states if is_done]
+        self.submitted = [task for task, is_done in states if not is_done]
         lost = None
         for future, samples in ended:
             try:
