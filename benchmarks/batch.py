@@ -73,7 +73,7 @@ def _compare(title: str, scene: str, samples: int, seconds: float) -> Iterator[B
         worlds.run(frames=2)  # kernels
         for k in range(ROUNDS):
             folder = path.parent / f"round-{k}"
-            _add(found, "single runs", _single(path, folder / "single"))
+            _add(found, "single runs", _single(path, seconds, folder / "single"))
             statuses, wall = timed(path, folder / "sweep", cores())
             _add(found, "sweep", len(statuses) / wall)
             for kind, out in (("batch", folder / "batch"), ("batch in memory", None)):
@@ -86,13 +86,13 @@ def _compare(title: str, scene: str, samples: int, seconds: float) -> Iterator[B
         yield at_least(f"{title}/{kind} over single runs", ratio, "x", FILLED * cores())
 
 
-def _single(path: Path, folder: Path) -> float:
+def _single(path: Path, seconds: float, folder: Path) -> float:
     """Samples a second of runs on disk, one after another."""
     clock = time.perf_counter()
     scenes = _scenes(path)[:SINGLE]
     with kernel.use(threads=1):
         for k, scene in enumerate(scenes):
-            simulate(scene, fps=10, out=folder / str(k), progress=False)
+            simulate(scene, seconds=seconds, fps=10, out=folder / str(k), progress=False)
     return len(scenes) / (time.perf_counter() - clock)
 
 
