@@ -6,6 +6,6 @@ Read in this order: ``state`` and ``step`` (what a time step knows), ``base`` (t
 itself), ``loads`` (gravity, pressure, drag), ``air`` (wind), ``springs`` (attachments and joints),
 ``seams`` (garments). ``inertia`` is the first term of every potential. ``numpy_energy`` runs
 energies without kernels, ``embedded`` applies energies of vertices to control points,
-``by_constants`` differentiates energies by their constants, ``step_cotangents`` has the derivatives of a loss by the inputs of a step, and
-``energy_per_vertex`` is a diagnostic for plots.
+``by_constants`` differentiates energies by their constants, ``step_cotangents`` has the derivatives
+of a loss by the inputs of a step, and ``energy_per_vertex`` is a diagnostic for plots.
 """
