@@ -1,5 +1,5 @@
-"""Eight sheets of eight fabrics at once, each as it is alone: pins that are pulled, one world that
-begins anew.
+"""Eight sheets of eight fabrics, each as it is alone: pins that are pulled, and one world that
+starts again.
 """
 
 import numpy as np
@@ -11,12 +11,11 @@ FABRICS = ("cotton", "silk", "denim", "linen", "jersey", "wool", "cotton", "silk
 
 def hanging(fabric):
     cloth = weft.sheet(13, 13, fabric=fabric)
-    settings = weft.StepSettings(linear="lanes")  # matrices side by side; `auto` works, too
-    return weft.Scene(cloth, pins=[weft.Pin(cloth.corners("top"))], settings=settings)
+    return weft.Scene(cloth, pins=[weft.Pin(cloth.corners("top"))])
 
 
 scenes = [hanging(fabric) for fabric in FABRICS]
-worlds = weft.batch(scenes, fps=25)  # processes=2 divides them among two
+worlds = weft.batch(scenes, fps=25)  # processes=2 divides them among two processes
 worlds.run(0.4)
 
 alone = weft.batch(scenes[2:3], fps=25)

@@ -53,7 +53,7 @@ def iterations(monkeypatch):
         rescues = search.rescues
         searches.clear()
         with kernel.count_traffic() as traffic:
-            outcome = yield from advance(search, *rest)
+            outcome = advance(search, *rest)
         same = before is not None and before.pattern is search.prepared.A.pattern
         if search.rescues == rescues:
             trials = search.trials - trials

@@ -112,7 +112,6 @@ class StepReport(Counts):
         x: Positions | None,
         counts: Counts,
         clock: float,
-        terms: Mapping[str, float] | None = None,
         **more: Any,
     ) -> "StepReport":
         """Build the report of a step that ended at x, or failed.
@@ -123,7 +122,6 @@ class StepReport(Counts):
                 found.
             counts: outcome and costs of the minimization.
             clock: value of ``time.perf_counter()`` at the beginning of the step.
-            terms: [J] energies at x by name; None: they are evaluated from ``phi``.
             more: other fields of the report.
 
         Returns:
@@ -133,7 +131,7 @@ class StepReport(Counts):
         after: Json = {}
         if counts.outcome.ok and x is not None:
             after = {
-                "terms": phi.terms(x) if terms is None else terms,
+                "terms": phi.terms(x),
                 "contact": phi.report(x),
                 "attachments": phi.forces(x),
             }

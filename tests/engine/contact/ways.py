@@ -91,8 +91,8 @@ def recorded(model):
 
     def advancing(search, *rest):
         begin = np.array(kernel.numpy(search.x))
-        outcome = yield from advance(search, *rest)
-        step = getattr(search.problem, "phi", search.problem).step
+        outcome = advance(search, *rest)
+        step = search.problem.step
         ways.goes(step, begin, np.array(kernel.numpy(search.x)))
         return outcome
 

@@ -163,3 +163,19 @@ def test_what_cannot_be_sent_is_named():
         weft.batch([scene, scene], processes=2)
     with refused(SceneError, "processes"):
         weft.batch([hanging(0)], processes=0)
+
+
+def test_an_environment_whose_process_is_killed_starts_a_new_episode():
+    envs = weft.robotics.vector_env("hang", 2, processes=2)
+    try:
+        envs.reset(seed=0)
+        still = np.zeros(envs.action_space.shape)
+        kill(envs.rig.batch, 1)
+        *_, cut, info = envs.step(still)
+        assert cut.tolist() == info["failed"].tolist() == [False, True]
+        with pytest.warns(UserWarning, match="process of world 1 starts again"):
+            *_, cut, info = envs.step(still)
+        assert not cut.any() and not info["failed"].any()
+        assert envs.rig.batch.time.tolist() == pytest.approx([0.1, 0.0])
+    finally:
+        envs.close()

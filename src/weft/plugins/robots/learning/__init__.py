@@ -83,7 +83,7 @@ def vector_env(
     discount: float = 0.99,
     processes: int | None = None,
 ) -> "ClothVectorEnv":
-    """Build many environments that are stepped together as one ``weft.batch``.
+    """Build many environments that are one ``weft.batch``.
 
     Args:
         task, set, vary, seed, steps, camera, discount: as those of ``env``.

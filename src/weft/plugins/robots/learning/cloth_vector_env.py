@@ -1,4 +1,4 @@
-"""A Gymnasium vector environment: many worlds of one task, stepped together as one batch."""
+"""A Gymnasium vector environment: many worlds of one task as one batch."""
 
 from collections.abc import Sequence
 from typing import Any, TypeGuard

@@ -60,7 +60,7 @@ class EnvSettings:
 
 
 class Rig:
-    """Worlds of one task, stepped together.
+    """Worlds of one task, stepped frame by frame.
 
     Args:
         settings: of the environments.
