@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.fitting.camera_above import photograph
+from tests.plugins.lab.fitting.camera_above import photograph
 from weft.fabric.fabric import fabric
 from weft.plugins.lab.laboratory.cusick import cusick
 from weft.show.picture.renderer import save_png

@@ -105,7 +105,7 @@ def wanted(sweep_file, tmp_path):
 def test_threads(sweep_file, wanted):
     """The public door takes an executor of concurrent.futures, and leaves it open."""
     with ThreadPoolExecutor(2) as executor:
-        folder = weft.plugins.lab.sweep(sweep_file(TEXT, vary=WIDE), executor=executor)
+        folder = weft.sweep(sweep_file(TEXT, vary=WIDE), executor=executor)
         assert executor.submit(int, "3").result() == 3
     assert digests(folder.path) == wanted and len(wanted) == 4
     assert not (folder.path / "logs").exists()
@@ -164,7 +164,7 @@ def test_what_workers_report(sweep_file):
 
 def test_something_that_is_no_executor(sweep_file):
     with refused(SweepError, "sweep.executor"):
-        weft.plugins.lab.sweep(sweep_file(), executor="dask")
+        weft.sweep(sweep_file(), executor="dask")
 
 
 @pytest.mark.slow

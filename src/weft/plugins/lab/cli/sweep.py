@@ -49,7 +49,7 @@ def run(
 
     Every sample has a folder of its own below the sweep's; the same command goes on where the last
     one stopped. Samples run in processes of this machine. For others: `weft sweep plan`, or
-    `weft.plugins.lab.sweep(file, executor=...)` in Python.
+    `weft.sweep(file, executor=...)` in Python.
     """
     from weft.plugins.lab.sweep.bar import sweep_bar
     from weft.plugins.lab.sweep.file import read_sweep
