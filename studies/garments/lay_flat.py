@@ -58,7 +58,8 @@ def lay_garment(name: str, size: str) -> tuple[np.ndarray, np.ndarray, np.ndarra
         Path(folder, "scene.yaml").write_text(yaml.safe_dump({**scene, "seconds": 6}))
         loaded = load_scene(Path(folder, "scene.yaml"))
         run = weft.simulate(loaded.scene, frames=150, fps=25, out=Path(folder, "run"))
-        mesh, _ = loaded.garments[0].weld(run.positions(150))
+        assert loaded.builder is not None
+        mesh, _ = loaded.builder.made[0].weld(run.positions(150))
     x = mesh.vertices - 0.5 * (mesh.vertices.min(0) + mesh.vertices.max(0)) * [1, 0, 1]
     return x, mesh.faces, mesh.corner_uv
 

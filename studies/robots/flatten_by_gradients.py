@@ -99,7 +99,7 @@ def evaluate(env: ClothEnv, goal: Positions, ways: Floats) -> tuple[float, Float
 
 def start(seed: int) -> ClothEnv:
     """Return an environment whose gripper holds the folded edge of a towel."""
-    env = weft.robotics.env("flatten", set={"variables.size": SIZE}, steps=200)
+    env: ClothEnv = weft.robotics.env("flatten", set={"variables.size": SIZE}, steps=200)
     env.reset(seed=seed)
     for _ in range(6):  # until the bend has fallen
         act(env, np.zeros(3), False)

@@ -23,7 +23,8 @@ HELD_OUT, NEW = range(10_000, 10_020), range(20_000, 20_100)  # seeds during and
 
 def make() -> ClothEnv:
     """Return an environment of the task."""
-    return weft.robotics.env("grasp", set={"variables.size": SIZE})
+    made: ClothEnv = weft.robotics.env("grasp", set={"variables.size": SIZE})
+    return made
 
 
 def success(model: SAC, env: ClothEnv, seeds: range) -> float:
@@ -51,17 +52,20 @@ def learn(out: Path, steps: int = 40_000, held_out: range = HELD_OUT, new: range
     env, trials = Monitor(make(), info_keywords=("solved",)), make()
     model = SAC("MlpPolicy", env, seed=0, stats_window_size=20)
     rows: list[list[Cell]] = []
-    while model.num_timesteps < steps and (not rows or (rows[-1][3] or 0.0) < GOAL):
+    share = 0.0
+    while model.num_timesteps < steps and share < GOAL:
         model.learn(min(CHUNK, steps - model.num_timesteps), reset_num_timesteps=False)
         episodes: list[dict[str, float]] = list(model.ep_info_buffer or [])
         count = max(len(episodes), 1)
         trial = len(rows) % CHECK == CHECK - 1 or model.num_timesteps >= steps
+        if trial:
+            share = success(model, trials, held_out)
         rows.append(
             [
                 float(model.num_timesteps),
                 sum(e["solved"] for e in episodes) / count,
                 sum(e["r"] for e in episodes) / count,
-                success(model, trials, held_out) if trial else "",
+                share if trial else "",
             ]
         )
         print(rows[-1], flush=True)

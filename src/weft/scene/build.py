@@ -69,7 +69,7 @@ class LoadedScene:
     scene: Scene
     seconds: float  # [s]
     fps: float  # [1/s]
-    builder: "Builder"  # with the bodies, and with what the sources of cloths have built
+    builder: "Builder | None" = None  # with what the sources of cloths built; None: Python made it
     notes: Sequence[str] = ()  # about sizes that were chosen
 
     @property
@@ -338,7 +338,7 @@ class Builder:
         """Build one cloth where it starts; None with its problems noted."""
         made = self._try((*loc, "fabric"), lambda: self._fabric(block.fabric, (*loc, "fabric")))
         if block.rod is not None:
-            line = self._try((*loc, "rod"), lambda: rod(**dict(block.rod)))  # type: ignore[arg-type]
+            line = self._try((*loc, "rod"), lambda: rod(**dict(block.rod)))
             return None if line is None else self._move(loc, block, line)
         kind = next(k for k in ("sheet", "panel", "mesh") if getattr(block, k) is not None)
         if block.discretization == "bspline" and block.sheet is not None:
@@ -485,8 +485,9 @@ def _thickness(number: int, block: ClothBlock, thing: Any) -> ContactThickness:
     Raises:
         SceneError: ``fabric`` as the thickness of panels.
     """
-    if block.thickness != "fabric":
-        return block.thickness
+    thickness: ContactThickness = block.thickness
+    if thickness != "fabric":
+        return thickness
     if isinstance(thing, Cloth):
         return own_thickness(thing.fabric)
     raise SceneError(

@@ -1,6 +1,6 @@
 """Scene files: YAML with line numbers and overrides, validated with every problem at once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -30,7 +30,10 @@ class Source(YamlDocument):
     what: ClassVar[str] = "scene"
     error: ClassVar[type[WeftError]] = SceneError
     explained_by: ClassVar[str] = "`weft explain scene.{}` says which"
-    missing: ClassVar[Callable[[str], WeftError | None]] = staticmethod(extensions.missing)
+
+    def missing_field(self, name: str) -> WeftError | None:
+        """Return the error for a field of a plugin of weft that is not installed."""
+        return extensions.missing(name)
 
     def where(self, loc: Sequence[str | int] = ()) -> str:
         """Return ``scene.yaml:14`` or ``--set pins.0.until`` of the field at a path."""

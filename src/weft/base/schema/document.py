@@ -1,6 +1,6 @@
 """Files that are checked against a block: every problem at once, each with its file and line."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
@@ -51,8 +51,6 @@ class YamlDocument:
     error: ClassVar[type[WeftError]] = WeftError  # class of errors
     unit_error: ClassVar[type[WeftError] | None] = None  # of wrong units; None: as all others
     explained_by: ClassVar[str] = ""  # where a missing field is explained; {} is its path
-    # returns the error for a field that something not installed would add; None: nothing would
-    missing: ClassVar[Callable[[str], WeftError | None]] = staticmethod(lambda name: None)
 
     def where(self, loc: Sequence[str | int] = ()) -> str:
         """Return ``scene.yaml:14`` of the field at a path, or of the nearest block around it; the
@@ -65,6 +63,10 @@ class YamlDocument:
             place = place[:-1]
         file = self.files.get(place, self.path.name)
         return f"{file}:{self.lines.get(place, 1)}"
+
+    def missing_field(self, name: str) -> WeftError | None:
+        """Return the error for a field that something not installed would add; None: nothing."""
+        return None
 
     def add_line(self, error: WeftError, loc: Loc) -> WeftError:
         """Return the error with its line: of the field below ``loc`` that it names, or else of
@@ -130,7 +132,7 @@ class YamlDocument:
             made: WeftError = details["ctx"]["error"]
             return self.add_line(made, loc)
         if kind == "extra_forbidden":
-            needed = self.missing(str(loc[-1]))
+            needed = self.missing_field(str(loc[-1]))
             if needed is not None:
                 return self.add_line(needed, loc)
             inside = block_at(block, [p for p in inner[:-1] if isinstance(p, str)])

@@ -255,7 +255,7 @@ def measure_size(run: SizeRun, end: SizeEnd) -> Json:
     parts = [part for part in last.get("body", {}).values() if isinstance(part, dict)]
     row["body_mm"] = round(float(np.median([p["distance"]["p50"] for p in parts])), 1)
     row["intersections"] = last["intersections"]
-    wear = quality.judge_wear(last["frame"], last)
+    wear = last.get("wear") or wear_of(quality).judge_wear(last["frame"], last)
     row["state"] = "intersects" if last["intersections"] else wear["verdict"]
     row["message"] = "; ".join(wear["reasons"])
     panels, seams = dict(quality.parts).values(), dict(quality.seams).values()

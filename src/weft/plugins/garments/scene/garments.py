@@ -68,7 +68,7 @@ class Wearer:
     def fits(self, block: Any, pattern: Pattern) -> bool:
         """Return whether panels start where the body, and not where the pattern, says."""
         if block.garment.start != "auto":
-            return block.garment.start == "body"
+            return bool(block.garment.start == "body")
         if any(block.translation) or any(block.rotation):
             return False  # the scene says where the garment starts
         return pattern.flat_start or any(crosses_body(pattern, body) for body in self.depths)
