@@ -8,7 +8,7 @@ OUT ?= reproduced
 PARALLEL = $$($(BIN)/python -c 'import os, xdist; print("-n auto --dist loadfile --no-loadscope-reorder" * ((os.cpu_count() or 1) > 1))' 2>/dev/null)
 PYTEST = $(BIN)/python -m pytest $(PARALLEL)
 
-.PHONY: demo check test test-engine test-garments test-lab test-robots test-film test-alone test-ci test-all fuzz kill lint typecheck docs package addon validate study bench clean
+.PHONY: demo check test test-engine test-garments test-lab test-robots test-film test-alone test-ci test-all fuzz kill lint typecheck docs package addon validate study bench lowest wheels clean
 
 demo: $(INSTALLED)  ## simulate the built-in scene and draw it
 	$(BIN)/weft demo
@@ -65,6 +65,17 @@ package: $(TOOLS)  ## sdist and wheel into build/dist; the wheel and the certifi
 	mkdir build/away && cp tests/installed.py build/away && cd build/away && ../empty/bin/python installed.py
 	build/empty/bin/weft validate
 	build/empty/bin/weft validate adjoint
+
+lowest: $(TOOLS)  ## the wheel with the lowest version of every dependency, in an environment of its own
+	rm -rf build/low && mkdir -p build/low
+	$(BIN)/python tests/lowest.py > build/low/versions.txt
+	$(BIN)/python -m hatchling build -t wheel -d build/low/dist
+	$(PYTHON) -m venv build/low/env
+	build/low/env/bin/python -m pip install --quiet --disable-pip-version-check build/low/dist/*.whl -r build/low/versions.txt
+	cp tests/installed.py build/low && cd build/low && env/bin/python installed.py
+
+wheels: $(TOOLS)  ## wheels of all dependencies exist for every Python and platform: minutes, and a network
+	$(BIN)/python tests/wheels.py
 
 addon:  ## the add-on for Blender, into build/weft_blender.zip
 	@mkdir -p build && cd blender/weft_blender && rm -f ../../build/weft_blender.zip && \
