@@ -29,7 +29,7 @@ def study(say: Say, n: int = VERTICES) -> Study:
         arap = np.linalg.norm(shapes["ARAP stretch"] - law, axis=1).max()
         return [
             f"Conditions and law end {1e3 * apart:.2g} mm apart at most (both to the tolerance of "
-            "the search); their forces and Hessians agree to 1e-10 (tests/energies).",
+            "the search); their forces and Hessians agree to 1e-10 (tests/engine/energies).",
             f"ARAP moves the sheet by up to {1e3 * arap:.3g} mm; relief "
             f"{1e3 * deep['ARAP stretch']:.1f} mm beside {1e3 * deep['law psi(F)']:.1f} mm.",
         ]

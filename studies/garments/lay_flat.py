@@ -1,8 +1,8 @@
 """The meshes of the robots' scenes: garments laid flat, a sleeve, and a mannequin's arm.
 
-``python -m studies.garments.lay_flat src/weft/robotics/scenes`` writes ``tee.obj`` and
-``trousers.obj`` (GarmentCode patterns of ``examples/garments``, sewn on a table and pressed by a
-plate), ``sleeve.obj`` (a tube) and ``arm.obj`` (the left arm of the mannequin ``woman``). Texture
+``python -m studies.garments.lay_flat src/weft/plugins/robots/learning/scenes`` writes ``tee.obj``
+and ``trousers.obj`` (GarmentCode patterns of ``examples/garments``, sewn on a table and pressed by
+a plate), ``sleeve.obj`` (a tube) and ``arm.obj`` (the left arm of the mannequin ``woman``). Texture
 coordinates are the rest shape [m].
 """
 

@@ -1,6 +1,6 @@
-"""``weft fabrics``: the presets, in SI, with the origin and the source of every number; and
-``weft fabrics test NAME`` (``cli/fabrics_test.py``), ``weft fabrics fit FILE.yaml``
-(``cli/fabrics_fit.py``).
+"""``weft fabrics``: the presets, in SI, with the origin and the source of every number.
+
+Plugins add commands to the group, such as ``weft fabrics test`` and ``weft fabrics fit``.
 """
 
 import dataclasses

@@ -437,7 +437,7 @@ WITHOUT = {
     "StepEnergy": "abstract: what energies have in common that act in a step only",
     "MassEnergy": "abstract: what energies of masses have in common",
     "Hands": "act in a step only, by springs between points: tests/engine/live/test_session.py",
-    "Masses": "of inertia, which has a step: tests/adjoint asks it",
+    "Masses": "of inertia, which has a step: tests/engine/adjoint asks it",
     "Energy": "a protocol",
     "FastEnergy": "a protocol",
 }

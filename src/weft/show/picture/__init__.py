@@ -4,6 +4,5 @@ Read ``renderer`` first: ``Renderer`` draws one mesh at changing positions. ``st
 choices, ``camera`` places and moves the camera. ``drawing`` makes the triangles of a picture
 (``loop_subdivision``), ``rasterize`` finds the face of every pixel, ``shade`` colors it
 (``weave``), ``ambient_occlusion`` adds soft shadows. ``run_picture`` draws runs, ``picture_sheet``
-and ``video`` several frames, ``run_sheet`` several runs; ``camera_sensor``
-has the cameras of robots.
+and ``video`` several frames, ``run_sheet`` several runs.
 """
