@@ -168,7 +168,7 @@ def test_a_scan_in_centimeters_with_z_up_noise_and_a_hole_is_a_body(woman, tmp_p
     )
     file = tmp_path / "scan.obj"
     write_mesh(file, scan, woman.faces[(y < 0.85) | (y > 0.875)], None)
-    asked = ["check", str(file), "--body"]
+    asked = ["landmarks", str(file)]
     first = CliRunner().invoke(app, asked)
     assert first.exit_code == 1 and "scale: 1 cm" in first.output and "-90" in first.output
     done = CliRunner().invoke(app, [*asked, "--scale", "1 cm", "--rotation=-90,0,0"])
@@ -182,11 +182,11 @@ def test_a_scan_in_centimeters_with_z_up_noise_and_a_hole_is_a_body(woman, tmp_p
         assert level == pytest.approx(getattr(known, LEVELS[name]), abs=0.03), name
 
 
-def test_check_draws_a_body_and_scenes_state_landmarks(woman, tmp_path):
+def test_the_command_draws_a_body_and_scenes_state_landmarks(woman, tmp_path):
     write_mesh(tmp_path / "anna.obj", woman.vertices, woman.faces, None)
-    done = CliRunner().invoke(app, ["check", str(tmp_path / "anna.obj"), "--body"])
+    done = CliRunner().invoke(app, ["landmarks", str(tmp_path / "anna.obj")])
     assert done.exit_code == 0 and "waist girth" in done.output
-    assert (tmp_path / "anna.check.png").stat().st_size > 10_000
+    assert (tmp_path / "anna.landmarks.png").stat().st_size > 10_000
     scene = tmp_path / "scene.yaml"
     scene.write_text("""
 cloth: {sheet: {nx: 3, ny: 3, width: 0.2, height: 0.2}, translation: [0, 2, 0]}
