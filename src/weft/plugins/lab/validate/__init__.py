@@ -4,7 +4,7 @@ validate``).
 Every module is one experiment. Its first line says what it compares, and its ``checks`` yields rows
 of the certificate. Read ``check`` (a row) and ``runner`` (the list of experiments) first, then an
 experiment such as ``hanging_strip``. Several experiments share ``strip`` (models of strips and
-sheets, and their equilibrium), ``stepping`` (steps one after another), ``modes`` (normal modes),
-``rigid`` (rigid bodies) and ``axial_flow`` (a theory of flutter). ``differences`` compares the
-derivatives of a user's own energy or law with central differences.
+sheets, and their equilibrium), ``stepping`` (steps one after another), ``modes`` (normal modes) and
+``rigid`` (rigid bodies). ``differences`` compares the derivatives of a user's own energy or law
+with central differences.
 """
