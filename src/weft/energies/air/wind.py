@@ -111,8 +111,8 @@ class Wind:
         """
         out.fill_(vec3(*self.velocity))
         if gusts and self.waves is not None:
-            given = self.gust_offset
-            way = np.asarray(self.velocity) * t if given is None else np.asarray(given)
+            offset = self.gust_offset
+            way = np.asarray(self.velocity) * t if offset is None else np.asarray(offset)
             self.waves.add(x, way, out)
         if self.field is not None:
             given = self._user_velocities(np.array(kernel.numpy(x)), t)
