@@ -321,8 +321,6 @@ IN_STEPS = [
     "Sum.of",
     "Wind.blow",
     "Wind.pull_back",
-    "WindGrid.add",
-    "WindGrid.between",
 ]
 
 

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+import weft
+
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "examples" / "plugin"
 
@@ -26,7 +28,8 @@ def install(folder, name, module, text, plugin="plugin"):
 
 def python(program, *places, cwd, ok=True):
     """Run a program with packages in some places, and return its output and warnings."""
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, places))}
+    found = *places, Path(weft.__file__).parents[1]  # the weft that is tested
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, found))}
     run = [sys.executable, "-c", program]
     done = subprocess.run(run, capture_output=True, text=True, env=env, cwd=cwd, check=False)
     assert (done.returncode == 0) is ok, done.stderr

@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from weft.discretization.mesh import TriangleMesh as TriangleMesh
     from weft.energies.air.gusts import Gusts as Gusts
     from weft.energies.air.wind import Wind as Wind
-    from weft.energies.air.wind_grid import WindGrid as WindGrid
     from weft.energies.elastic.buckling_bending import BucklingForm as BucklingForm
     from weft.energies.elastic.condition import ConditionForm as ConditionForm
     from weft.energies.elastic.condition import Conditions as Conditions
@@ -147,7 +146,6 @@ _HOME = {
     "Variant": "weft.energies.elastic.condition",
     "WeftError": "weft.base.errors",
     "Wind": "weft.energies.air.wind",
-    "WindGrid": "weft.energies.air.wind_grid",
     "as_splines": "weft.cloth.create",
     "check_derivatives": "weft.adjoint.differences",
     "condition_energies": "weft.energies.elastic.condition",

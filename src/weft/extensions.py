@@ -37,7 +37,7 @@ Kind = Literal[
     "fabric files",  # fabric: {NAME: FILE}: functions of a path that return tables
     "laws",  # law: NAME: functions (fabric, warp, weft) that return a law
     "bending",  # bending: NAME: functions that return energies
-    "energies",  # NAME: {...} of a scene file: settings with a method energies(scene)
+    "energies",  # NAME: {...} of a scene file: settings with energies(scene), read_files(folder)
     "linear solvers",  # linear: NAME of the integrators' settings
     "parameters",  # of the adjoint: functions of a scene that yield parameters
     "looks",  # --look NAME: weft.show.looks

@@ -242,7 +242,6 @@ def test_vertices_of_a_pin(vertices):
         (lambda: weft.triangulate([[0, 0], [1]]), "outline"),
         (lambda: weft.triangulate([[0, 0], [1, 0], [0, 1]], holes=3), "triangulate.holes"),
         (lambda: weft.triangulate([[0, 0], [1, 0], [0, 1]], divide=2), "triangulate.divide"),
-        (lambda: weft.WindGrid.load(None), "load.path"),
         (lambda: weft.Keys([1, 2]), "keys"),
         (lambda: weft.Keys([(0, "x")]), "keys"),
         (lambda: weft.Rope([0], at="x"), "rope.at"),

@@ -87,7 +87,7 @@ step: 10 ms
     "wind": """cloth: {sheet: {nx: 5, ny: 4}, fabric: silk, rotation: [90, 0, 0]}
 pins: [{border: left}]
 wind: {velocity: [{keys: [[0 s, 3 m/s], [1 s, 5 m/s]]}, 0, 1 m/s], density: 1.2 kg/m^3, drag: 1.1,
-  lift: 1, span: 30 cm, field: wind.npz, gusts: {intensity: 0.2, length: 50 cm, seed: 3, bands: 4}}
+  lift: 1, crossflow: true, gusts: {intensity: 0.2, length: 50 cm, seed: 3, bands: 4}}
 gravity: [0, {keys: [[0 s, -9.8], [1 s, -3 m/s^2]], between: hold}, 0]
 damping: 2 ms
 step: 10 ms
@@ -192,13 +192,6 @@ def fields():
 def write_files(folder):
     """What the small scenes name, into a folder."""
     t = np.linspace(0, 1, 3)
-    np.savez(
-        folder / "wind.npz",
-        velocity=np.ones((2, 2, 2, 2, 3)),
-        origin=[-1.0, -1, -1],
-        spacing=[2.0, 2, 2],
-        times=[0.0, 1.0],
-    )
     (folder / "heights.csv").write_text("0,0.5,0\n0.5,1,0.5\n0,0.5,0\n")
     axis = np.linspace(-0.2, 0.2, 6)
     x, y, z = np.meshgrid(axis, axis, axis, indexing="ij")

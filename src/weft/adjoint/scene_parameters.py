@@ -35,7 +35,7 @@ NEAR = 1e-7  # [m] step of positions in differences: less than the elastic slip 
 KEYS = ".keys"  # after the name of a number
 TARGETS = ".targets"  # after the name of a pin: its points at the end of each step
 # Fields that are numbers, or several, and that runs depend on smoothly.
-WIND, GAS = ("velocity", "density", "drag", "lift", "span"), ("pressure", "volume", "ambient")
+WIND, GAS = ("velocity", "density", "drag", "lift"), ("pressure", "volume", "ambient")
 ATTACHMENT = ("length", "stiffness", "stiffness_per_area", "damping", "radius")
 RIGID = ("mass", "density", "velocity", "spin", "stiffness")
 

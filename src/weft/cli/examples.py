@@ -54,13 +54,15 @@ def folder() -> Path:
 def examples_by_name() -> dict[str, Example]:
     """Return every example, scenes first, with those of plugins.
 
-    Patterns of garments are what scenes of them read.
+    Patterns of garments are what scenes of them read; folders ``plugin*`` are packages to install.
     """
     root = folder()
     found = [
         _example(root, p)
         for p in sorted(root.rglob("*"))
-        if p.suffix in (".yaml", ".py") and p.parent.name != "patterns"
+        if p.suffix in (".yaml", ".py")
+        and p.parent.name != "patterns"
+        and not p.relative_to(root).parts[0].startswith("plugin")
     ]
     for name in extensions.names("examples"):
         path = Path(extensions.find("examples", name))

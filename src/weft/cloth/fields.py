@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.base.arrays import Bools, Floats, Gradients, Ints, Positions, Vector, Velocities
+from weft.base.arrays import Bools, Floats, Gradients, Ints, Positions, Velocities
 from weft.base.errors import SceneError, check_known
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh
@@ -56,15 +56,12 @@ class Physics:
             or with the indices of its faces; None: no law is known, or there is none (conditions of
             1998).
         wind: the wind; None: there is no air.
-        carried: [m] distance by which a wind that changes in time has carried its gusts; None: the
-            wind does not change.
         changing: function that returns the physics at a time [s], for scenes with keyframes; None:
             nothing changes in time.
     """
 
     laws: Sequence[tuple[Law, int | Ints]] | None = None
     wind: Wind | None = None
-    carried: Vector | None = None
     changing: "Callable[[float], Physics] | None" = None
 
     def at(self, t: float) -> "Physics":
@@ -148,7 +145,7 @@ def compute_field(
         "stress": lambda: face_stress(gradients(mesh, x), physics.laws or ()),
         "curvature": lambda: curvatures(mesh, x),
         "pressure": lambda: np.asarray(pressure),
-        "air": lambda: air_force(mesh, x, v, t, physics.wind or Wind(), physics.carried),
+        "air": lambda: air_force(mesh, x, v, t, physics.wind or Wind()),
         "velocity": lambda: np.asarray(v),
     }
     return made[name]()
@@ -257,25 +254,17 @@ def _sum_tensors(mesh: TriangleMesh, of_face: Floats, chosen: Bools) -> tuple[Fl
     return total, area
 
 
-def air_force(
-    mesh: TriangleMesh,
-    x: Positions,
-    v: Velocities,
-    t: float,
-    wind: Wind,
-    carried: Vector | None = None,
-) -> Floats:
+def air_force(mesh: TriangleMesh, x: Positions, v: Velocities, t: float, wind: Wind) -> Floats:
     """Return the force of the air over the rest area (m,3) [Pa].
 
     On the deformed area it is rho |u|/2 [(C_D - C_L) u + C_L (u.n) n], with u the velocity of the
-    air relative to the middle of the face; in crossflow the second |u| is |u.n|. ``carried`` is as
-    in ``Physics``.
+    air relative to the middle of the face; in crossflow the second |u| is |u.n|.
     """
     corners = x[mesh.faces]
     normal = np.cross(*triangle_sides(corners))
     size = np.linalg.norm(normal, axis=1, keepdims=True)
     n = normal / np.maximum(size, 1e-300)
-    u = wind.at(corners.mean(1), t, carried) - v[mesh.faces].mean(1)
+    u = wind.at(corners.mean(1), t) - v[mesh.faces].mean(1)
     speed, through = np.linalg.norm(u, axis=1, keepdims=True), (u * n).sum(1, keepdims=True)
     push = (wind.drag - wind.lift) * speed * u
     push += wind.lift * (np.abs(through) if wind.crossflow else speed) * through * n

@@ -90,7 +90,6 @@ class SplineSurface(Surface):
         "contact.resolve": "untangle the triangles they are fitted to, or move the pieces apart",
         "pressure": OTHERWISE,
         "rest_angles": OTHERWISE,
-        "wind.span": OTHERWISE,
     }
 
     @staticmethod

@@ -53,8 +53,6 @@ CAUGHT = 1e-2
 TIGHT = 0.25  # strain from which a panel is too small, at the 95th percentile
 LARGE = 2.0  # stretch that no cloth survives
 STRAINED = 0.03  # largest strain between mesh and rest shape at the start
-# faces per step times the air's share of the mass; results are wrong from 0.9 on: docs/forces.md
-HEAVY_AIR = 0.5
 
 KEYS = 1000  # largest number of keyframes of a motion at which steps are looked at
 INSIDE = (0.25, 0.5, 0.75)  # parts of the time between two keyframes at which steps are looked at
@@ -72,7 +70,6 @@ def scene_warnings(scene: SceneLike, stepper: Stepper) -> Iterator[str]:
     if scene.cloth.seams and scene.contact is not None:
         yield from about_haste(scene.bodies, sewn_at(scene.contact, scene.model().energies))
     yield from about_equilibria(scene, stepper)
-    yield from about_carried_air(scene)
     made = {id(f): f for f, s in scene.cloth.elements if not isinstance(s, Rod)}
     yield from dict.fromkeys(about_fabrics(made.values()))
     if not scene.cloth.seams:  # panels have their rest shape from the pattern
@@ -156,28 +153,6 @@ def about_equilibria(scene: SceneLike, stepper: Stepper) -> Iterator[str]:
         yield (
             "quasi_static: gusts are left out, equilibria are those of the mean wind; gusts pass "
             "faster than cloth comes to rest: take steps of time (backward_euler) for them"
-        )
-
-
-def about_carried_air(scene: SceneLike) -> Iterator[str]:
-    """Yield a warning if heavy air passes over many faces in one step.
-
-    The air that moves along with the cloth is treated explicitly, so that a large step is
-    inaccurate or unstable.
-    """
-    wind = scene.wind
-    if wind is None or wind.span is None:
-        return
-    air = np.pi / 4 * wind.density * wind.span
-    share = air / (air + min(fabric.density for fabric in scene.cloth.fabrics))
-    cell = float(np.median(np.sqrt(2 * scene.cloth.mesh.rest_area)))
-    over = wind.speed * scene.step / cell
-    if share * over > HEAVY_AIR:
-        most = HEAVY_AIR / share * cell / wind.speed
-        yield (
-            f"wind.span: in a step of {scene.step:.3g} s the mean wind goes over {over:.2g} faces, "
-            f"and {share:.2g} of what moves is air: strips then swing too little or blow up; take "
-            f"a step of {most:.2g} s or less, or larger faces"
         )
 
 

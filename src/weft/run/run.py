@@ -264,7 +264,7 @@ class Run:
         physics = (physics or Physics()).at(t)
         if physics.laws is not None and len(physics.laws) == len(parts):
             laws = [(law, n) for (law, _), (_, n) in zip(physics.laws, parts)]
-            physics = Physics(laws, physics.wind, physics.carried)
+            physics = Physics(laws, physics.wind)
         pressure = arrays.get("pressure") if density is None else None
         try:
             return compute_field(name, mesh, x, v, t, physics, pressure)

@@ -1,12 +1,10 @@
-"""Air energies of a scene: lift and drag of every fabric and of rigid bodies, and added mass.
+"""Air energies of a scene: lift and drag of every fabric and of rigid bodies.
 
 Rigid bodies have air forces only if their settings ask for them (``Rigid.air``).
 """
 
 from typing import TYPE_CHECKING
 
-from weft.base.arrays import Vector
-from weft.energies.air.added_mass import AddedMass
 from weft.energies.air.lift_and_drag import AirForce
 from weft.energies.base import Energy
 
@@ -14,34 +12,24 @@ if TYPE_CHECKING:
     from weft.scene.scene import Scene
 
 
-GustOffset = Vector | None  # [m] distance that a wind has carried its gusts
-
-
-def air_energies(scene: "Scene", gust_offset: GustOffset = None) -> tuple[Energy, ...]:
+def air_energies(scene: "Scene") -> tuple[Energy, ...]:
     """Build the energies of the air; none without a wind.
 
     Args:
         scene: cloth, bodies and wind.
-        gust_offset: [m] distance that the wind has carried its gusts so far; None: a steady wind.
 
     Returns:
-        Lift and drag of every surface, added mass if the wind has a ``span``, then lift and drag
-        of rigid bodies.
+        Lift and drag of every surface, then of rigid bodies.
     """
     if scene.wind is None:
         return ()
     surfaces = [surface for _, surface in scene.cloth.elements]
     names = ["wind" if k == 0 else f"wind {k + 1}" for k in range(len(surfaces))]
-    pushed = tuple(
-        AirForce(s.samples(), scene.wind, name, gust_offset) for s, name in zip(surfaces, names)
-    )
-    added: tuple[Energy, ...] = ()
-    if scene.wind.span is not None:
-        added = (AddedMass(scene.cloth.mesh, scene.wind, carried=gust_offset),)
-    return (*pushed, *added, *_on_bodies(scene, gust_offset))
+    pushed = (AirForce(s.samples(), scene.wind, name) for s, name in zip(surfaces, names))
+    return (*pushed, *_on_bodies(scene))
 
 
-def _on_bodies(scene: "Scene", gust_offset: GustOffset) -> tuple[Energy, ...]:
+def _on_bodies(scene: "Scene") -> tuple[Energy, ...]:
     """Build lift and drag of rigid bodies.
 
     Every face counts by half, because the two sides of a plate are one sheet in the air.
@@ -50,6 +38,4 @@ def _on_bodies(scene: "Scene", gust_offset: GustOffset) -> tuple[Energy, ...]:
     if not any(b.rigid is not None and b.rigid.air for b in scene.bodies):
         return ()
     samples = scene.loose.blown
-    return (
-        () if samples is None else (AirForce(samples, scene.wind, "wind on bodies", gust_offset),)
-    )
+    return () if samples is None else (AirForce(samples, scene.wind, "wind on bodies"),)

@@ -152,9 +152,6 @@ class Builder:
         given = partial(self._rest, [b for _, b in blocks], cloth.mesh)
         rest = self._try((*blocks[0][0], "rest_shape"), given)
         start = self._try(("start_state",), self._start_state)
-        wind = None
-        if f.wind is not None:
-            wind = self._try(("wind",), partial(f.wind.load_field, self.source.path.parent))
         scene = self._try(
             (),
             lambda: Scene(
@@ -166,7 +163,6 @@ class Builder:
                 integrator=f.integrator.name,
                 settings=f.integrator.settings,
                 law=law,
-                wind=wind,
                 contact=parts.contact,
                 energies=parts.energies,
                 gravity_from=f.gravity_from or parts.gravity_from,

@@ -13,7 +13,7 @@ from weft.base.arrays import Floats
 from weft.energies.base import Energy
 from weft.energies.loads.gravity import Gravity
 from weft.energies.loads.pressure import Pressure
-from weft.scene.air import GustOffset, air_energies
+from weft.scene.air import air_energies
 from weft.scene.elastic import elastic_energies
 from weft.scene.regions import border_energies
 
@@ -30,14 +30,12 @@ def build_elastic(scene: "Scene") -> tuple[Energy, ...]:
     return (*elastic, *border_energies(scene))
 
 
-def build_loads(scene: "Scene", mass: Floats, gust_offset: GustOffset = None) -> tuple[Energy, ...]:
+def build_loads(scene: "Scene", mass: Floats) -> tuple[Energy, ...]:
     """Build the energies of pressure, air, plugins and gravity, gravity last.
 
     Args:
         scene: what is simulated, with the numbers of the time at which the loads act.
         mass: (n,) [kg] of every point.
-        gust_offset: [m] distance that the wind has carried its gusts until then; None: a steady
-            wind, whose distance follows from its velocity.
     """
     inside: tuple[Energy, ...] = ()
     if scene.pressure is not None:
@@ -46,7 +44,7 @@ def build_loads(scene: "Scene", mass: Floats, gust_offset: GustOffset = None) ->
     if np.ndim(onset) == 2:
         onset = np.pad(np.asarray(onset), ((0, len(mass) - len(onset)), (0, 0)))
     weight = Gravity(mass, scene.gravity, onset)
-    return (*inside, *air_energies(scene, gust_offset), *_of_plugins(scene), weight)
+    return (*inside, *air_energies(scene), *_of_plugins(scene), weight)
 
 
 def _of_plugins(scene: "Scene") -> Iterator[Energy]:

@@ -54,7 +54,6 @@ def build_model(scene: "Scene") -> Model:
         "bending": scene.bending is not None,
         "rest_angles": not (isinstance(scene.rest_angles, str) and scene.rest_angles == "flat"),
         "pressed": bool(scene.pressed),
-        "wind.span": scene.wind is not None and scene.wind.span is not None,
         "conditions.bend": scene.conditions is not None and scene.conditions.bend is not None,
     }
     cloth.surfaces.require(*(name for name, given in special.items() if given))

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from weft.base.arrays import Floats, Vector
-from weft.base.keyframes import Keys, quotient_integral
+from weft.base.arrays import Floats
 from weft.bodies.body import Body
 from weft.bodies.motion.prescribed import drive_motion
 from weft.bodies.motion.step_division import KinematicMotion
@@ -13,7 +12,7 @@ from weft.bodies.rigid.energies import rigid_energies
 from weft.energies.base import Energy
 from weft.integrators.assembly import Changed
 from weft.scene.build_energies import build_loads
-from weft.scene.keyframed_numbers import scene_at
+from weft.scene.keyframed_numbers import gust_offset, scene_at
 
 if TYPE_CHECKING:
     from weft.scene.scene import Scene
@@ -71,7 +70,7 @@ class ChangingScene:
 
     def _at(self, t: float) -> Changed:
         now = scene_at(self.scene, t)
-        made = build_loads(now, self.mass, gust_offset(self.scene, t))
+        made = build_loads(now, self.mass)
         changed = dict(zip(self.loads, made, strict=True))
         if self._ties:
             changed.update(zip(self.tied, self.scene.attached.updated(now.attachments)))
@@ -85,27 +84,3 @@ class ChangingScene:
         """
         loose, still = self.scene.loose.now(bodies), [b for b in bodies if b.rigid is None]
         return dict(zip(self.rigid, rigid_energies(loose, still, starts=False), strict=True))
-
-
-def gust_offset(scene: "Scene", t: float) -> Vector | None:
-    """Return the distance (3,) [m] that a changing wind has carried its gusts until t [s].
-
-    Waves of gusts of the length L have wave numbers k/L; the wind moves their phases by U.k/L per
-    second. If L changes as well, the distance is therefore L(t) times the integral of U/L.
-
-    Returns:
-        The distance; None if neither velocity nor length change, or without gusts.
-    """
-    wind = scene.wind
-    if wind is None or wind.gusts is None:
-        return None
-    keys = [scene.keyed.get(f"wind.velocity.{k}") for k in range(3)]
-    length = scene.keyed.get("wind.gusts.length")
-    if length is not None:
-        moves = [Keys(((0.0, v),)) if k is None else k for k, v in zip(keys, wind.velocity)]
-        x, y, z = (length.at(t) * quotient_integral(k, length, t) for k in moves)
-        return x, y, z
-    if not any(keys):
-        return None
-    x, y, z = (v * t if k is None else k.integral(t) for k, v in zip(keys, wind.velocity))
-    return x, y, z

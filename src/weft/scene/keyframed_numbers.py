@@ -10,8 +10,9 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from weft.base.arrays import Vector
 from weft.base.errors import SceneError
-from weft.base.keyframes import Keys
+from weft.base.keyframes import Keys, quotient_integral
 from weft.base.settings import Setting, settings_by_field
 from weft.base.trees import Json
 from weft.contact.collision_groups import Friction
@@ -97,14 +98,42 @@ def constant_number_error(path: str, reason: str) -> SceneError:
 
 
 def scene_at(scene: "Scene", t: float) -> "Scene":
-    """Return the scene with the numbers of the time t [s].
+    """Return the scene with the numbers of the time t [s], and with gusts where the wind has
+    carried them.
 
     Raises:
         SceneError: numbers that do not go together at this time.
     """
     now = tree_of({path: keys.at(t) for path, keys in scene.keyed.items()})
     made: Scene = with_changes(dataclasses.replace(scene, keyed={}), now)
+    offset = gust_offset(scene, t)
+    if made.wind is not None and offset is not None:
+        return made.with_(wind=dataclasses.replace(made.wind, gust_offset=offset))
     return made
+
+
+def gust_offset(scene: "Scene", t: float) -> Vector | None:
+    """Return the distance (3,) [m] that a changing wind has carried its gusts until t [s].
+
+    Waves of gusts of the length L have wave numbers k/L; the wind moves their phases by U.k/L per
+    second. If L changes as well, the distance is therefore L(t) times the integral of U/L.
+
+    Returns:
+        The distance; None if neither velocity nor length change, or without gusts.
+    """
+    wind = scene.wind
+    if wind is None or wind.gusts is None:
+        return None
+    keys = [scene.keyed.get(f"wind.velocity.{k}") for k in range(3)]
+    length = scene.keyed.get("wind.gusts.length")
+    if length is not None:
+        moves = [Keys(((0.0, v),)) if k is None else k for k, v in zip(keys, wind.velocity)]
+        x, y, z = (length.at(t) * quotient_integral(k, length, t) for k in moves)
+        return x, y, z
+    if not any(keys):
+        return None
+    x, y, z = (v * t if k is None else k.integral(t) for k, v in zip(keys, wind.velocity))
+    return x, y, z
 
 
 def tree_of(values: Mapping[str, Any]) -> Json:

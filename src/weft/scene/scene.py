@@ -48,9 +48,6 @@ from weft.laws.base import Law
 from weft.run.scene_interface import SEWN_EARLIER
 from weft.scene.build_model import build_model
 from weft.scene.changes import Change, check_changes, scene_after
-from weft.scene.changing_scene import (
-    gust_offset,
-)
 from weft.scene.checks import check_attachments, check_vertices
 from weft.scene.identity import identity
 from weft.scene.integrators import INTEGRATORS, Settings, check_stepper, name_of
@@ -102,6 +99,8 @@ class Scene:
 
     Energies of plugins are fields, too (``weft.extensions``, kind ``energies``): settings, with a
     method ``energies(scene)`` that returns the energies at the time whose numbers the scene has.
+    Settings that name files have a method ``read_files(folder)``, too: it returns them with what
+    is in the files, whose paths are relative to the folder of the scene file.
 
     ``law`` is also a function that returns the law of a fabric, ``pressure`` a number [Pa] or a
     ``Gas``, ``velocity`` also (N,3) [m/s] of every point, ``gravity_from`` also (n,2) [s] of every
@@ -309,12 +308,19 @@ class Scene:
 
     def _complete(self) -> None:
         """Set the fields that follow from others, where they are not given."""
-        if self.wind is not None:
-            object.__setattr__(self, "wind", self.wind.load_field())
+        for name in extensions.names("energies"):
+            block = getattr(self, name)
+            if hasattr(block, "read_files"):
+                object.__setattr__(self, name, block.read_files(self.folder))
         if self.bodies and self.contact is None:
             object.__setattr__(self, "contact", SelfContact())
         if isinstance(self.step_settings, StepSettings):
             object.__setattr__(self, "step", min(self.step, self.step_settings.longest))
+
+    @property
+    def folder(self) -> FilePath:
+        """The folder to which the files that the scene names are relative."""
+        return FilePath() if self.scene_file is None else self.scene_file.parent
 
     @property
     def integrator_name(self) -> str:
@@ -374,7 +380,7 @@ class Scene:
         """Return laws and wind at the time t [s]; laws are None with the conditions of 1998."""
         plain = self.conditions is not None or self.is_1998
         wind = scene_at(self, t).wind if self.keyed else self.wind
-        return Physics(None if plain else laws_of(self), wind, gust_offset(self, t))
+        return Physics(None if plain else laws_of(self), wind)
 
     @cached_property
     def loose(self) -> RigidBodies:

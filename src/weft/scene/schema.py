@@ -4,7 +4,6 @@ Quantities are numbers in SI units, or text with a unit (``"25 cm"``). Blocks of
 from their dataclasses (``blocks.block_of``). ``weft explain`` prints all of it.
 """
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_origin
@@ -36,7 +35,6 @@ from weft.base.schema.quantities import (
 from weft.base.settings import MATERIAL, ROOM, Setting
 from weft.base.trees import Json
 from weft.bodies.motion.pins import Path
-from weft.energies.air.wind import Wind
 from weft.energies.loads.pressure import Gas
 from weft.energies.seams.sewing import Sewing
 from weft.fabric.appearance import Appearance
@@ -243,23 +241,6 @@ class PressureBlock(block_of(Gas)):  # type: ignore[misc]
         return made
 
 
-class WindBlock(block_of(Wind)):  # type: ignore[misc]
-    """Air that flows past cloth, or stands still: lift and drag. Objects do not shelter what is
-    behind them.
-    """
-
-    field: str | None = Field(
-        None,
-        description="an .npz of velocities on a grid (`docs/forces.md`), relative to the scene "
-        "file, added to the rest; none: none",
-    )
-
-    def make(self) -> Wind:
-        """Return the wind; its field is still the name of a file."""
-        made: Wind = dataclasses.replace(super().make(), field=self.field)
-        return made
-
-
 @dataclass(frozen=True)
 class ChosenIntegrator:
     """The name of an integrator, and its settings."""
@@ -309,7 +290,6 @@ SCENE_TYPES: Mapping[str, object] = {  # fields of a scene that a file writes in
     ),
     "law": LawBlock | None,
     "pressure": Annotated[float | Gas, BuiltField(PressureBlock)] | None,
-    "wind": Annotated[Wind, BuiltField(WindBlock)] | None,
     "bodies": (list[BodyBlock], []),
 }
 _OF_RUN = Setting(constant="times of the run, and of what is written")

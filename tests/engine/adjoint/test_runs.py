@@ -74,26 +74,6 @@ def test_whole_arrays(integrator, what):
     assert float((gradient * way).sum()) == pytest.approx(quotient(along, 2e-6), rel=1e-5)
 
 
-@pytest.mark.parametrize(
-    "integrator", ["backward_euler", pytest.param("bdf2", marks=pytest.mark.slow)]
-)
-def test_added_mass(integrator):
-    """The air that goes along with cloth, of where it is expected and how fast."""
-    scene = hung(integrator, wind=weft.Wind((1.0, 0.2, 0.5), span=0.3))
-    names = [
-        "wind.span",
-        "wind.velocity",
-        "wind.density",
-        "fabric.density",
-        "fabric.shear",
-        "pins.pin.keyframes",
-    ]
-    got, expected, _ = compared(scene, names, frames=3 if integrator == "bdf2" else 2, h=1e-4)
-    assert got == pytest.approx(expected, rel=1e-6)
-    without, _, _ = compared(scene.with_(wind=weft.Wind((1.0, 0.2, 0.5))), names[1:], h=1e-4)
-    assert abs(without / got - 1) > 1e-2
-
-
 def test_targets_of_pins_step_by_step():
     """An offset of the pins in one step alone is what ``targets`` says of it."""
     scene = hung()

@@ -21,7 +21,6 @@ from weft.discretization.bspline import Patch, rectangle
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import grid
 from weft.discretization.spline_surface import SplineSurface
-from weft.energies.air.added_mass import AddedMass
 from weft.energies.air.lift_and_drag import AirForce
 from weft.energies.air.wind import Wind
 from weft.energies.by_constants import along_constants, by_constants
@@ -211,10 +210,6 @@ def wind(v):
 def crossflow(v):
     blows = Wind((1.0, v["up"], 0.4), v["density"], v["drag"], v["lift"], crossflow=True)
     return AirForce(linear_triangle(MESH), blows)
-
-
-def carried(v):
-    return AddedMass(MESH, Wind((1.0, 0.2, 0.4), v["density"], span=v["span"]))
 
 
 def rigid(v):
@@ -411,7 +406,6 @@ ENERGIES = {
     pressure: {"pressure": 500.0},
     wind: {"up": 0.3, "density": 1.2, "drag": 1.17, "lift": 1.0},
     crossflow: {"up": 0.3, "density": 1.2, "drag": 1.17, "lift": 1.0},
-    carried: {"density": 1.2, "span": 0.3},
     rigid: {"stiffness": 100.0},
     guides: {"stiffness": 100.0},
     stops: {"firm": 1.5, "margin": 0.3, "room": 0.11, "under": 0.17},

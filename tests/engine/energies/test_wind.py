@@ -16,7 +16,6 @@ from weft.energies.air.expected_motion import extrapolate
 from weft.energies.air.gusts import Gusts, energy_spectrum
 from weft.energies.air.lift_and_drag import AirForce
 from weft.energies.air.wind import Wind
-from weft.energies.air.wind_grid import WindGrid
 from weft.laws import Psd
 
 MESH = grid(6, 5, 1.0, 0.8, "random", seed=4)
@@ -154,35 +153,10 @@ def linear_field(x, t):
     return np.stack([1 + 2 * x[:, 1], x[:, 2] - t, 0.5 * x[:, 0] * x[:, 1]], axis=1)
 
 
-def a_grid(frames=3):
-    spacing, origin, times = np.array([0.5, 0.25, 0.4]), [-1.0, 0.0, -0.4], np.arange(frames) * 0.5
-    nodes = np.stack(np.meshgrid(*(np.arange(n) for n in (5, 4, 3)), indexing="ij"), -1)
-    places = (origin + nodes * spacing).reshape(-1, 3)
-    velocity = np.stack([linear_field(places, t).reshape(5, 4, 3, 3) for t in times])
-    return WindGrid(velocity, origin, spacing, times)
-
-
-def test_a_grid_is_linear_between_nodes_and_ends_at_its_border(device):
-    """What is linear along every axis and in time is met exactly; outside, the nearest place."""
-    wind = Wind(field=a_grid())
-    x = RNG.uniform([-1, 0, -0.4], [1, 0.75, 0.4], size=(50, 3))
-    for t in (0.0, 0.3, 0.7, 1.0):
-        np.testing.assert_allclose(wind.at(x, t), linear_field(x, t), atol=1e-12)
-    np.testing.assert_allclose(wind.at(x, 5.0), linear_field(x, 1.0), atol=1e-12)
-    np.testing.assert_allclose(
-        wind.at(np.array([[9.0, 0.2, 0.1]]), 0.2), linear_field(np.array([[1.0, 0.2, 0.1]]), 0.2)
-    )
-
-
-def test_a_function_and_a_file(tmp_path):
+def test_a_function_of_places_and_time():
     x = RNG.normal(size=(7, 3))
     made = Wind((1.0, 0, 0), field=linear_field)
     np.testing.assert_allclose(made.at(x, 0.3), [1, 0, 0] + linear_field(x, 0.3))
-    g = a_grid()
-    np.savez(tmp_path / "air.npz", **vars(g))
-    read = Wind(field="air.npz").load_field(tmp_path)
-    y = RNG.uniform(0, 0.4, size=(7, 3))
-    np.testing.assert_allclose(read.at(y, 0.3), linear_field(y, 0.3), atol=1e-12)
 
 
 BAD = {
@@ -193,12 +167,6 @@ BAD = {
     ("wind.field", "3"): lambda: Wind(field=3),
     ("wind.field", "finite"): lambda: Wind(field=lambda x, t: x * np.nan).at(X, 0.0),
     ("wind.field", "30,", "30, 3"): lambda: Wind(field=lambda x, t: x[:, 0]).at(X, 0.0),
-    "wind.field.origin": lambda: dataclasses.replace(a_grid(), origin=[np.nan, np.inf, 0]),
-    ("wind.field times", "3,", "3 times"): lambda: dataclasses.replace(
-        a_grid(), times=[0.0, 0.0, 1.0]
-    ),
-    "wind.field spacing": lambda: dataclasses.replace(a_grid(), spacing=[0.0, 1.0, 1.0]),
-    ("wind.field", "no-such.npz"): lambda: WindGrid.load("no-such.npz"),
     "gusts.intensity": lambda: Gusts(-0.1),
     "scene.wind": lambda: weft.Scene(weft.sheet(3, 3), wind=3.0),
 }
@@ -283,19 +251,14 @@ def test_resumed_runs_go_on_bit_by_bit(tmp_path):
 
 
 def test_a_scene_file(tmp_path):
-    """Units, the field relative to the file, and errors at their line."""
+    """Units, and errors at their line."""
     from weft.scene.build import load_scene
 
-    np.savez(tmp_path / "air.npz", **vars(a_grid()))
-    text = "cloth: {sheet: {nx: 3, ny: 3}}\nwind:\n  velocity: [18 km/h, 0, 0]\n  field: air.npz\n"
+    text = "cloth: {sheet: {nx: 3, ny: 3}}\nwind:\n  velocity: [18 km/h, 0, 0]\n"
     path = tmp_path / "scene.yaml"
     path.write_text(text + "  gusts: {intensity: 0.2, length: 50 cm}\n")
     wind = load_scene(path).scene.wind
     assert wind.velocity == (5.0, 0.0, 0.0) and wind.gusts == Gusts(0.2, 0.5)
-    np.testing.assert_array_equal(wind.field.velocity, a_grid().velocity)
-    path.write_text(text.replace("air.npz", "none.npz"))
-    with refused(weft.WeftError, "wind.field", where="none.npz"):
-        load_scene(path)
     path.write_text(text.replace("18 km/h", ".inf m/s"))
     with refused(weft.WeftError, "wind.velocity", where="scene.yaml:3"):
         load_scene(path)

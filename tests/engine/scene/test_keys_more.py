@@ -3,7 +3,6 @@ schema is thought about.
 """
 
 import dataclasses
-import re
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,6 @@ from tests.together.scene.test_keys import (
     jump,
     sheet,
     whole_and_resumed,
-    wind,
 )
 from weft.base.keyframes import Keys, quotient_integral
 from weft.base.schema.block import block_in, setting_in
@@ -28,9 +26,8 @@ from weft.bodies.rigid.settings import Rigid
 from weft.contact import box
 from weft.energies.air.gusts import Gusts
 from weft.energies.springs.release import Release
-from weft.scene.changing_scene import gust_offset
 from weft.scene.field_units import json_schema
-from weft.scene.keyframed_numbers import scene_at
+from weft.scene.keyframed_numbers import gust_offset, scene_at
 from weft.scene.schema import SceneFile, keyframes_at
 
 
@@ -136,17 +133,7 @@ def on_a_rod(field, before, after, **more):
     ]
 
 
-def blown(before, after):
-    wide = {"velocity": (3.0, 0.0, 1.0)}
-    return [
-        sheet(**wind(span=before, **wide), keyed={"wind.span": jump(before, after)}),
-        sheet(**wind(span=before, **wide)),
-        sheet(**wind(span=after, **wide)),
-    ]
-
-
 KINDS = {
-    "span": lambda: blown(0.05, 0.5),
     "spring stiffness": lambda: jointed("stiffness", 50.0, 900.0, kind="spring"),
     "spring length": lambda: jointed("length", 0.35, 0.2, kind="spring", stiffness=300.0),
     "spring damping": lambda: jointed("damping", 0.0, 0.3, kind="spring", stiffness=300.0),
@@ -196,7 +183,7 @@ def test_gusts_whose_length_changes():
     x = np.random.default_rng(1).normal(size=(9, 3))
     np.testing.assert_allclose(gust_offset(scene, 0.8), [3.2, 0, 0], rtol=1e-12)
     np.testing.assert_allclose(
-        scene_at(scene, 0.8).wind.at(x, 0.8, gust_offset(scene, 0.8)),
+        scene_at(scene, 0.8).wind.at(x, 0.8),
         own.at(x, 0.8),
         rtol=1e-9,
         atol=1e-9,
@@ -204,14 +191,11 @@ def test_gusts_whose_length_changes():
     t, phase = 1.5, 4.0 / 0.5 + 4.0 * np.log(1.25 / 0.5) / 1.5
     np.testing.assert_allclose(gust_offset(scene, t)[0], 1.25 * phase, rtol=1e-9)
     still = own.gusts.waves(4.0)
-    now = scene_at(scene, t).wind.at(np.zeros((1, 3)), t, gust_offset(scene, t))[0] - [4.0, 0, 0]
+    now = scene_at(scene, t).wind.at(np.zeros((1, 3)), t)[0] - [4.0, 0, 0]
     angle = -0.5 * still.wave[:, 0] * phase + still.phase
     np.testing.assert_allclose(now, np.cos(angle) @ still.amplitude, rtol=1e-8, atol=1e-8)
     fast = own.at(np.zeros((1, 3)), t + 1e-4)  # no jump of phase while it grows
-    a, b = (
-        scene_at(scene, s).wind.at(np.zeros((1, 3)), s, gust_offset(scene, s))
-        for s in (t, t + 1e-5)
-    )
+    a, b = (scene_at(scene, s).wind.at(np.zeros((1, 3)), s) for s in (t, t + 1e-5))
     assert np.abs(b - a).max() < 0.05 and np.abs(fast).max() < 20
 
 
@@ -234,7 +218,6 @@ bodies:
         - {kind: spring, at: [10 cm, 30 cm, 0], stiffness: {keys: [[0, 1 N/m], [0.2, 9 N/m]]}}
 wind:
   velocity: [2 m/s, 0, 0]
-  span: {keys: [[0 s, 1 cm], [0.2 s, 10 cm]]}
   gusts: {intensity: 0.3, length: {keys: [[0 s, 10 cm], [0.2 s, 40 cm]]}}
 attachments:
   - kind: spring
@@ -248,18 +231,14 @@ step: 10 ms
 seconds: 0.2 s
 """
 MADE_OF = {
-    "triangles": ("rotation: [0, 0, 0]", "10 cm"),
-    "splines": ("discretization: bspline", None),
+    "triangles": "rotation: [0, 0, 0]",
+    "splines": "discretization: bspline",
 }
 
 
 @pytest.mark.parametrize("kind", MADE_OF)
 def test_resume_is_bitwise(tmp_path, kind):
-    line, span = MADE_OF[kind]
-    text = FILE.replace("DISCRETIZATION", line)
-    if span is None:  # added mass is of triangles
-        text = re.sub(r"  span: .*\n", "", text)
-    whole = whole_and_resumed(tmp_path, text)
+    whole = whole_and_resumed(tmp_path, FILE.replace("DISCRETIZATION", MADE_OF[kind]))
     kept = whole.folder.frame(4)
     assert any(np.isfinite(kept[n]).any() for n in kept if n.endswith("released"))
     center = whole.metrics[-1]["bodies"][0]["center"]

@@ -31,7 +31,7 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.base.arrays import Floats, Ints, Positions, Vector
+from weft.base.arrays import Floats, Ints, Positions
 from weft.discretization.samples import Samples
 from weft.energies.air.expected_motion import extrapolate, pull_back_extrapolated
 from weft.energies.air.wind import Wind
@@ -186,8 +186,6 @@ class AirForce(ContractedEnergy, StepEnergy):
     samples: Samples
     wind: Wind
     name: str = "wind"
-    # [m] displacement of the gusts by the wind; None: velocity times t
-    carried: Vector | None = None
 
     @property
     def stencil(self) -> Ints:
@@ -209,7 +207,7 @@ class AirForce(ContractedEnergy, StepEnergy):
             self.samples,
             w.gusts,
             w.field,
-            self.carried,
+            w.gust_offset,
             w.crossflow,
             w.velocity if w.gusts else None,
         )
@@ -244,7 +242,7 @@ class AirForce(ContractedEnergy, StepEnergy):
         q = len(self.stencil)
         at, air = scratch.take(q, vec3), kernel.empty(q, vec3)
         kernel.launch(place, q, x, sheet, at)
-        self.wind.blow(at, t, air, self.carried, gusts=gusts)
+        self.wind.blow(at, t, air, gusts=gusts)
         return air
 
     def bind(self, pattern: BlockPattern) -> "BoundAir":
@@ -397,7 +395,7 @@ class AirReverse:
         self._by_push = kernel.derivatives(self.frozen.push)
         kernel.pull_back(resist, q, *flow)
         places, by_air = s.mean(lagged[0]), kernel.derivatives(self.air)
-        by_place = energy.wind.pull_back(places, step.t, by_air, energy.carried, gusts=rate > 0)
+        by_place = energy.wind.pull_back(places, step.t, by_air, gusts=rate > 0)
         middle = kernel.track(kernel.points(places), by_place)
         kernel.pull_back(place, q, self.x, self.sheet, middle)
 

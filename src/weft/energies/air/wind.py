@@ -4,11 +4,9 @@ The velocity at a place and time is the sum of a constant, gusts that it carries
 and bodies do not shelter places behind them.
 """
 
-import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 
@@ -18,7 +16,6 @@ from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import documented, setting
 from weft.energies.air.gusts import Gusts, Waves
-from weft.energies.air.wind_grid import WindGrid
 from weft.kernel import WarpArray, vec3
 
 FieldOf = Callable[[Positions, float], Velocities]  # (m,3) [m] and t [s] to (m,3) [m/s]
@@ -33,8 +30,10 @@ DIFFERENCE = 1e-6  # [m] step of places, for derivatives of gusts and fields
 class Wind:
     """Air that flows past cloth, or stands still: lift and drag (``docs/forces.md``).
 
-    ``field`` is a ``WindGrid`` or its file, or a function of places (m,3) [m] and the time [s] that
-    gives velocities (m,3) [m/s]; it is added to ``velocity`` and ``gusts``.
+    The fields of Python alone are ``field``, a function of places (m,3) [m] and the time [s] that
+    returns velocities (m,3) [m/s], which are added to ``velocity`` and ``gusts``; and
+    ``gust_offset`` (3,) [m], the distance that a changing wind has carried its gusts (None:
+    velocity times t).
 
     Raises:
         SceneError: numbers that are not finite or out of range; gusts without a wind to carry them.
@@ -61,19 +60,12 @@ class Wind:
         keyframes=True,
     )
     gusts: Gusts | None = setting(None, "turbulence that this wind carries; none: it is steady")
-    field: WindGrid | str | Path | FieldOf | None = None
-    span: float | None = setting(
-        None,
-        "width of a strip of cloth across the wind, which carries air with it: added mass, pi/4 "
-        "density span an area (Lighthill's slender bodies); none: no added mass",
-        "m",
-        above=0,
-        keyframes=True,
-    )
+    field: FieldOf | None = None
+    gust_offset: Vector | None = None
     crossflow: bool = setting(
         False,
         "the part of drag across a sheet goes with the normal speed alone, |u.n|, in place of |u|: "
-        "along slender strips, whose lift at small incidence is their added mass (span)",
+        "along slender strips, whose lift at small incidence is their added mass",
     )
 
     def __post_init__(self) -> None:
@@ -89,16 +81,6 @@ class Wind:
                 "wind.gusts", got="with still air", expected="a velocity that carries them"
             )
 
-    def load_field(self, folder: str | Path = ".") -> "Wind":
-        """Return the wind with its field read, if the field is a file, relative to a folder.
-
-        Raises:
-            SceneError: as ``WindGrid.load``.
-        """
-        if not isinstance(self.field, str | Path):
-            return self
-        return dataclasses.replace(self, field=WindGrid.load(Path(folder) / self.field))
-
     @property
     def speed(self) -> float:
         """Speed [m/s] of the constant part."""
@@ -109,35 +91,19 @@ class Wind:
         """Waves of the gusts; None without gusts."""
         return None if self.gusts is None else self.gusts.waves(self.speed)
 
-    def at(
-        self,
-        x: Positions,
-        t: float,
-        carried: Vector | None = None,
-        *,
-        gusts: bool = True,
-    ) -> Velocities:
+    def at(self, x: Positions, t: float, *, gusts: bool = True) -> Velocities:
         """Return the velocity of the air, (m,3) [m/s], at places x and time t.
 
         Args:
             x: (m,3) [m].
             t: [s].
-            carried: (3,) [m] displacement of the gusts by the wind; None: velocity times t.
             gusts: whether to include gusts; False: the mean wind.
         """
         out = kernel.empty(len(x), vec3)
-        self.blow(kernel.points(x), t, out, carried, gusts=gusts)
+        self.blow(kernel.points(x), t, out, gusts=gusts)
         return np.array(kernel.numpy(out))
 
-    def blow(
-        self,
-        x: WarpArray,
-        t: float,
-        out: WarpArray,
-        carried: Vector | None = None,
-        *,
-        gusts: bool = True,
-    ) -> None:
+    def blow(self, x: WarpArray, t: float, out: WarpArray, *, gusts: bool = True) -> None:
         """Write the velocity of the air into out (m,) vec3, on the device; arguments as of ``at``.
 
         Raises:
@@ -145,38 +111,28 @@ class Wind:
         """
         out.fill_(vec3(*self.velocity))
         if gusts and self.waves is not None:
-            way = np.asarray(self.velocity) * t if carried is None else np.asarray(carried)
+            offset = self.gust_offset
+            way = np.asarray(self.velocity) * t if offset is None else np.asarray(offset)
             self.waves.add(x, way, out)
-        if isinstance(self.field, WindGrid):
-            self.field.add(x, t, out)
-        elif callable(self.field):
+        if self.field is not None:
             given = self._user_velocities(np.array(kernel.numpy(x)), t)
             now = np.array(kernel.numpy(out)) + given
             out.assign(kernel.points(now))
 
-    def pull_back(
-        self,
-        x: Positions,
-        t: float,
-        by: Floats,
-        carried: Vector | None = None,
-        *,
-        gusts: bool = True,
-    ) -> Floats:
+    def pull_back(self, x: Positions, t: float, by: Floats, *, gusts: bool = True) -> Floats:
         """Return derivatives by places x, (m,3), from those by the velocity there, by differences.
 
         Args:
             x: (m,3) [m].
             t: [s].
             by: (m,3).
-            carried: as of ``at``.
             gusts: as of ``at``.
         """
         out = np.zeros_like(by)
         if self.gusts is None and self.field is None:
             return out
         for j, shift in enumerate(DIFFERENCE * np.eye(3)):
-            high, low = (self.at(x + s, t, carried, gusts=gusts) for s in (shift, -shift))
+            high, low = (self.at(x + s, t, gusts=gusts) for s in (shift, -shift))
             out[:, j] = ((high - low) / (2 * DIFFERENCE) * by).sum(1)
         return out
 
@@ -186,7 +142,7 @@ class Wind:
         Raises:
             SceneError: another shape, or numbers that are not finite.
         """
-        assert callable(self.field)
+        assert self.field is not None
         v = np.asarray(self.field(x, t), dtype=np.float64)
         if v.shape != x.shape or not np.isfinite(v).all():
             got = f"shape {v.shape}" if v.shape != x.shape else "numbers that are not finite"

@@ -23,7 +23,6 @@ _EXPERIMENTS = {
     "friction": "friction:checks",
     "friction-at-rest": "friction_at_rest:checks",
     "wind": "wind:checks",
-    "flutter": "flutter:checks",
     "limits": "limits:checks",
     "creases": "creases:checks",
     "internal-friction": "internal_friction:checks",

@@ -185,7 +185,6 @@ def test_rest_refuses_what_it_does_not_know():
         (weft.Scene(sheet, pins, **folded), ("parameter rest", "rest_angles as-given")),
         (weft.Scene(limited, pins), ("parameter rest", "energy strain limit")),
         (patched(bending="pairs"), ("parameter rest", "energy bending between regions")),
-        (hung(wind=weft.Wind((1.0, 0, 0), span=0.1)), ("parameter rest", "energy added mass")),
     ):
         with refused(SceneError, name):
             Adjoint(scene, noise(scene.cloth.n_vertices), ["rest"], frames=1, fps=100)()

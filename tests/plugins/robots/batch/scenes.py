@@ -55,12 +55,12 @@ def landing(k):
     )
 
 
-def blown(k, **air):
+def blown(k):
     """In different wind, with a pin that moves and lets go."""
     cloth = weft.sheet(7, 7, fabric="cotton")
     path = weft.Path([weft.Keyframe(0), weft.Keyframe(0.1, (0, 0.05, 0))], hold=True)
     pins = [weft.Pin(cloth.corners("top-left")), weft.Pin(cloth.corners("top-right"), 0.1, path)]
-    return weft.Scene(cloth, pins=pins, wind=weft.Wind(velocity=(0, 0, 3 + k), **air), step=0.01)
+    return weft.Scene(cloth, pins=pins, wind=weft.Wind(velocity=(0, 0, 3 + k)), step=0.01)
 
 
 def spline(k):

@@ -30,7 +30,6 @@ from weft.contact import sphere
         (lifted, 2, 22),
         (landing, 2, 4),
         (blown, 3, 8),
-        (lambda k: blown(k, span=0.1, crossflow=True), 3, 8),
         (spline, 2, 5),
     ],
     ids=[
@@ -40,7 +39,6 @@ from weft.contact import sphere
         "lifted from a table",
         "interactive",
         "wind and pins",
-        "added mass",
         "splines",
     ],
 )

@@ -4,6 +4,6 @@ validate``).
 Every module is one experiment. Its first line says what it compares, and its ``checks`` yields rows
 of the certificate. Read ``check`` (a row) and ``runner`` (runs experiments by name) first, then an
 experiment such as ``hanging_strip``. Several experiments share ``strip`` (models of strips and
-sheets, and their equilibrium), ``stepping`` (steps one after another), ``modes`` (normal modes),
-``rigid`` (rigid bodies) and ``axial_flow`` (a theory of flutter).
+sheets, and their equilibrium), ``stepping`` (steps one after another), ``modes`` (normal modes) and
+``rigid`` (rigid bodies).
 """

@@ -35,7 +35,6 @@ _FAST = (
     "friction",
     "friction-at-rest",
     "wind",
-    "flutter",
     "limits",
     "creases",
     "internal-friction",

@@ -9,17 +9,17 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.base.arrays import ArrayOf, Arrays, Floats
+from weft.base.arrays import ArrayOf, Arrays, Floats, Positions, Velocities
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.io.archive import read_npz
 from weft.kernel import Scalar, Vec3Array, WarpArray, vec3
 
-_module = wp.get_module("weft.wind_grid")
+_module = wp.get_module("weft_air.wind_grid")
 
 
 @wp.kernel(module=_module)
-def add_linear(
+def linear(
     o: int,
     x: Vec3Array,
     velocity: wp.array4d(dtype=vec3),
@@ -29,7 +29,7 @@ def add_linear(
     part: Scalar,
     out: Vec3Array,
 ):
-    """Add the field between two frames to out, trilinear in the cell of x or the nearest cell."""
+    """Compute the field between two frames, trilinear in the cell of x or the nearest cell."""
     i = o + wp.tid()
     p = wp.cw_div(x[i] - origin, spacing)
     last = velocity.shape[0] - 1
@@ -51,10 +51,10 @@ def add_linear(
         w = w * (part if t == 1 else Scalar(1.0) - part)
         if w > Scalar(0.0):
             sum += w * velocity[wp.min(frame + t, last), base[0] + dx, base[1] + dy, base[2] + dz]
-    out[i] = out[i] + sum
+    out[i] = sum
 
 
-@checked(SceneError, "wind.field", unchecked=("between", "add"))
+@checked(SceneError, "wind_grid", unchecked=("between",))
 @dataclass(frozen=True, eq=False)
 class WindGrid:
     """Velocities of the air at the nodes of a grid.
@@ -79,17 +79,17 @@ class WindGrid:
         v, t = self.velocity, self.times
         if 0 in v.shape:
             raise SceneError(
-                "wind.field velocity", got=f"shape {v.shape}", expected="(frames, nx, ny, nz, 3)"
+                "wind_grid velocity", got=f"shape {v.shape}", expected="(frames, nx, ny, nz, 3)"
             )
         if t.shape != (len(v),) or not (np.diff(t) > 0).all():
             raise SceneError(
-                "wind.field times",
+                "wind_grid times",
                 got=f"shape {t.shape}",
                 expected=f"{len(v)} times that rise, one for each frame",
             )
         if not (self.spacing > 0).all():
             raise SceneError(
-                "wind.field spacing", got=self.spacing.tolist(), expected="must be > 0 [m]"
+                "wind_grid spacing", got=self.spacing.tolist(), expected="must be > 0 [m]"
             )
 
     @staticmethod
@@ -102,7 +102,7 @@ class WindGrid:
         Raises:
             SceneError: no such file, one that is no .npz, or without these arrays.
         """
-        what, expected = "wind.field", "an .npz of arrays velocity, origin, spacing and times"
+        what, expected = "wind_grid.file", "an .npz of arrays velocity, origin, spacing and times"
         arrays = read_npz(Path(path), what=what, expected=expected, error=SceneError)
         return _of_arrays(arrays, str(path))
 
@@ -119,10 +119,12 @@ class WindGrid:
             return frame, 0.0
         return frame, float((t - self.times[frame]) / (self.times[frame + 1] - self.times[frame]))
 
-    def add(self, x: WarpArray, t: float, out: WarpArray) -> None:
-        """Add the velocities at places x (m,) vec3 and time t [s] to out (m,) vec3."""
+    def __call__(self, x: Positions, t: float) -> Velocities:
+        """Return the velocities (m,3) [m/s] at places x (m,3) [m] and the time t [s]."""
         frame, part = self.between(t)
-        kernel.launch(add_linear, x.shape[0], x, *self._device, frame, Scalar(part), out)
+        at, out = kernel.points(x), kernel.empty(len(x), vec3)
+        kernel.launch(linear, len(x), at, *self._device, frame, Scalar(part), out)
+        return np.array(kernel.numpy(out))
 
 
 def _of_arrays(arrays: Arrays, where: str) -> WindGrid:
@@ -130,7 +132,7 @@ def _of_arrays(arrays: Arrays, where: str) -> WindGrid:
     missing = [name for name in ("velocity", "origin", "spacing") if name not in arrays]
     if missing:
         raise SceneError(
-            "wind.field",
+            "wind_grid.file",
             got=f"no {', '.join(missing)}",
             where=where,
             expected="arrays velocity, origin and spacing",
@@ -139,7 +141,7 @@ def _of_arrays(arrays: Arrays, where: str) -> WindGrid:
     velocity = velocity[None] if velocity.ndim == 4 else velocity
     if "times" not in arrays and len(velocity) > 1:
         raise SceneError(
-            "wind.field times",
+            "wind_grid times",
             got="none",
             where=where,
             expected=f"one for each of {len(velocity)} frames",

@@ -11,8 +11,7 @@ the momentum mu w_n n is carried along with c and leaves at the edges where air 
 In small motion f = -mu (d/dt + U d/ds)^2 y. In general it is normal to an inextensible sheet: minus
 mu n times n.a + 2 n.dv/dc + n.d2x/dc2 - w_n^2/2 n.d2x/dt2. The inertia n.a is implicit, with a = (x
 - y)/s of the step. All other terms, and n, are evaluated at positions extrapolated to the end of
-the step, as those of wind are (``weft.energies.air.lift_and_drag``), and are a load. See
-``docs/forces.md``.
+the step, as those of wind are (``weft.energies.air.lift_and_drag``), and are a load. See README.md.
 """
 
 from dataclasses import dataclass
@@ -21,19 +20,11 @@ from functools import cached_property
 import numpy as np
 
 from weft import kernel
-from weft.base.arrays import Floats, Ints, Positions, Vector, Velocities
+from weft.base.arrays import Floats, Ints, Positions, Velocities
 from weft.base.errors import SceneError
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh, unique_edges
 from weft.discretization.samples import Samples
-from weft.energies.air.added_mass_kernels import (
-    add_blocks,
-    add_gradients,
-    edges,
-    energies,
-    faces,
-    gather_masses,
-)
 from weft.energies.air.expected_motion import extrapolate, pull_back_extrapolated
 from weft.energies.air.lift_and_drag import place, sheet_of
 from weft.energies.air.wind import Wind
@@ -46,25 +37,32 @@ from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import Scalar, Scratch, WarpArray, WarpStruct, mat33, vec2, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
+from weft_air.added_mass_kernels import (
+    add_blocks,
+    add_gradients,
+    edges,
+    energies,
+    faces,
+    gather_masses,
+)
 
 
 @dataclass(frozen=True, eq=False)
 class AddedMass(StepEnergy):
-    """Added mass of a mesh of triangles in a wind that has a ``span``.
+    """Added mass of a mesh of triangles in a wind.
 
     Local arrays are those without a step, zeros.
     """
 
     mesh: TriangleMesh
     wind: Wind
+    span: float  # [m] of the strip across the wind
     name: str = "added mass"
-    # [m] displacement of the gusts by the wind; None: velocity times t
-    carried: Vector | None = None
 
     @property
     def mass(self) -> float:
         """Mass of air per area, mu [kg/m^2]."""
-        return 0.25 * np.pi * self.wind.density * float(self.wind.span or 0.0)
+        return 0.25 * np.pi * self.wind.density * self.span
 
     @property
     def stencil(self) -> Ints:
@@ -113,15 +111,14 @@ class AddedMass(StepEnergy):
     def constants(self) -> ByName:
         """Constants by name: density of the air [kg/m^3], and the span [m]."""
         n = self.mesh.n_vertices
-        return {
-            name: repeat_per_element(getattr(self.wind, name), n) for name in ("density", "span")
-        }
+        values = {"density": self.wind.density, "span": self.span}
+        return {name: repeat_per_element(value, n) for name, value in values.items()}
 
     @property
     def structure(self) -> object:
         """Data besides the constants: the mesh, and the velocities of the air."""
         w = self.wind
-        return self.mesh, w.velocity, w.gusts, w.field
+        return self.mesh, w.velocity, w.gusts, w.field, w.gust_offset
 
     def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
         """Return d gradient/dc by constant, (n,1,3); zero without a step.
@@ -133,7 +130,7 @@ class AddedMass(StepEnergy):
             return {"density": zero, "span": zero}
         M, load = self.load(*extrapolate(step), step.t)
         g = (np.einsum("vij,vj->vi", M / step.scale, x - step.predicted) + load)[:, None]
-        return {"density": g / self.wind.density, "span": g / float(self.wind.span or 1.0)}
+        return {"density": g / self.wind.density, "span": g / self.span}
 
     def bind(self, pattern: BlockPattern) -> "BoundAddedMass":
         """Return the term for simulations."""
@@ -209,7 +206,7 @@ class AddedMassLoad:
         at = kernel.empty(q, vec3)
         kernel.launch(place, q, x, s, at)
         by, places = kernel.derivatives(air), np.array(kernel.numpy(at))
-        by_place = energy.wind.pull_back(places, t, by, energy.carried)
+        by_place = energy.wind.pull_back(places, t, by)
         kernel.pull_back(place, q, x, s, kernel.track(at, by_place))
 
     def _air(self, energy: AddedMass, x: WarpArray, s: WarpStruct, t: float) -> WarpArray:
@@ -217,7 +214,7 @@ class AddedMassLoad:
         q = s.stencil.shape[0]
         at, air = self.scratch.take(q, vec3), kernel.empty(q, vec3)
         kernel.launch(place, q, x, s, at)
-        energy.wind.blow(at, t, air, energy.carried)
+        energy.wind.blow(at, t, air)
         return air
 
 
@@ -244,11 +241,11 @@ class BoundAddedMass(SummedBound):
         """
         if step.scale is None:
             raise SceneError(
-                "wind.span",
+                "added_mass",
                 got="in an equilibrium",
                 expected="none",
                 hint="strips that flutter have none; one that stays straight along the wind rests "
-                "as it does without a span",
+                "as it does without added mass",
             )
         self._step, self.acts = step, True
         self._y, self._origin = kernel.points(np.array(step.predicted)), step.device_origin

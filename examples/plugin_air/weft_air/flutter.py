@@ -13,7 +13,7 @@ frequency 19.5; its theory gives 5.79 and 18.1 with material damping mu = 0.02, 
 without. For the speeds of such pipes that stand, it says that 5 % is within the margin of
 experimental error (p. 144); for frequencies it gives none, and its theory is up to 18 % off them.
 
-``Beam`` solves both by modes of the clamped beam. weft's strip of triangles, with ``wind.span`` and
+``Beam`` solves both by modes of the clamped beam. weft's strip of triangles, with added mass and
 without drag, starts in the theory's motion at a speed below and one above the onset: growth and
 frequency are those of the two roots that fit its tip.
 """
@@ -26,17 +26,17 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh
-from weft.energies.air.added_mass import AddedMass
 from weft.energies.air.lift_and_drag import AirForce
 from weft.energies.air.wind import Wind
 from weft.energies.state import State
 from weft.integrators.model import Model
 from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2, SemiImplicitSettings
-from weft.plugins.lab.validate.axial_flow import Beam
 from weft.plugins.lab.validate.check import RowBasis, Rows, attempt, compare
 from weft.plugins.lab.validate.modes import critical_load
 from weft.plugins.lab.validate.stepping import take_steps
 from weft.plugins.lab.validate.strip import Material, clamped_strip, direct, strip_model
+from weft_air.added_mass import AddedMass
+from weft_air.beam import Beam
 
 LEVEL, PUBLISHED = Beam(0.2), 5.6
 HYSTERETIC, DAMPED = 0.02, (5.79, 18.1)  # mu, and u and omega of the book's theory with it
@@ -135,8 +135,8 @@ def strip(
     bare = strip_model(mesh, material, [clamp], (weight, 0.0, 0.0), damping=damping)
     speed = u * np.sqrt(RIGIDITY / added) / LENGTH
     density = added / (np.pi / 4 * width)
-    wind = Wind((float(speed), 0.0, 0.0), density, span=width, **{"drag": 0.0, "lift": 0.0, **more})
-    air = AddedMass(mesh, wind), AirForce(linear_triangle(mesh), wind)
+    wind = Wind((float(speed), 0.0, 0.0), density, **{"drag": 0.0, "lift": 0.0, **more})
+    air = AddedMass(mesh, wind, width), AirForce(linear_triangle(mesh), wind)
     return dataclasses.replace(bare, energies=(*bare.energies, *air)), mesh
 
 

@@ -1,6 +1,6 @@
 """Kernels of added mass: the flow at faces and at border edges, and its gather to vertices.
 
-``tests/reference/air.py`` has the same in NumPy.
+weft's ``tests/reference/added_mass.py`` has the same in NumPy.
 """
 
 import warp as wp
@@ -19,7 +19,7 @@ from weft.kernel import (
     vec3,
 )
 
-_module = wp.get_module("weft.added_mass")
+_module = wp.get_module("weft_air.added_mass")
 
 TINY = wp.constant(Scalar(1e-300))  # lower bound of divisors that may vanish
 

@@ -7,7 +7,7 @@ fluid, rigidity B and length L; and of a strip in wind, whose m_a is its added m
 sqrt(m_a/B), beta = m_a/(m + m_a), gamma the weight of a length times L^3/B, a the time constant of
 bending's damping, times in units of sqrt((m + m_a)/B) L^2. It shares nothing with weft but NumPy.
 Its critical speeds and frequencies are those of Paidoussis (1998), *Fluid-Structure Interactions*
-vol. 1, table 3.4, to the digits that are there: ``tests/plugins/lab/validate/test_flutter.py``.
+vol. 1, table 3.4, to the digits that are there: weft's ``tests/test_plugin_air.py``.
 """
 
 from collections.abc import Callable

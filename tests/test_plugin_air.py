@@ -1,0 +1,550 @@
+"""The plugin in examples/plugin_air: added mass, wind on a grid, its scene blocks, and flutter.
+
+Energies are tried here, without the plugin's registration; scene blocks in another process.
+"""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from weft_air import flutter
+from weft_air.added_mass import AddedMass
+from weft_air.beam import Beam, shapes
+from weft_air.settings import AddedMassSettings, WindGridSettings
+from weft_air.wind_grid import WindGrid
+
+import weft
+from tests.checks import InStep, advance, assert_derivative, dense, scatter, still
+from tests.engine.adjoint.cases import hung, noise
+from tests.reference.added_mass import air_flow, frozen_added_mass
+from tests.reference.air import frozen_air
+from tests.refusals import refused
+from tests.test_plugins import python
+from weft import kernel
+from weft.base.errors import SceneError
+from weft.discretization.mesh import grid
+from weft.energies.air.wind import Wind
+
+EXAMPLE = Path(__file__).parents[1] / "examples" / "plugin_air"
+
+
+SPAN, DENSITY = 0.2, 1.3
+MU = np.pi / 4 * DENSITY * SPAN
+U = 3.0
+WIND = Wind((U, 0.0, 0.0), DENSITY)
+
+
+def strip(cells, pattern="alternating"):
+    """(n,) from 0 to 1 along x, and a mesh one long and a fifth wide, level."""
+    mesh = grid(cells + 1, max(3, cells // 5 + 1), 1.0, SPAN, pattern)
+    return np.array(mesh.vertices[:, 0]) - mesh.vertices[:, 0].min(), mesh
+
+
+def order(error):
+    """Least order of errors at meshes each twice as fine."""
+    return np.log2(np.array(error[:-1]) / np.array(error[1:])).min()
+
+
+def test_production_face_equals_numpys(device, rng):
+    """Energy, forces and matrix of a step, on the device and in NumPy."""
+    mesh = grid(6, 5, 1.0, 0.8, "random", seed=4)
+    x = np.array(mesh.vertices) + 0.05 * rng.normal(size=mesh.vertices.shape)
+    at = still(x, dt=0.02, span=0.02, v=rng.normal(size=x.shape))
+    at = dataclasses.replace(at, scale=4e-4, predicted=x + 0.01, origin=x - 0.003)
+    energy = AddedMass(mesh, dataclasses.replace(WIND, velocity=(3.0, 1.0, -0.5)), SPAN)
+    frozen, made = frozen_added_mass(energy, at), InStep(energy, len(x), at)
+    y = x + 0.02 * rng.normal(size=x.shape)
+    made.assert_equals(frozen, y)
+    assert np.abs(scatter(frozen, y)).max() > 1e-3
+    assert np.linalg.eigvalsh(made.matrix(y)).min() > -1e-12
+    d = rng.normal(size=x.shape)
+    assert_derivative(lambda z: frozen.value(z).sum(), (scatter(frozen, y) * d).sum(), y, d, 1e-8)
+    exact = (dense(frozen, y) @ d.reshape(-1)).reshape(-1, 3)
+    assert_derivative(lambda z: scatter(frozen, z), exact, y, d, 1e-8)
+    assert made.bound.lag(kernel.points(y))  # taken anew, with the velocity that leads there
+    again = frozen_added_mass(energy, at, (y, at.velocity(y)))
+    np.testing.assert_allclose(made.gradient(y), scatter(again, y), atol=1e-12)
+    assert np.abs(scatter(again, y) - scatter(frozen, y)).max() > 1e-4
+
+
+A, B, C, M = -1e-6, 2e-6, 3e-6, MU * SPAN
+
+
+def small(cells, pattern="alternating"):
+    """Lengths, velocity, and minus the force on y = A (s^3 - 3 s^2), straight at its free end as
+    strips are, which moves with B s^2 and is accelerated by C s.
+    """
+    s, mesh = strip(cells, pattern)
+    x, v = np.array(mesh.vertices), np.zeros((len(s), 3))
+    x[:, 1], v[:, 1] = A * (s**3 - 3 * s**2), B * s**2
+    inertia, load = AddedMass(mesh, WIND, SPAN).load(x, v, 0.0)
+    return s, v, (inertia @ (C * s[:, None] * [0, 1, 0])[..., None])[..., 0] + load
+
+
+@pytest.mark.parametrize("pattern", ["regular", "alternating"])
+@pytest.mark.parametrize("power", [1, 2])
+def test_small_motion_is_lighthills(pattern, power):
+    """The work of -m (d/dt + U d/ds)^2 y on displacements s^power, to second order in the size of
+    faces: m (C s + 4 U B s + 6 U^2 A (s - 1)).
+    """
+    error = []
+    for cells in (10, 20, 40):
+        s, _, g = small(cells, pattern)
+        exact = (C + 4 * U * B + 6 * U**2 * A) / (power + 2) - 6 * U**2 * A / (power + 1)
+        error.append(abs((g[:, 1] * s**power).sum() / (M * exact) - 1))
+    assert order(error) > 1.8 and error[-1] < 3e-3, error
+
+
+def test_power_leaves_through_the_trailing_edge():
+    """Of small motion: force.v = -d/dt int m/2 (y_t^2 - U^2 y_s^2) - m U y_t (y_t + U y_s) at the
+    end (Lighthill 1960): what does not come back goes into the wake.
+    """
+    _, v, g = small(60)
+    stored = M * (B * C / 4 - U**2 * 2 * A * B * (3 / 4 - 2))  # int (y_t y_tt - U^2 y_s y_st)
+    wake = M * U * B * (B - U * 3 * A)
+    assert -(g * v).sum() == pytest.approx(-stored - wake, rel=5e-3)
+    assert wake > 0.3 * abs(stored)  # the trailing edge counts
+
+
+def test_large_motion_is_normal_and_lighthills():
+    """An arc of a circle that turns about its end, in wind: the work on displacements is that of
+
+        f = -mu n (n.a + 2 n.dv/dc + n.d2x/dc2 - w_n^2/2 n.d2x/dt2),
+
+    to second order; the part along the sheet vanishes with the faces.
+    """
+    R, spin, faster = 0.7, 1.9, 5.0  # [m], [1/s], [1/s^2]
+    error, along = [], []
+    for cells in (20, 40, 80):
+        s, mesh = strip(cells)
+        z = np.array(mesh.vertices[:, 2])
+        _, tangent, n, x, v, acceleration = _arc(s, z, R, spin, faster)
+        M, load = AddedMass(mesh, WIND, SPAN).load(x, v, 0.0)
+        g = (M @ acceleration[..., None])[..., 0] + load
+        push = (s**2 * (1 - s))[:, None]
+        work = (g * push * n).sum(), (g * push * tangent).sum()
+        t = (np.arange(4000) + 0.5) / 4000
+        force, _, n, _, _, _ = _arc(t, 0 * t, R, spin, faster)
+        exact = -SPAN * (t**2 * (1 - t) * (force * n).sum(1)).mean()
+        error.append(abs(work[0] - exact) / abs(exact))
+        along.append(abs(work[1] / exact))
+    assert order(error) > 1.7 and error[-1] < 3e-3, error
+    assert order(along) > 1.7 and along[-1] < 3e-3, along
+
+
+def _arc(s, z, R, spin, faster):
+    """Force an area by the formula, tangent, normal, place, velocity and acceleration at lengths s
+    of an arc that begins in the origin along the wind and turns about it.
+    """
+    o, a = np.zeros_like(s), s / R
+    x = np.stack([R * np.sin(a), R * (1 - np.cos(a)), z], 1)
+    tangent, n = np.stack([np.cos(a), np.sin(a), o], 1), np.stack([-np.sin(a), np.cos(a), o], 1)
+    lever = x * [1, 1, 0]
+    turned = np.stack([-lever[:, 1], lever[:, 0], o], 1)
+    v, acceleration = spin * turned, faster * turned - spin**2 * lever
+    w = v - [U, 0, 0]
+    across, c = (w * n).sum(1), -(w * tangent).sum(1)
+    curved = 1 / R  # n . d2x/ds2
+    size = (n * acceleration).sum(1) + 2 * c * spin + (c**2 - across**2 / 2) * curved
+    return -MU * size[:, None] * n, tangent, n, x, v, acceleration
+
+
+def test_momentum_goes_into_the_wake(rng):
+    """Of a rigid strip that moves and turns: the force is minus the change of the momentum mu w_n n
+    of the air, and of what leaves at the edges.
+    """
+    s, mesh = strip(20)
+    rest = np.array(mesh.vertices)
+    rest[:, 1] = 0.1 * np.sin(4 * s)
+    spin, shift, pull = np.array([0.3, -0.4, 1.1]), np.array([0.2, 0.5, -0.1]), np.array([1, 2, 3])
+    energy = AddedMass(mesh, dataclasses.replace(WIND, velocity=(U, 0.4, 0.3)), SPAN)
+
+    def moving(t):
+        from scipy.spatial.transform import Rotation
+
+        x = rest @ Rotation.from_rotvec(t * spin).as_matrix().T
+        v = np.cross(spin, x) + shift + t * pull
+        return x + t * shift + t**2 / 2 * pull, v
+
+    def momentum(t):
+        x, v = moving(t)
+        flow = air_flow(energy, energy.samples, x, v, t)
+        mass = MU * energy.samples.weight * flow.area
+        return (mass[:, None] * flow.across[:, None] * flow.normal).sum(0)
+
+    x, v = moving(0.0)
+    acceleration = np.cross(spin, np.cross(spin, x)) + pull
+    M, load = energy.load(x, v, 0.0)
+    total = ((M @ acceleration[..., None])[..., 0] + load).sum(0)
+    changed = (momentum(1e-5) - momentum(-1e-5)) / 2e-5
+    edges, outward = energy.rim
+    out = air_flow(energy, edges, x, v, 0.0)
+    ways = (out.way * outward).sum(1)
+    leaving = MU * (np.maximum(ways, 0.0) * out.area)[:, None] * out.stream
+    np.testing.assert_allclose(total, changed + leaving.sum(0), atol=2e-4 * np.abs(total).max())
+    assert (ways > 0).any() and (ways < 0).any() and np.abs(leaving.sum(0)).max() > 1e-3
+
+
+@pytest.mark.parametrize("degrees", [2, 10, 25])
+def test_a_slender_plate_has_its_lift_once(degrees):
+    """At an incidence, in crossflow: pi/4 rho H^2 U^2 sin a cos a across the wind, Jones's lift of
+    slender wings, and what of it is drag; and rho C H L (U sin a)^2/2 along the normal.
+    """
+    from weft.discretization.linear_triangle import linear_triangle
+    from weft.energies.air.lift_and_drag import AirForce
+
+    s, mesh = strip(20)
+    a = np.radians(degrees)
+    x = np.stack([s * np.cos(a), s * np.sin(a), np.array(mesh.vertices[:, 2])], 1)
+    wind = dataclasses.replace(WIND, drag=1.1, lift=1.1, crossflow=True)
+    n = np.array([-np.sin(a), np.cos(a), 0.0])
+    reactive = -AddedMass(mesh, wind, SPAN).load(x, 0 * x, 0.0)[1].sum(0)
+    assert reactive @ n == pytest.approx(-MU * SPAN * U**2 * np.sin(a) * np.cos(a), rel=1e-9)
+    at = still(x, dt=0.01, span=0.01)
+    resistive = -scatter(frozen_air(AirForce(linear_triangle(mesh), wind), at), x).sum(0)
+    size = 0.5 * DENSITY * 1.1 * SPAN * (U * np.sin(a)) ** 2
+    np.testing.assert_allclose(resistive, -size * n, atol=1e-12)
+
+
+def carried(scene, span):
+    """The scene with added mass among its own energies."""
+    return scene.with_(energies=AddedMassSettings(span).energies(scene))
+
+
+INTEGRATORS = ("backward_euler", "bdf2", "bdf2_semi_implicit", "baraff_witkin_1998")
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_a_sheet_starts_to_fall_with_the_air_before_it(integrator):
+    """In still air, level: g rho_s/(rho_s + mu), with every integrator."""
+    cloth = weft.sheet(5, 5, 0.5, 0.5)
+    wind = Wind(density=1.2, drag=1e-9, lift=0.0)
+    scene = weft.Scene(cloth, wind=wind, integrator=integrator, step=1e-3, damping=0.0)
+    *_, (state, _, report) = advance(carried(scene, 0.5), 3)
+    density = cloth.fabric.density
+    part = density / (density + np.pi / 4 * 1.2 * 0.5)
+    np.testing.assert_allclose(state.v[:, 1], -9.81 * part * 3e-3, rtol=1e-3)
+    assert "added mass" in report.terms
+
+
+@pytest.mark.filterwarnings("ignore:fabric.*all fabrics")
+def test_order_stays_two():
+    """Lagged quantities are extrapolated: half the step, a quarter of the error, with bdf2."""
+    from weft.integrators.base import StepSettings
+
+    fabric = {"preset": "freecloth", "stretch": "20 N/m", "shear": "5 N/m", "bending": "1e-3 N*m"}
+
+    def swing(steps):
+        cloth = weft.sheet(4, 4, 0.4, 0.4, fabric=fabric)
+        wind = Wind((2.0, 0.5, 1.0))
+        # At 1e-9 m/s a step of 0.6 ms ends within round-off of its minimum, and may stall there.
+        settings = StepSettings(tolerance=1e-7, linear="splu")
+        how = {"integrator": "bdf2", "settings": settings, "damping": 0.0, "wind": wind}
+        scene = carried(weft.Scene(cloth, [weft.Pin(cloth.border("top"))], step=1e-3, **how), 0.2)
+        *_, (state, _, _) = advance(scene, steps, 0.2 / steps)
+        return state.x
+
+    a, b, c = (swing(80 * 2**i) for i in range(3))
+    got = np.log2(np.linalg.norm(a - b) / np.linalg.norm(b - c))
+    assert got == pytest.approx(2.0, abs=0.15)
+
+
+def ribbon(span=0.1, **changes):
+    cloth = weft.sheet(9, 4, 0.4, 0.1, fabric="silk")
+    given = {"wind": Wind((4.0, 0.3, 0.1)), "step": 2e-3, "integrator": "bdf2"}
+    scene = weft.Scene(cloth, [weft.Pin(cloth.border("left"))], **{**given, **changes})
+    return carried(scene, span)
+
+
+def test_points_besides_the_cloths():
+    """Those of a rigid body come after the cloth's, and carry nothing."""
+    from weft.bodies.rigid.settings import Rigid
+    from weft.bodies.shapes.primitives import box
+
+    body = dataclasses.replace(box((0.1, 0.1, 0.1)).move((0, -1, 0)), rigid=Rigid(mass=0.1))
+    scene = ribbon(bodies=[body])
+    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    memory = stepper.init(model, state)
+    state, memory, report = stepper.step(model, state, memory, scene.step)
+    assert report.outcome.ok and len(state.x) == scene.cloth.n_vertices + 4
+    term = next(t for t in model.assembly.terms if t.name == "added mass")
+    M = kernel.numpy(term.air.M)
+    assert len(M) == len(state.x) and not M[-4:].any() and M[:-4].any()
+
+
+def test_long_steps_are_warned_of():
+    """Where the air is heavy and passes many faces."""
+    share = np.pi / 4 * 1.2 * 0.1 / (np.pi / 4 * 1.2 * 0.1 + ribbon().cloth.fabric.density)
+    cell = np.sqrt(0.05 * 0.1 / 3)
+    speed = np.linalg.norm([4.0, 0.3, 0.1])
+    with pytest.warns(UserWarning, match="added_mass: in a step") as found:
+        ribbon(step=2e-2)
+    (text,) = (str(w.message) for w in found)
+    assert f"passes {2e-2 * speed / cell:.2g} faces, and {share:.2g} of" in text
+    most = 0.5 / share * cell / speed
+    assert f"a step of {most:.2g} s or less" in text
+    ribbon(step=0.99 * most)  # warnings are errors in this file
+    with pytest.warns(UserWarning, match="added_mass"):
+        ribbon(step=1.01 * most)
+
+
+def test_errors_of_added_mass():
+    with refused(SceneError, "span"):
+        AddedMassSettings(0.0)
+    with refused(SceneError, "added_mass"):
+        carried(weft.Scene(weft.spline_sheet(6, 6), wind=Wind()), 0.1)
+    with refused(SceneError, "added_mass"):
+        carried(weft.Scene(weft.sheet(3, 3)), 0.1)
+    with refused(SceneError, "added_mass"):
+        still_one = ribbon(integrator="quasi_static")
+        still_one.stepper().solve(still_one.model(), still_one.state().x)
+    with refused(SceneError, ("parameter rest", "energy added mass")):
+        scene = carried(hung(wind=Wind((1.0, 0.0, 0.0))), 0.1)
+        weft.Adjoint(scene, noise(scene.cloth.n_vertices), ["rest"], frames=1, fps=100)()
+
+
+def test_derivatives_by_constants(rng):
+    """Of the gradient in a step, by density and span, against differences."""
+    mesh = grid(4, 4, 1.0, 0.8, "random", seed=4)
+    x = np.array(mesh.vertices) + 0.05 * rng.normal(size=mesh.vertices.shape)
+    at = still(x, dt=0.02, span=0.02, v=rng.normal(size=x.shape))
+    at = dataclasses.replace(at, scale=4e-4, predicted=x + 0.01)
+    y = x + 0.02 * rng.normal(size=x.shape)
+
+    def made(density, span):
+        return AddedMass(mesh, dataclasses.replace(WIND, density=density), span)
+
+    found = made(1.2, 0.3).mixed_derivatives(y, at)
+    for name, up, down in (
+        ("density", made(1.2 + 1e-4, 0.3), made(1.2 - 1e-4, 0.3)),
+        ("span", made(1.2, 0.3 + 1e-4), made(1.2, 0.3 - 1e-4)),
+    ):
+        ends = [InStep(e, len(x), at).gradient(y) for e in (up, down)]
+        difference = (ends[0] - ends[1]) / 2e-4
+        np.testing.assert_allclose(found[name][:, 0], difference, rtol=1e-8, atol=1e-10)
+    assert made(1.2, 0.3).constants["span"].shape == (len(x),)
+    assert not made(1.2, 0.3).mixed_derivatives(y)["span"].any()
+
+
+def linear_field(x, t):
+    return np.stack([1 + 2 * x[:, 1], x[:, 2] - t, 0.5 * x[:, 0] * x[:, 1]], axis=1)
+
+
+def a_grid(frames=3):
+    spacing, origin, times = np.array([0.5, 0.25, 0.4]), [-1.0, 0.0, -0.4], np.arange(frames) * 0.5
+    nodes = np.stack(np.meshgrid(*(np.arange(n) for n in (5, 4, 3)), indexing="ij"), -1)
+    places = (origin + nodes * spacing).reshape(-1, 3)
+    velocity = np.stack([linear_field(places, t).reshape(5, 4, 3, 3) for t in times])
+    return WindGrid(velocity, origin, spacing, times)
+
+
+def test_a_grid_is_linear_between_nodes_and_ends_at_its_border(device, rng):
+    """A function that is linear along every axis and in time is exact; outside, the nearest
+    place.
+    """
+    wind = Wind(field=a_grid())
+    x = rng.uniform([-1, 0, -0.4], [1, 0.75, 0.4], size=(50, 3))
+    for t in (0.0, 0.3, 0.7, 1.0):
+        np.testing.assert_allclose(wind.at(x, t), linear_field(x, t), atol=1e-12)
+    np.testing.assert_allclose(wind.at(x, 5.0), linear_field(x, 1.0), atol=1e-12)
+    np.testing.assert_allclose(
+        wind.at(np.array([[9.0, 0.2, 0.1]]), 0.2), linear_field(np.array([[1.0, 0.2, 0.1]]), 0.2)
+    )
+
+
+def test_a_file_relative_to_a_folder(tmp_path, rng):
+    np.savez(tmp_path / "air.npz", **vars(a_grid()))
+    read = WindGridSettings("air.npz").read_files(tmp_path)
+    y = rng.uniform(0, 0.4, size=(7, 3))
+    np.testing.assert_allclose(read.air.at(y, 0.3), linear_field(y, 0.3), atol=1e-12)
+    assert read.read_files(Path("elsewhere")) is read
+
+
+BAD = {
+    "wind_grid.origin": lambda: dataclasses.replace(a_grid(), origin=[np.nan, np.inf, 0]),
+    ("wind_grid times", "3,", "3 times"): lambda: dataclasses.replace(
+        a_grid(), times=[0.0, 0.0, 1.0]
+    ),
+    "wind_grid spacing": lambda: dataclasses.replace(a_grid(), spacing=[0.0, 1.0, 1.0]),
+    ("wind_grid.file", "no-such.npz"): lambda: WindGrid.load("no-such.npz"),
+    "wind_grid.file": lambda: WindGridSettings(),
+}
+
+
+@pytest.mark.parametrize("said", BAD)
+def test_errors_of_grids(said):
+    with refused(SceneError, said):
+        BAD[said]()
+
+
+FILE = """\
+cloth: {sheet: {nx: 9, ny: 4, width: 40 cm, height: 10 cm}, fabric: silk}
+pins: [{border: left}]
+step: 2 ms
+integrator: bdf2
+seconds: 60 ms
+fps: 100
+"""
+WINDY = """\
+wind:
+  velocity: [{keys: [[0 s, 4 m/s], [1 s, 8 m/s]]}, 30 cm/s, 10 cm/s]
+  density: {keys: [[0 s, 1.2], [1 ms, 2.4]]}
+  gusts: {intensity: 0.2, length: 50 cm}
+added_mass: {span: {keys: [[0 s, 2 cm], [60 ms, 10 cm]]}}
+"""
+PROGRAM = """
+import json
+from pathlib import Path
+import numpy as np
+import weft
+from weft.scene.build import load_scene
+from weft.scene.explain import explain
+from weft_air.wind_grid import WindGrid
+
+def write(name, text):
+    Path(name).write_text(text)
+    return name
+
+def shown(name, *changes):
+    try:
+        load_scene(name, changes)
+    except weft.WeftError as error:
+        return str(error)
+
+scene = load_scene("windy.yaml").scene
+how = {"fps": 100, "progress": False, "fsync": False}
+whole = weft.simulate(scene, frames=6, out="whole", **how)
+weft.simulate(scene, frames=3, out="parts", **how)
+parts = weft.simulate(scene, frames=6, out="parts", resume=True, **how)
+other = weft.simulate(scene.with_(added_mass=None, keyed={}), frames=6, out="other", **how)
+model = scene.model()
+model.assembly.take(1.0)
+terms = {t.name: t.energy for t in model.assembly.terms if hasattr(t, "energy")}
+
+on_grid = load_scene("grid.yaml").scene
+blown = weft.simulate(on_grid, frames=3, out="blown", **how)
+wind = weft.Wind((1.0, 2.0, 3.0))
+uniform = weft.simulate(on_grid.with_(wind_grid=None, wind=wind), frames=3, out="uniform", **how)
+
+cloth = weft.sheet(4, 4, 0.4, 0.4)
+free = load_scene("free.yaml").scene
+rng = np.random.default_rng(0)
+weight = rng.normal(size=(16, 3))
+def loss(x, v, t):
+    by_x = np.zeros_like(x)
+    by_x[-1] = weight
+    return float((by_x * x).sum()), by_x, np.zeros_like(v)
+names = ["added_mass.span", "wind.velocity", "wind.density", "fabric.density", "fabric.shear"]
+adjoint = weft.Adjoint(free, loss, names, frames=2, fps=100.0)
+found, quotients = adjoint(), {}
+for name in names:
+    value, gradient = np.asarray(adjoint.parameter(name).value, float), found.gradient[name]
+    h, way = 1e-4 * np.abs(value).max(), np.ones(value.shape)
+    ends = [adjoint.with_values({name: value + s * h * way}).value() for s in (1, -1)]
+    quotients[name] = [float((gradient * way).sum()), (ends[0] - ends[1]) / (2 * h)]
+print(json.dumps({
+    "resumed": bool(np.array_equal(whole.positions(6), parts.positions(6))),
+    "other": float(np.abs(whole.positions(6) - other.positions(6)).max()),
+    "identity": [scene.identity()["added_mass"], sorted(on_grid.identity()["wind_grid"])],
+    "plugins": whole.manifest["plugins"],
+    "offsets": [terms[n].wind.gust_offset for n in ("added mass", "wind")],
+    "density": terms["added mass"].wind.density,
+    "grid": float(np.abs(blown.positions(3) - uniform.positions(3)).max()),
+    "moved": float(np.abs(blown.positions(3) - blown.positions(0)).max()),
+    "wrong": [
+        shown("grid.yaml", "wind_grid.file=none.npz"),
+        shown("grid.yaml", "wind.velocity=[1, 0, 0]"),
+        shown("windy.yaml", "added_mass.span=-1 cm"),
+        shown("splines.yaml"),
+    ],
+    "explained": explain("scene.added_mass.span")[1][0].meaning,
+    "quotients": quotients,
+}))
+"""
+
+
+def test_scene_blocks(tmp_path):
+    """Keyframes, resumed runs, files, errors, identity and gradients, as the engine's blocks."""
+    about = tmp_path / "packages" / "weft_air-0.1.0.dist-info"
+    about.mkdir(parents=True)
+    (about / "entry_points.txt").write_text("[weft.plugins]\nair = weft_air:plugin\n")
+    (tmp_path / "windy.yaml").write_text(FILE + WINDY)
+    splines = FILE.replace("fabric: silk", "fabric: silk, discretization: bspline")
+    (tmp_path / "splines.yaml").write_text(splines + "wind: {}\nadded_mass: {span: 10 cm}\n")
+    (tmp_path / "grid.yaml").write_text(FILE + "wind_grid: {file: air.npz}\n")
+    free = FILE.replace("nx: 9", "nx: 4").replace("integrator: bdf2\n", "").replace("2 ms", "10 ms")
+    free += "wind: {velocity: [1 m/s, 20 cm/s, 50 cm/s]}\nadded_mass: {span: 30 cm}\n"
+    free += "integrator: {backward_euler: {tolerance: 1e-9 m/s}}\n"
+    (tmp_path / "free.yaml").write_text(free)
+    uniform = np.tile([1.0, 2.0, 3.0], (2, 2, 2, 1))
+    np.savez(tmp_path / "air.npz", velocity=uniform, origin=np.zeros(3), spacing=np.ones(3))
+    out, _ = python(PROGRAM, tmp_path / "packages", EXAMPLE, cwd=tmp_path)
+    told = json.loads(out.splitlines()[-1])
+    assert told["resumed"] and told["other"] > 1e-3 and told["plugins"] == {"air": "0.1.0"}
+    assert told["identity"] == [{"span": 0.02}, ["density", "drag", "file", "grid", "lift"]]
+    first, second = told["offsets"]  # the same air for added mass as for drag
+    assert first == second and first[0] == pytest.approx(6.0) and told["density"] == 2.4
+    assert told["grid"] < 1e-14 and told["moved"] > 1e-3
+    missing, both, span, splined = told["wrong"]
+    assert "wind_grid.file" in missing and "none.npz" in missing
+    assert "wind_grid" in both and "one of them" in both
+    assert "added_mass.span" in span and "> 0" in span
+    assert "added_mass" in splined and "cloth of triangles" in splined
+    assert "width of the strip" in told["explained"] and "keyframes" in told["explained"]
+    for ours, differences in told["quotients"].values():
+        assert ours == pytest.approx(differences, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "beam, u, omega",
+    [(Beam(0.00023, 61.1), 6.15, 21.3), (Beam(0.00203, 42.4), 5.62, 19.5)],
+)
+def test_hanging_pipes_of_the_book(beam, u, omega):
+    """Paidoussis 1998, table 3.4, without damping: to all its digits."""
+    got = beam.critical()
+    assert got == pytest.approx((u, omega), abs=0.05) and abs(got[0] - u) < 0.0066
+
+
+def test_without_a_fluid_it_is_a_beam():
+    """The frequencies of a cantilever, 3.516 and 22.03, and with weight those of a heavier one."""
+    rates = Beam(0.2).rates(0.0)[0]
+    np.testing.assert_allclose(np.sort(np.abs(rates.imag))[::2][:2], [3.516, 22.03], rtol=1e-3)
+    slack = Beam(0.2, 1e4).rates(0.0)[0]  # bending is little to weight: a chain, j_0 / 2 sqrt(g/L)
+    assert np.abs(slack.imag).min() == pytest.approx(2.4048 / 2 * 1e2, rel=2e-2)
+
+
+def test_a_motion_is_one():
+    """Its deflection, put into the equation by finite differences along the beam."""
+    beam, u, h = Beam(0.1, 20.0, 1e-3), 5.0, 2e-3
+    rate, deflection = beam.motion(u)
+    s = np.linspace(0.2, 0.8, 13)
+    y = [deflection(s + k * h) for k in (-2, -1, 0, 1, 2)]
+    first, second = (y[3] - y[1]) / (2 * h), (y[3] - 2 * y[2] + y[1]) / h**2
+    fourth = (y[4] - 4 * y[3] + 6 * y[2] - 4 * y[1] + y[0]) / h**4
+    pull = (u * u - beam.gamma * (1 - s)) * second + beam.gamma * first
+    flow = 2 * np.sqrt(beam.beta) * u * rate * first
+    left = (1 + beam.damping * rate) * fourth + pull + flow + rate**2 * y[2]
+    assert np.abs(left).max() < 0.03 * np.abs(fourth).max()  # ten modes
+    assert deflection(np.ones(1)) == pytest.approx(1.0) and np.abs(deflection(np.zeros(1))) < 1e-12
+    np.testing.assert_allclose(shapes(np.zeros(1))[1], 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("beam, u", [(flutter.LEVEL, 5.4), (flutter.HUNG, 5.75)])
+def test_wefts_strip_moves_as_the_theory_has_it(beam, u):
+    """Rate and frequency at a speed."""
+    rate = beam.motion(u)[0]
+    got = flutter.root(beam, u, segments=20)
+    assert got.imag == pytest.approx(rate.imag, rel=0.03)
+    assert got.real == pytest.approx(rate.real, abs=0.02 * rate.imag)
+
+
+def test_drag_across_leaves_the_onset_where_it_is():
+    """In crossflow it is of second order; else it is a lift that slender strips do not have."""
+    rate = flutter.root(flutter.LEVEL, 5.6, segments=16)
+    drag = {"drag": 1.1, "lift": 1.1}
+    same = flutter.root(flutter.LEVEL, 5.6, segments=16, **drag, crossflow=True)
+    other = flutter.root(flutter.LEVEL, 5.6, segments=16, **drag)
+    assert abs(same - rate) < 0.02 * abs(rate)
+    assert abs(other - rate) > 0.2 * abs(rate)
