@@ -27,12 +27,12 @@ test-engine: $(TOOLS)  ## the tests of the engine alone
 test-garments test-lab test-robots test-film: $(TOOLS)  ## the tests of a plugin
 	$(PYTEST) -m "not slow and not campaign and not browser" tests/plugins/$(@:test-%=%)
 
-test-alone: $(TOOLS)  ## a wheel of the engine without plugins, and the tests of the engine with it
+test-alone: $(TOOLS)  ## a wheel of the engine without plugins, and the tests of the engine with it; ONLY=...: some
 	rm -rf build/alone && mkdir -p build/alone
 	cp -r src examples README.md LICENSE pyproject.toml build/alone && rm -rf build/alone/src/weft/plugins
 	cd build/alone && $(CURDIR)/$(BIN)/python -m hatchling build -t wheel -d dist
 	$(BIN)/python -m pip install --quiet --no-deps --target build/alone/site build/alone/dist/*.whl
-	PYTHONPATH=$(CURDIR)/build/alone/site $(PYTEST) -m "not slow and not campaign and not browser" tests/engine
+	PYTHONPATH=$(CURDIR)/build/alone/site $(PYTEST) -m "not slow and not campaign and not browser" $(or $(ONLY),tests/engine)
 
 test-ci: $(TOOLS)  ## what CI runs besides: campaigns and browsers
 	$(PYTEST) -m "not slow and (campaign or browser)"
