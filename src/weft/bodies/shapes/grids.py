@@ -3,21 +3,22 @@
 from pathlib import Path
 from typing import Annotated
 
+import igl
 import numpy as np
 
-from weft.base.arrays import ArrayArgument, ArrayOf, Floats, Point
+from weft.base.arrays import ArrayArgument, ArrayOf, Faces, Floats, Point, Positions
 from weft.base.errors import SceneError, error_text
 from weft.base.input_file import decode_text, open_input
 from weft.base.machine import gib, memory
 from weft.base.runtime_types import checked
 from weft.base.settings import Length, Size
 from weft.bodies.body import Body
-from weft.bodies.shapes.isosurface import isosurface
 from weft.discretization.mesh import grid
 from weft.io.archive import Broken, read_npz
 from weft.io.images import open_image
 
 MOST_PART = 0.02  # largest fraction of the machine's memory for the numbers of a grid
+CLOSEST = 0.01  # least distance of a vertex from an edge's ends, over the edge: no degenerate faces
 IMAGES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
 
 
@@ -165,8 +166,28 @@ def distance_grid(
             expected="a body inside its grid",
             hint="make the grid larger around it",
         )
-    x, faces = isosurface(d)
+    x, faces = _isosurface(d)
     return Body(origin + x * step, faces, None, name)
+
+
+def _isosurface(values: Floats) -> tuple[Positions, Faces]:
+    """Return the surface on which numbers (nx,ny,nz), positive on the border, are zero.
+
+    The vertices (n,3) are in units of the grid. The faces (m,3) are oriented towards positive
+    values.
+    """
+    # For libigl, a node at 0 is inside.
+    nodes = np.where(values == 0, np.finfo(np.float64).tiny, values).reshape(-1)
+    places = np.indices(values.shape, dtype=np.float64).reshape(3, -1).T
+    # libigl counts nodes with the first axis fastest, so that the axes, and with them the faces,
+    # are in reverse order. A key holds the two nodes of the edge on which a vertex lies.
+    _, faces, edges = igl.marching_cubes(nodes, places, *values.shape[::-1])
+    keys = np.fromiter(edges.keys(), np.int64, len(edges))
+    a, b = keys & 0xFFFFFFFF, keys >> 32
+    part = np.clip(nodes[a] / (nodes[a] - nodes[b]), CLOSEST, 1 - CLOSEST)[:, None]
+    x = np.empty((len(keys), 3))
+    x[np.fromiter(edges.values(), np.int64, len(edges))] = (1 - part) * places[a] + part * places[b]
+    return x, faces[:, ::-1].astype(np.int32)
 
 
 @checked(SceneError)

@@ -1,9 +1,12 @@
 """Exact search for the triangles of a mesh that intersect.
 
-The search does not depend on the solver's distances: only signs of determinants, which are exact
-(``orientation``), decide. Two triangles intersect if an edge of one meets the other. Triangles that
-share a vertex intersect if the opposite edge of one meets the other; triangles that share an edge,
-if they lie in one plane on the same side of that edge.
+The search does not depend on the solver's distances: only signs of determinants decide, which
+``igl.predicates`` computes exactly (Shewchuk 1997). They are exact unless coordinates other than 0
+are smaller than 1e-90, whose products underflow.
+
+Two triangles intersect if an edge of one meets the other. Triangles that share a vertex intersect
+if the opposite edge of one meets the other; triangles that share an edge, if they lie in one plane
+on the same side of that edge.
 
 Pairs of triangles that a plane separates by more than round-off are discarded first. These are
 nearly all neighbors in a sheet, whose coplanar corners would need exact arithmetic.
@@ -11,6 +14,7 @@ nearly all neighbors in a sheet, whose coplanar corners would need exact arithme
 
 import numpy as np
 import warp as wp
+from igl.predicates import orient3d
 
 from weft import kernel
 from weft.base.arrays import Bools, Faces, Floats, Ints, Positions
@@ -18,7 +22,6 @@ from weft.base.errors import MeshError
 from weft.base.runtime_types import checked
 from weft.contact.broad_phase.aabb import Boxes
 from weft.contact.broad_phase.bvh import BoundingVolumeHierarchy, Overlaps
-from weft.contact.exact.orientation import orient2d, orient3d
 from weft.kernel import ByteArray, IntArray2d, Scalar, Vec3Array, vec3
 
 CLEAR = 1e-12  # of the largest coordinate: a plane this far from both faces separates them exactly
@@ -230,9 +233,9 @@ def _at_edge(x: Positions, a: Ints, b: Ints, same: Bools) -> Bools:
     flat = np.flatnonzero(orient3d(p, q, tip_a, tip_b) == 0)
     hit = np.zeros(len(a), dtype=bool)
     if len(flat):
-        axes = _projection(p[flat], q[flat], tip_a[flat])
-        P, Q, A, B = (_flatten(points[flat], axes) for points in (p, q, tip_a, tip_b))
-        hit[flat] = orient2d(P, Q, A) * orient2d(P, Q, B) > 0
+        P, Q, A, B = (points[flat] for points in (p, q, tip_a, tip_b))
+        above = _above_plane(P, Q, A)
+        hit[flat] = orient3d(P, Q, A, above) * orient3d(P, Q, B, above) > 0
     return hit
 
 
@@ -256,30 +259,23 @@ def _in_one_plane(p: Floats, q: Floats, a: Floats, b: Floats, c: Floats) -> Bool
     """Return whether segments meet triangles in the same plane, (n,): an end lies inside, or edges
     cross.
     """
-    axes = _projection(a, b, c)
-    P, Q, A, B, C = (_flatten(points, axes) for points in (p, q, a, b, c))
-    hit = np.zeros(len(P), dtype=bool)
-    for point in (P, Q):
-        sides = np.stack([orient2d(A, B, point), orient2d(B, C, point), orient2d(C, A, point)])
+    above = _above_plane(a, b, c)
+    hit = np.zeros(len(p), dtype=bool)
+    for end in (p, q):
+        sides = np.stack([orient3d(i, j, end, above) for i, j in ((a, b), (b, c), (c, a))])
         hit |= ((sides >= 0).all(0) | (sides <= 0).all(0)) & (sides != 0).any(0)
-    for one, two in ((A, B), (B, C), (C, A)):
-        across = orient2d(P, Q, one) * orient2d(P, Q, two) <= 0
-        along = orient2d(one, two, P) * orient2d(one, two, Q) <= 0
-        low = np.maximum(np.minimum(P, Q), np.minimum(one, two))
-        high = np.minimum(np.maximum(P, Q), np.maximum(one, two))
+    for i, j in ((a, b), (b, c), (c, a)):
+        across = orient3d(p, q, i, above) * orient3d(p, q, j, above) <= 0
+        along = orient3d(i, j, p, above) * orient3d(i, j, q, above) <= 0
+        low = np.maximum(np.minimum(p, q), np.minimum(i, j))
+        high = np.minimum(np.maximum(p, q), np.maximum(i, j))
         hit |= across & along & (low <= high).all(1)
     return hit
 
 
-def _projection(a: Floats, b: Floats, c: Floats) -> Ints:
-    """Return the two coordinate axes onto which the triangles project with the largest area,
-    (n,2).
+def _above_plane(a: Floats, b: Floats, c: Floats) -> Floats:
+    """Return points (n,3) off the planes of triangles: seen from there, points of a plane run
+    counter-clockwise or clockwise.
     """
     normal = np.abs(np.cross(b - a, c - a))
-    drop = np.argmax(normal, axis=1)
-    return np.asarray(np.array([[1, 2], [2, 0], [0, 1]], dtype=np.int32)[drop])
-
-
-def _flatten(p: Floats, axes: Ints) -> Floats:
-    """Return the coordinates of p (n,3) along the two axes, (n,2)."""
-    return np.take_along_axis(p, axes, axis=1)
+    return np.asarray(a + np.eye(3)[np.argmax(normal, axis=1)])
