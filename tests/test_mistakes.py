@@ -15,6 +15,7 @@ import weft
 import weft.contact as contact
 from tests.refusals import refused
 from weft.base.runtime_types import is_checked
+from weft.plugins.garments import mannequin as bodies
 from weft.plugins.garments.mannequin import mannequin
 from weft.plugins.garments.patterns import read_pattern
 
@@ -269,8 +270,6 @@ IN_STEPS = [
     "Goal.build",
     "Goal.updated",
     "Gusts.waves",
-    "Integrator.complete_plan",
-    "Integrator.finish",
     "Integrator.potential",
     "Integrator.pull_back_init",
     "Integrator.push_forward",
@@ -325,19 +324,11 @@ IN_STEPS = [
 
 
 def public_callables():
-    for package in (
-        weft,
-        contact,
-        weft.laws,
-        weft.adjoint,
-        weft.plugins.robots.learning,
-        weft.plugins.garments.mannequin,
-    ):
-        for name in (
-            package.__all__
-            if package is not weft.plugins.robots.learning
-            else ("env", "vector_env")
-        ):
+    """Those of the engine, and of the plugins' public names."""
+    packages = [(p, p.__all__) for p in (weft, contact, weft.laws, weft.adjoint, bodies)]
+    packages += [(weft.robotics, ("env", "vector_env")), (weft, weft.extensions.names("names"))]
+    for package, names in packages:
+        for name in names:
             thing = getattr(package, name)
             if callable(thing) and thing.__module__.startswith("weft"):
                 yield f"{package.__name__}.{name}", thing

@@ -16,6 +16,7 @@ import numpy as np
 
 from weft.base.arrays import Bools, Faces, Floats, Positions
 from weft.base.errors import MeshError, check_known
+from weft.base.runtime_types import checked
 from weft.bodies.body import Body, Stated
 from weft.discretization.connectivity import component_labels
 from weft.discretization.mesh import unique_edges
@@ -124,6 +125,7 @@ def find_landmarks(
     return Landmarks(back | places, girths, height, axes[2], _measure_crotch(skin, points["waist"]))
 
 
+@checked(MeshError)
 def landmarks_of(body: Body) -> Landmarks:
     """Return the landmarks of the person that a body is, at the start; they are found once.
 
