@@ -16,7 +16,7 @@ from weft.discretization.mesh import TriangleMesh, grid
 from weft.show import looks
 from weft.show.picture.camera import frame_points
 from weft.show.picture.rasterize import DepthBuffer, rasterize
-from weft.show.picture.renderer import Renderer, Style, save_png, save_webp
+from weft.show.picture.renderer import Renderer, Style, draw_legend, save_png, save_webp
 
 pytestmark = pytest.mark.quick
 
@@ -211,3 +211,12 @@ def test_scale_is_round():
     assert looks.nice_limit(np.array([0.0])) == 1.0
     assert looks.nice_limit(np.linspace(-3.4, 1, 1000)) == 5.0
     assert looks.nice_limit(np.full(10, 0.002)) == 0.002
+
+
+@pytest.mark.parametrize("title", ["strain", "height above the lowest point of the cloth"])
+def test_the_title_of_a_legend_is_whole(title):
+    """Its last letter ends before the border."""
+    blank = np.full((240, 640, 3), 255, dtype=np.uint8)
+    scale = looks.Scale(title, 0.0, 1.0, "m", looks.VIRIDIS)
+    dark = draw_legend(blank, scale)[150:200].min(axis=(0, 2)) < 128
+    assert dark.any() and not dark[-8:].any()

@@ -51,9 +51,9 @@ def draw_legend(image: AnyArray, scale: Scale) -> AnyArray:
     draw = ImageDraw.Draw(picture)
     font = ImageFont.load_default(size=unit)
     left, top = w - bar_w - 2 * unit, h - 4 * unit
-    draw.text(
-        (left, top - 1.5 * unit), f"{scale.title} [{scale.unit}]", fill=(40, 40, 40), font=font
-    )
+    title = f"{scale.title} [{scale.unit}]"
+    begin = min(left, w - unit - int(font.getlength(title)))  # a long title begins further left
+    draw.text((max(begin, unit), top - 1.5 * unit), title, fill=(40, 40, 40), font=font)
     ramp = scale.colors(np.linspace(scale.low, scale.high, bar_w))
     bar = np.repeat(np.round(255 * ramp).astype(np.uint8)[None], bar_h, axis=0)
     picture.paste(Pillow.fromarray(bar), (left, top))
