@@ -6,6 +6,7 @@ installed into an environment of its own.
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -217,3 +218,43 @@ def test_the_example_in_an_environment_of_its_own(tmp_path):
     (tmp_path / "scene.yaml").write_text((EXAMPLE / "scene.yaml").read_text())
     out, _ = python(SCENE, place, cwd=tmp_path)
     check_example(json.loads(out.splitlines()[-1]), tmp_path)
+
+
+def test_what_needs_a_plugin_of_weft_that_is_not_installed_says_so(tmp_path):
+    """A scene, commands, a file, a public name and an export; the rest works."""
+    ignored = shutil.ignore_patterns("__pycache__", "plugins")
+    shutil.copytree(ROOT / "src" / "weft", tmp_path / "site" / "weft", ignore=ignored)
+    bodies = "bodies: [{mannequin: {figure: woman}}]\n"
+    (tmp_path / "scene.yaml").write_text("cloth: {sheet: {nx: 3, ny: 3}}\n" + bodies)
+    program = """
+import contextlib, io, sys
+import weft
+from weft.base.errors import PluginError
+from weft.cli.commands import app
+from weft.scene.build import load_scene
+
+def command(*words):
+    app(words, standalone_mode=False)
+
+scene = weft.Scene(weft.sheet(3, 3))
+run = weft.simulate(scene, frames=1, out="run", progress=False, fsync=False)
+for ask in (
+    lambda: load_scene("scene.yaml"),
+    lambda: command("validate"),
+    lambda: command("fabrics", "test", "cotton"),
+    lambda: command("grade", "a.yaml"),
+    lambda: weft.load("a.usd"),
+    lambda: run.export("a.glb"),
+    lambda: weft.robotics,
+    lambda: weft.Mannequin,
+):
+    try:
+        ask()
+        print("nothing")
+    except (weft.WeftError, AttributeError) as error:
+        print(str(error).replace("\\n", " "))
+"""
+    out, _ = python(program, tmp_path / "site", cwd=tmp_path)
+    needed = ["garments", "lab", "lab", "garments", "film", "film", "robots", "garments"]
+    for line, plugin in zip(out.splitlines(), needed, strict=True):
+        assert f"no plugin {plugin}" in line and "pip install weft" in line, line

@@ -84,10 +84,17 @@ class DefaultCommandGroup(TyperGroup):
     default: ClassVar[str]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Return the arguments that are left, with the default command if none is named."""
+        """Return the arguments that are left, with the default command if none is named.
+
+        Raises:
+            PluginError: a command of a plugin of weft that is not installed.
+        """
         first = args[0] if args else ""
         bare = not args and not self.no_args_is_help
         if bare or (args and first not in self.commands and first not in ctx.help_option_names):
+            needed = extensions.missing(first)
+            if needed is not None:
+                raise needed
             args = [self.default, *args]
         return super().parse_args(ctx, args)
 
