@@ -12,7 +12,6 @@ Public names are loaded when they are first used, so that ``import weft`` is fas
 """
 
 from importlib import import_module
-from importlib.util import find_spec
 
 # Type checkers treat this name as True. It is not imported, because loading the module typing takes
 # longer than the rest of this file.
@@ -180,8 +179,7 @@ def __getattr__(name: str) -> "Any":
         return getattr(import_module(_HOME[name]), name)
     if name in _MODULES:
         return import_module(_MODULES[name])
-    # `from weft import kernel` asks for a name of a package before it imports the package.
-    if not name.startswith("_") and find_spec(f"weft.{name}") is None:
+    if not name.startswith("_"):
         return _of_plugin(name)
     raise AttributeError(f"module 'weft' has no attribute {name!r}")
 
@@ -192,6 +190,11 @@ def _of_plugin(name: str) -> "Any":
     Raises:
         AttributeError: no plugin has it, or that plugin is not installed.
     """
+    from importlib.util import find_spec  # takes longer to load than the rest of this file
+
+    # `from weft import kernel` asks for a name of a package before it imports the package.
+    if find_spec(f"weft.{name}") is not None:
+        raise AttributeError(f"module 'weft' has no attribute {name!r}")
     from weft import extensions
 
     if name in extensions.names("names"):

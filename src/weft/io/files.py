@@ -23,6 +23,8 @@ LONGEST_STEM = 60  # [bytes] of the file's name in the temporary name; names hav
 ABANDONED_AFTER = 600.0  # [s] age of a temporary file that a process of another machine may write
 INTACT = "free some space or choose another folder; what was written before is intact"
 
+REMOVALS = 100  # of a folder into which threads still write
+
 
 @contextmanager
 def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
@@ -136,12 +138,18 @@ def _flush(path: Path, flags: int) -> None:
 
 
 def _remove(path: Path) -> None:
-    """Remove a file, or a folder with all its contents, if it exists."""
-    with suppress(OSError):
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
+    """Remove a file, or a folder with all its contents, if it exists.
+
+    Threads of a library that has failed may still write into a folder: it is removed until it is
+    gone.
+    """
+    for _ in range(REMOVALS):
+        with suppress(OSError):
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+            return
 
 
 def make_folder(path: Path) -> None:

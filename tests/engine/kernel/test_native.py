@@ -25,7 +25,7 @@ HEADERS = sorted(
     p.name for p in FOLDER.glob("*.h") if p.name not in ("types.h", "contact_structs.h")
 )
 ELSEWHERE = {
-    "contact/test_bits.py": (
+    "engine/contact/test_bits.py": (
         "overlap_mask_of_box overlap_mask shrunk_overlap_mask beside sharing mark_unmoved "
         "apart_by_lengths apart_by_places"
     ),

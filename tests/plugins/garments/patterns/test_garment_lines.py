@@ -15,6 +15,7 @@ from weft.plugins.garments.patterns.figure import Figure
 from weft.plugins.garments.patterns.formats import read_pattern
 from weft.plugins.garments.patterns.start_positions import fit_start
 from weft.plugins.garments.quality.garment_lines import MovingLandmarks, find_lines, judge_line
+from weft.plugins.garments.quality.wear import wear_of
 from weft.run.quality import Quality, percentiles
 from weft.scene.build import load_scene
 
@@ -139,7 +140,7 @@ def test_a_run_says_which_panels_are_sheared_and_whether_it_is_worn(tmp_path):
     assert not any("folded" in reason for reason in wear["reasons"])
     folded = report["frames"][0]
     folded["parts"]["band_front"]["warp"]["p50"] = -66.0
-    reasons = quality.judge_wear(0, folded)["reasons"]
+    reasons = wear_of(quality).judge_wear(0, folded)["reasons"]
     assert [r for r in reasons if "folded" in r] == ["band_front folded to 34 %"]
     front = dict(quality.parts)["front"]
     uv, area = run.mesh.corner_uv[front].mean(1), run.mesh.rest_area[front]
@@ -163,6 +164,6 @@ def test_cloth_that_falls_from_the_head_has_not_slipped_off(tmp_path, woman):
         contact=weft.SelfContact(2e-3),
     )
     run = weft.simulate(scene, seconds=0.3, fps=10, out=tmp_path / "run", progress=False)
-    body = Quality(run, since=0).fit(3)
+    body = Quality(run, since=0).measure_frame(3)["body"]
     assert body["hood"]["slip"] > 0.2 and body["bib"]["slip"] > 0.2
     assert (body["hood"]["slipped_off"], body["bib"]["slipped_off"]) == (False, True)
