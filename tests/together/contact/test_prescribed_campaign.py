@@ -42,7 +42,8 @@ def checked(seed, seconds=0.25):
     return True
 
 
-@pytest.mark.parametrize("seed", range(FEW))
+# In 1013, 1034 and 1083 the nearest pair comes so near that round-off decides.
+@pytest.mark.parametrize("seed", [*range(FEW), 1013, 1034, 1083])
 def test_every_intersection_is_reported(seed):
     checked(seed, 0.06)
 

@@ -18,6 +18,7 @@ from weft.contact.collision_mesh import CollisionMesh
 
 REACH = 1e-6  # [m] search distance around the paths
 MOST = 15  # advances, each to a tenth of the distance of the nearest pair
+MEET = 1e-9  # [m] distance of surfaces that meet; of nearer ones round-off decides
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +91,8 @@ def _first_collision(y: Positions, dy: Floats, found: Candidates) -> Collision |
         if part == 1.0:
             return None
         done += part * (1 - done)
-    distances = found.distances(y + done * dy)
+        distances = found.distances(y + done * dy)
+        if distances.min() <= MEET:
+            break
     meet = distances <= 2 * distances.min()
     return Collision(done, found.pairs[meet])
