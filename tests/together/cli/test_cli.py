@@ -156,7 +156,7 @@ def test_check_draws_degenerate_faces(run, tmp_path, monkeypatch):
 
 
 def test_check_draws_and_writes_faces_that_intersect(run, tmp_path, monkeypatch):
-    from tests.engine.scene.test_scene_files import folded_through
+    from tests.together.scene.test_scene_files import folded_through
 
     monkeypatch.chdir(tmp_path)
     path = folded_through(tmp_path)

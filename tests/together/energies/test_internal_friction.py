@@ -10,10 +10,10 @@ import pytest
 import weft
 from tests.checks import advance
 from tests.engine.adjoint.cases import compared, hung
-from tests.engine.scene.test_maps import painted
 from tests.engine.test_simulation import same_run
 from tests.plugins.robots.batch.scenes import alone
 from tests.refusals import refused
+from tests.together.scene.test_maps import painted
 from weft.base.errors import FabricError, SceneError
 from weft.energies.elastic.hinge_bending import dihedral_angles
 from weft.energies.elastic.internal_friction import HingeFriction

@@ -10,7 +10,6 @@ import pytest
 from scipy.integrate import quad
 
 import weft
-from tests.engine.scene.test_keys_held import PLACE, tied
 from tests.together.scene.test_keys import (
     COTTON,
     STEP,
@@ -19,6 +18,7 @@ from tests.together.scene.test_keys import (
     sheet,
     whole_and_resumed,
 )
+from tests.together.scene.test_keys_held import PLACE, tied
 from weft.base.keyframes import Keys, quotient_integral
 from weft.base.schema.block import block_in, setting_in
 from weft.bodies.joints.settings import Joint
