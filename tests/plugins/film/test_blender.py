@@ -11,7 +11,7 @@ import pytest
 
 import weft
 from tests.engine.io.files import read_moving
-from weft.plugins.film.assets.over import write_over
+from weft.plugins.film.assets.asset_export import write_over
 from weft.scene.build import load_scene
 
 needs_bpy = pytest.mark.skipif(find_spec("bpy") is None, reason="no bpy")

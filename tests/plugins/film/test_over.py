@@ -13,7 +13,7 @@ from weft.base.errors import MeshError, RunError
 from weft.io import read_surface
 from weft.io.animation import Animation, AnimationFrame, SurfaceTopology
 from weft.plugins.film.assets.asset_cloth import AssetCloth
-from weft.plugins.film.assets.over import write_over
+from weft.plugins.film.assets.asset_export import write_over
 from weft.plugins.film.surface_embedding import SurfaceEmbedding
 
 pytestmark = pytest.mark.quick

@@ -1,17 +1,19 @@
-"""What the plugin for film registers (``weft.extensions``)."""
+"""Entries of the plugin for film in the registries (``weft.extensions``)."""
 
 from weft.extensions import Plugin
 
 _HERE = "weft.plugins.film"
+
+USD = (".usdc", ".usda", ".usd", ".usdz")  # suffixes
 
 plugin = Plugin(
     "film",
     weft="0.1",
     entries={
         "formats": {
-            **dict.fromkeys((".usdc", ".usda", ".usd", ".usdz"), f"{_HERE}.formats:USD"),
+            **dict.fromkeys(USD, f"{_HERE}.formats:USD"),
             **dict.fromkeys((".glb", ".gltf"), f"{_HERE}.formats:GLTF"),
         },
-        "exports": {"onto": f"{_HERE}.assets.over:export_onto"},
+        "exports": {"onto": f"{_HERE}.assets.asset_export:export_onto"},
     },
 )

@@ -10,13 +10,13 @@ from weft.io import check_times
 from weft.io.animation import Animation
 from weft.plugins.film.assets.asset_cloth import AssetCloth
 from weft.plugins.film.assets.asset_cloths import asset_cloths
-from weft.plugins.film.assets.obj_over import write_obj_over
+from weft.plugins.film.assets.obj_asset import write_obj_over
+from weft.plugins.film.plugin import USD
 from weft.plugins.film.usd.usd_layer import write_usd_layer
 from weft.run.run import Run
 
 # (path, asset, animation, cloths, first) -> notes: an asset of this format, moved by cloth
 Over = Callable[[Path, Path, Animation, Sequence[AssetCloth], float | None], Sequence[str]]
-USD = (".usdc", ".usda", ".usd", ".usdz")
 OVER: Mapping[str, Over] = {".obj": write_obj_over, **dict.fromkeys(USD, write_usd_layer)}
 
 
