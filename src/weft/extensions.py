@@ -41,13 +41,14 @@ Kind = Literal[
     "linear solvers",  # linear: NAME of the integrators' settings
     "parameters",  # of the adjoint: functions of a scene that yield parameters
     "looks",  # --look NAME: weft.show.looks
-    "measures",  # of runs: functions (run, report)
+    "measures",  # of runs: functions (quality, frame, measurements found so far)
     "certificate",  # rows of `weft validate`: functions that yield checks
     "examples",  # of `weft demo NAME`: paths of scene files
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 T = TypeVar("T")
 GROUP = "weft.plugins"  # of entry points
+INSTALL = "install weft again, as a whole: `pip install weft`"
 
 # Names of the plugins in weft/plugins, for messages where one of them is not installed.
 SHIPPED: Mapping[str, str] = {
@@ -60,7 +61,7 @@ SHIPPED: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Plugin:
-    """What a plugin adds.
+    """A plugin: the names that it adds, by kind.
 
     Args:
         name: of the plugin.
@@ -214,10 +215,8 @@ def find(kind: Kind, name: str) -> Any:
     """
     plugin = owner(kind, name)
     if plugin is None:
-        needed = missing(name)
-        if needed is not None:
-            raise needed
-        check_known(name, names(kind), f"{kind}", PluginError)
+        check_installed(name)
+        check_known(name, names(kind), kind, PluginError)
     assert plugin is not None
     return _load(plugin.entries[kind][name], f"plugin {plugin.name}, {kind}: {name}")
 
@@ -276,9 +275,20 @@ def missing(name: str) -> PluginError | None:
                 name,
                 got=f"no plugin {plugin}",
                 expected=f"weft's plugin {plugin}",
-                hint="install weft again, as a whole: `pip install weft`",
+                hint=INSTALL,
             )
     return None
+
+
+def check_installed(name: str) -> None:
+    """Check that a name is not one of a plugin of weft that is not installed.
+
+    Raises:
+        PluginError: it is.
+    """
+    needed = missing(name)
+    if needed is not None:
+        raise needed
 
 
 def _load(place: str, what: str = "") -> Any:
@@ -310,9 +320,8 @@ def require(versions: Mapping[str, str], where: object) -> None:
     for name, number in versions.items():
         if name in plugins():
             continue
-        hint = "install weft again, as a whole: `pip install weft`"
-        if name not in SHIPPED:
-            hint = "install the package that has it, in the environment of weft"
+        other = "install the package that has it, in the environment of weft"
+        hint = INSTALL if name in SHIPPED else other
         expected = f"plugin {name} {number}"
         raise PluginError("plugin", got=f"no {name}", expected=expected, where=where, hint=hint)
 

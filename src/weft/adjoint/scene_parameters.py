@@ -50,7 +50,7 @@ def scene_parameters(scene: Any) -> dict[str, Parameter]:
     Args:
         scene: a ``weft.Scene``.
     """
-    kinds = (extensions.find("parameters", name) for name in extensions.names("parameters"))
+    kinds = extensions.Registry[Any]("parameters").values()
     known = {p.name: p for kind in kinds for p in kind(scene)}
     keyed = {p.name: p for p in _list_keyframes(scene, known)}
     known = {n: p for n, p in known.items() if f"{n}{KEYS}" not in keyed} | keyed
@@ -121,10 +121,8 @@ def forces_parameters(scene: Any) -> Iterator[Parameter]:
         yield Parameter("pressure", scene.pressure, Place(("pressure",)), "Pa", 1.0, True)
     elif scene.pressure is not None:
         yield from _numbers(scene, "gas", ("pressure",), GAS)
-    for name in extensions.names("energies"):
-        block = getattr(scene, name)
-        if block is not None:
-            yield from _numbers(scene, name, (name,), tuple(settings_by_field(type(block))))
+    for name, block in scene.plugin_blocks.items():
+        yield from _numbers(scene, name, (name,), tuple(settings_by_field(type(block))))
 
 
 def contact_parameters(scene: Any) -> Iterator[Parameter]:

@@ -28,11 +28,12 @@ app = typer.Typer(
 def _add_commands() -> None:
     """Add the engine's commands panel by panel, then those of plugins."""
     panels = {name: panel for panel, names in PANELS.items() for name in names.split()}
-    every = [name for name in extensions.names("commands") if " " not in name]
-    for name in sorted(every, key=lambda n: list(panels).index(n) if n in panels else len(panels)):
-        owner = extensions.owner("commands", name)
-        assert owner is not None
-        add_command(app, "", name, panels.get(name, owner.name.capitalize()))
+    for plugin in extensions.plugins().values():
+        for name in plugin.entries.get("commands", ()):
+            if " " not in name:
+                panels.setdefault(name, plugin.name.capitalize())
+    for name, panel in panels.items():
+        add_command(app, name, panel)
 
 
 _add_commands()

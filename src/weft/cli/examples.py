@@ -5,7 +5,7 @@ import dataclasses
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -64,8 +64,8 @@ def examples_by_name() -> dict[str, Example]:
         and p.parent.name != "patterns"
         and not p.relative_to(root).parts[0].startswith("plugin")
     ]
-    for name in extensions.names("examples"):
-        path = Path(extensions.find("examples", name))
+    for name, place in extensions.Registry[Any]("examples").items():
+        path = Path(place)
         found.append(dataclasses.replace(_example(path.parent, path), name=name))
     return {e.name: e for e in sorted(found, key=lambda e: (not e.is_scene, e.name))}
 

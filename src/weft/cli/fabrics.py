@@ -124,4 +124,4 @@ def _marked_number(f: "Fabric", field: str, scale: float = 1.0, form: str = ".3g
 
 for _name in extensions.names("commands"):
     if _name.startswith("fabrics "):
-        add_command(app, "fabrics", _name.removeprefix("fabrics "))
+        add_command(app, _name)

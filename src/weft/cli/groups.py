@@ -13,22 +13,22 @@ from weft import extensions
 from weft.base.errors import PluginError, WeftError
 
 
-def add_command(app: typer.Typer, group: str, name: str, panel: str | None = None) -> None:
+def add_command(app: typer.Typer, entry: str, panel: str | None = None) -> None:
     """Add a registered command to an app: a function, or an app of its own.
 
     A command that cannot be imported is left out with a warning.
 
     Args:
         app: the app.
-        group: name of its group, before ``name``; the empty text: none.
-        name: of the command.
+        entry: registered name of the command: its own, after that of its group, if it has one.
         panel: heading under which help lists it.
     """
     try:
-        found = extensions.find("commands", f"{group} {name}".strip())
+        found = extensions.find("commands", entry)
     except PluginError as error:
         warnings.warn(f"{error}; the command is left out", stacklevel=2)
         return
+    name = entry.split()[-1]
     if isinstance(found, typer.Typer):
         app.add_typer(found, name=name, rich_help_panel=panel)
     else:
@@ -45,9 +45,8 @@ class CommandGroup(TyperGroup):
         Raises:
             PluginError: a command of a plugin of weft that is not installed.
         """
-        needed = extensions.missing(args[0]) if args else None
-        if needed is not None:
-            raise needed
+        if args:
+            extensions.check_installed(args[0])
         return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -92,9 +91,7 @@ class DefaultCommandGroup(TyperGroup):
         first = args[0] if args else ""
         bare = not args and not self.no_args_is_help
         if bare or (args and first not in self.commands and first not in ctx.help_option_names):
-            needed = extensions.missing(first)
-            if needed is not None:
-                raise needed
+            extensions.check_installed(first)
             args = [self.default, *args]
         return super().parse_args(ctx, args)
 

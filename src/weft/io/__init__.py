@@ -389,7 +389,5 @@ def _format(path: Path) -> Format:
         PluginError: a format of a plugin of weft that is not installed.
     """
     suffix = path.suffix.lower()
-    needed = extensions.missing(suffix)
-    if needed is not None:
-        raise needed
+    extensions.check_installed(suffix)
     return FORMATS[suffix] if suffix in FORMATS else Format()

@@ -144,12 +144,15 @@ def _remove(path: Path) -> None:
     gone.
     """
     for _ in range(REMOVALS):
-        with suppress(OSError):
+        try:
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
             else:
                 path.unlink(missing_ok=True)
-            return
+        except OSError as error:
+            if error.errno == errno.ENOTEMPTY:
+                continue
+        return
 
 
 def make_folder(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a file format can do: the functions that read and write the files of one suffix.
+"""File formats: the functions that read and write the files of one suffix.
 
 Formats are registered by suffix (``weft.extensions``, kind ``formats``).
 """

@@ -139,8 +139,8 @@ class Quality:
         found["static"] = found["speed"]["p99"] < STILL
         if len(self.run.body_faces):
             found["body"] = self.fit(frame)
-        for name in extensions.names("measures"):
-            extensions.find("measures", name)(self, frame, found)
+        for measure in extensions.Registry[Any]("measures").values():
+            measure(self, frame, found)
         return found
 
     def crossings(self, frame: int) -> tuple[int, int]:

@@ -12,8 +12,9 @@ from weft.base.settings import ROOM, Setting
 from weft.base.trees import Yaml
 from weft.bodies.motion.pins import Path
 from weft.bodies.rigid.settings import Rigid
-from weft.scene.body_source import BodySource
+from weft.scene.body_source import LINKS_STAY, BodySource
 from weft.scene.selection import MOTION, PLACE
+from weft.scene.source_fields import chosen_source, fields_of_sources
 
 
 def _height_or_point(value: Yaml) -> Yaml:
@@ -27,17 +28,9 @@ class _Body(Block):
 
 
 SOURCES: Mapping[str, BodySource] = extensions.Registry("bodies")
-_FIELDS: Any = {
-    name: (
-        Annotated[source.block | None, Setting(constant=source.constant)],
-        Field(None, description=source.meaning),
-    )
-    for name, source in SOURCES.items()
-}
-_ARM = "links stay as they are; `joints` have keyframes"
 
 
-class BodyBlock(create_model("_Shapes", __base__=_Body, **_FIELDS)):  # type: ignore[misc]
+class BodyBlock(create_model("_Shapes", __base__=_Body, **fields_of_sources(SOURCES))):  # type: ignore[misc]
     """A body that cloth does not pass through. Give one shape."""
 
     thickness: Annotated[Thickness | None, Setting(constant=ROOM)] = Field(
@@ -67,7 +60,7 @@ class BodyBlock(create_model("_Shapes", __base__=_Body, **_FIELDS)):  # type: ig
         description="of an arm, by name: [rad or m] the target, or {keys, between, force} with "
         "keyframes, and of a slide the largest force [N] with which it closes",
     )
-    size: Annotated[Size, Setting(constant=_ARM)] = Field(
+    size: Annotated[Size, Setting(constant=LINKS_STAY)] = Field(
         0.02, description="[m] of an arm: edges of primitive shapes, at most"
     )
     rigid: FromBlock[Rigid] | None = Field(
@@ -76,9 +69,7 @@ class BodyBlock(create_model("_Shapes", __base__=_Body, **_FIELDS)):  # type: ig
 
     @model_validator(mode="after")
     def _one_shape(self) -> "BodyBlock":
-        if sum(getattr(self, name) is not None for name in SOURCES) != 1:
-            *first, last = SOURCES
-            raise ValueError(f"give one of {', '.join(first)} and {last}")
+        chosen_source(self, SOURCES)
         others = ("path", "rigid", "landmarks") if self.is_arm else ("joints", "size")
         if given := self.model_fields_set.intersection(others):
             whose = "an arm, which joints move" if self.is_arm else "another body than an arm"
@@ -93,4 +84,5 @@ class BodyBlock(create_model("_Shapes", __base__=_Body, **_FIELDS)):  # type: ig
     @property
     def shape(self) -> tuple[str, Any]:
         """The name of the source, and its block."""
-        return next((n, getattr(self, n)) for n in SOURCES if getattr(self, n) is not None)
+        name = chosen_source(self, SOURCES)
+        return name, getattr(self, name)

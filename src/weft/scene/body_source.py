@@ -1,4 +1,4 @@
-"""What a body of a scene file is made from: a shape, a mesh file, or a robot arm.
+"""Sources of bodies in scene files: a shape, a mesh file, or a robot arm.
 
 Sources are registered by the name of their field (``weft.extensions``, kind ``bodies``).
 """
@@ -12,6 +12,7 @@ from weft.base.schema.block import Block
 from weft.bodies.body import Body
 
 STAYS = "a shape stays; it moves along bodies.path, or deforms as a mesh of frames"
+LINKS_STAY = "links stay as they are; `joints` have keyframes"
 
 
 @dataclass(frozen=True)

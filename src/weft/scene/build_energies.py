@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from weft import extensions
 from weft.base.arrays import Floats
 from weft.energies.base import Energy
 from weft.energies.loads.gravity import Gravity
@@ -49,7 +48,5 @@ def build_loads(scene: "Scene", mass: Floats) -> tuple[Energy, ...]:
 
 def _of_plugins(scene: "Scene") -> Iterator[Energy]:
     """Yield the energies of the scene blocks that plugins have registered."""
-    for name in extensions.names("energies"):
-        block = getattr(scene, name)
-        if block is not None:
-            yield from block.energies(scene)
+    for block in scene.plugin_blocks.values():
+        yield from block.energies(scene)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -112,8 +113,8 @@ def _check_scene(path: Path, overrides: Sequence[str], found: Findings) -> Trian
             loaded = builder.build()
         finally:
             # what was built suffices; the scene need not be one that can be built
-            for name in extensions.names("scene checks"):
-                extensions.find("scene checks", name)(builder, found)
+            for add_findings in extensions.Registry[Any]("scene checks").values():
+                add_findings(builder, found)
             found.warnings += sorted({str(w.message) for w in caught})
     scene, cloth = loaded.scene, loaded.scene.cloth
     problems = [(p.outlook is Outlook.RESOLVES, str(p)) for p in start_problems(scene)]

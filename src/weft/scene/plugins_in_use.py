@@ -26,7 +26,7 @@ def _parts(scene: "Scene") -> Iterator[object]:
     """Yield the objects of a scene whose classes may be those of plugins."""
     yield from (scene.integrator, scene.law, *scene.energies, *scene.attachments)
     yield from (body.poser for body in scene.bodies)
-    yield from (getattr(scene, name) for name in extensions.names("energies"))
+    yield from scene.plugin_blocks.values()
 
 
 def _names(tree: Any) -> Iterator[tuple[Kind, str]]:

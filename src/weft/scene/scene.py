@@ -308,14 +308,19 @@ class Scene:
 
     def _complete(self) -> None:
         """Set the fields that follow from others, where they are not given."""
-        for name in extensions.names("energies"):
-            block = getattr(self, name)
+        for name, block in self.plugin_blocks.items():
             if hasattr(block, "read_files"):
                 object.__setattr__(self, name, block.read_files(self.folder))
         if self.bodies and self.contact is None:
             object.__setattr__(self, "contact", SelfContact())
         if isinstance(self.step_settings, StepSettings):
             object.__setattr__(self, "step", min(self.step, self.step_settings.longest))
+
+    @property
+    def plugin_blocks(self) -> Mapping[str, Any]:
+        """The settings of energies of plugins that the scene has, by name."""
+        given = {name: getattr(self, name) for name in extensions.names("energies")}
+        return {name: block for name, block in given.items() if block is not None}
 
     @property
     def folder(self) -> FilePath:

@@ -33,8 +33,5 @@ class SceneInput:
 
 def scene_input(path: Path) -> SceneInput | None:
     """Return the source that recognizes a file; None: none does."""
-    for name in extensions.names("scene inputs"):
-        source: SceneInput = extensions.find("scene inputs", name)
-        if source.recognizes(path):
-            return source
-    return None
+    kinds = extensions.Registry[SceneInput]("scene inputs").values()
+    return next((kind for kind in kinds if kind.recognizes(path)), None)

@@ -46,6 +46,7 @@ from weft.scene.integrators import INTEGRATORS, Settings
 from weft.scene.law import LawName
 from weft.scene.scene import Scene
 from weft.scene.selection import MOTION, PLACE, NamedBlock, SelectionBlock
+from weft.scene.source_fields import chosen_source, fields_of_sources
 
 _MESH = Setting(constant=STAYS)
 _RELEASE = Setting(constant="a time itself; how pins move until then is their path")
@@ -98,16 +99,7 @@ class _Named(Block):
     )
 
 
-_FIELDS: Any = {
-    name: (
-        Annotated[source.block | None, Setting(constant=source.constant)],
-        Field(None, description=source.meaning),
-    )
-    for name, source in SOURCES.items()
-}
-
-
-class ClothBlock(create_model("_Sources", __base__=_Named, **_FIELDS)):  # type: ignore[misc]
+class ClothBlock(create_model("_Sources", __base__=_Named, **fields_of_sources(SOURCES))):  # type: ignore[misc]
     """A cloth and where it starts. Give one source: ``sheet``, ``panel``, ``mesh``, ``rod``, or one
     of a plugin.
     """
@@ -158,9 +150,7 @@ class ClothBlock(create_model("_Sources", __base__=_Named, **_FIELDS)):  # type:
 
     @model_validator(mode="after")
     def _one_source(self) -> "ClothBlock":
-        if sum(getattr(self, name) is not None for name in SOURCES) != 1:
-            *first, last = SOURCES
-            raise ValueError(f"give one of {', '.join(first)} and {last}")
+        chosen_source(self, SOURCES)
         if self.rod and self.model_fields_set & OF_CLOTH_ALONE:
             raise ValueError(
                 f"a rod has its own numbers, and no {', '.join(sorted(OF_CLOTH_ALONE))}"
@@ -194,11 +184,11 @@ class ClothBlock(create_model("_Sources", __base__=_Named, **_FIELDS)):  # type:
     @property
     def source_name(self) -> str:
         """The name of the source."""
-        return next(n for n in SOURCES if getattr(self, n) is not None)
+        return chosen_source(self, SOURCES)
 
     @property
     def source(self) -> ClothSource:
-        """What the cloth is made from."""
+        """The source of the cloth: a sheet, a mesh file, a pattern, ..."""
         return SOURCES[self.source_name]
 
 

@@ -1,4 +1,4 @@
-"""What the plugin for garments registers (``weft.extensions``)."""
+"""Entries of the plugin for garments in the registries (``weft.extensions``)."""
 
 from weft.extensions import Plugin
 

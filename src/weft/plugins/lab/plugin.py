@@ -1,4 +1,4 @@
-"""What the laboratory registers (``weft.extensions``)."""
+"""Entries of the laboratory in the registries (``weft.extensions``)."""
 
 from weft.extensions import Plugin
 

@@ -1,4 +1,4 @@
-"""What the plugin for robots registers (``weft.extensions``)."""
+"""Entries of the plugin for robots in the registries (``weft.extensions``)."""
 
 from weft.extensions import Plugin
 

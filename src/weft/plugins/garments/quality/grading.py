@@ -255,11 +255,12 @@ def measure_size(run: SizeRun, end: SizeEnd) -> Json:
     parts = [part for part in last.get("body", {}).values() if isinstance(part, dict)]
     row["body_mm"] = round(float(np.median([p["distance"]["p50"] for p in parts])), 1)
     row["intersections"] = last["intersections"]
-    wear = last.get("wear") or wear_of(quality).judge_wear(last["frame"], last)
-    row["state"] = "intersects" if last["intersections"] else wear["verdict"]
-    row["message"] = "; ".join(wear["reasons"])
+    wear = wear_of(quality)
+    judged = last.get("wear") or wear.judge_wear(last["frame"], last)
+    row["state"] = "intersects" if last["intersections"] else judged["verdict"]
+    row["message"] = "; ".join(judged["reasons"])
     panels, seams = dict(quality.parts).values(), dict(quality.seams).values()
-    wearer = wear_of(quality).wearer
+    wearer = wear.wearer
     eases = measure_ease(quality.mesh, [*panels], [*seams], wearer.landmarks) if wearer else []
     own = {f"ease_{e.name}_cm": round(100 * (e.garment - e.body), 2) for e in eases}
     return row | {name: value for name, value in own.items() if name in COLUMNS}

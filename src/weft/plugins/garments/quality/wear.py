@@ -67,34 +67,24 @@ class Wear:
     @cached_property
     def wearer(self) -> MovingLandmarks | None:
         """The landmarks of the first body that stands before the run; None if none does."""
-        counts = [int(body["vertices"]) for body in self.quality.run.manifest["bodies"]]
-        return MovingLandmarks.of(
-            self.quality.run.body_positions(0), self.quality.run.body_faces, counts
-        )
+        run = self.quality.run
+        counts = [int(body["vertices"]) for body in run.manifest["bodies"]]
+        return MovingLandmarks.of(run.body_positions(0), run.body_faces, counts)
 
     @cached_property
     def lines(self) -> Sequence[GarmentLine]:
         """The seams and edges that have a place on the body; none if no body stands."""
-        wearer, mesh = self.wearer, self.quality.mesh
-        own = (
-            np.arange(mesh.n_vertices, dtype=np.int32)
-            if self.quality.sewn is None
-            else self.quality.sewn
-        )
-        return (
-            find_lines(mesh, self.quality.parts, self.quality.seams, own, wearer) if wearer else []
-        )
+        wearer, q = self.wearer, self.quality
+        own = np.arange(q.mesh.n_vertices, dtype=np.int32) if q.sewn is None else q.sewn
+        return find_lines(q.mesh, q.parts, q.seams, own, wearer) if wearer else []
 
     @cached_property
     def _upper_panels(self) -> list[str]:
         """The panels with the upper edge of a garment that hangs on no shoulder."""
         upper = [line.vertices for line in self.lines if line.kind == "upper edge"]
         ids = np.concatenate([np.zeros(0, dtype=np.int32), *upper])
-        return [
-            name
-            for name, own in self.quality.parts
-            if np.isin(ids, self.quality.mesh.faces[own]).any()
-        ]
+        faces = self.quality.mesh.faces
+        return [name for name, own in self.quality.parts if np.isin(ids, faces[own]).any()]
 
     @cached_property
     def _hoods(self) -> list[str]:
@@ -103,9 +93,8 @@ class Wear:
             return []
         then, up = self.quality.at(self.quality.since), self.wearer.landmarks.axes[1]
         above = (then.x - self.wearer.at(then.body)["neck_back"]) @ up
-        return [
-            n for n, own in self.quality.parts if np.median(above[self.quality.mesh.faces[own]]) > 0
-        ]
+        faces = self.quality.mesh.faces
+        return [name for name, own in self.quality.parts if np.median(above[faces[own]]) > 0]
 
     def judge_wear(self, frame: int, found: Json) -> Json:
         """Return whether garments are worn: ``verdict``, ``reasons`` and the measured ``lines``.

@@ -6,9 +6,7 @@ from typing import Any
 
 from weft.bodies.body import Body
 from weft.plugins.robots.arms.read_arm import load_arm
-from weft.scene.body_source import BodySource
-
-STAYS = "links stay as they are; `joints` have keyframes"
+from weft.scene.body_source import LINKS_STAY, BodySource
 
 
 def _links(path: Path, block: Any, name: str) -> Sequence[Body]:
@@ -17,6 +15,6 @@ def _links(path: Path, block: Any, name: str) -> Sequence[Body]:
 
 
 URDF = BodySource(
-    str, "a robot arm: a URDF file, relative to the scene file; its z is up", STAYS, _links
+    str, "a robot arm: a URDF file, relative to the scene file; its z is up", LINKS_STAY, _links
 )
-MJCF = BodySource(str, "a robot arm: an MJCF file, likewise", STAYS, _links)
+MJCF = BodySource(str, "a robot arm: an MJCF file, likewise", LINKS_STAY, _links)
