@@ -110,6 +110,7 @@ def test_every_public_name_is_in_the_reference(manual):
         "adjoint",
         "contact",
         "errors",
+        "extensions",
         "integrators",
         "jax",
         "laws",

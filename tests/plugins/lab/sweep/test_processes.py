@@ -130,7 +130,7 @@ def test_a_killed_worker(sweep_file, tmp_path):
 def test_a_step_that_does_not_end(sweep_file, tmp_path, monkeypatch):
     """Its worker is killed far beyond the time limit; the sample has failed, the sweep goes on."""
     monkeypatch.setattr("weft.plugins.lab.sweep.runner.OVERDUE", 0.0)
-    monkeypatch.setattr("weft.plugins.lab.sweep.runner.GRACE", 5.0)
+    monkeypatch.setattr("weft.plugins.lab.sweep.runner.GRACE", 8.0)
     code = before_writing("frames/000001.npz", "import time\ntime.sleep(1000)")
     with in_workers(tmp_path, code):
         run(sweep_file("time_limit: 5 min\n", vary="step: [0.02]"), 1)

@@ -4,7 +4,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from multiprocessing import get_context
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from weft.plugins.lab.sweep.faults import OverdueError
-from weft.plugins.lab.sweep.worker import begin_worker
+from weft.plugins.lab.sweep.worker import begin_worker, load
 
 
 class Processes(Executor):
@@ -26,7 +26,8 @@ class Processes(Executor):
         workers: number of processes.
         logs: existing folder for the output of the processes, ``worker-N.txt``.
         threads: CPU threads of NumPy's libraries in a process.
-        timeout: [s] after which the process of a task is killed; None: never.
+        timeout: [s] after which the process of a task is killed, without the time in which the
+            process starts; None: never.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class Processes(Executor):
                 self._workers.append(worker)
             task = worker.task = worker.pool.submit(function, *arguments, **more)
         try:
+            worker.wait_for_start()
             return task.result(self._timeout)
         except BrokenProcessPool:
             self._own.worker = None
@@ -92,8 +94,12 @@ class _Worker:
     def __init__(self, log: Path, threads: int) -> None:
         arguments = (str(log), threads)
         self.pool = ProcessPoolExecutor(1, get_context("spawn"), begin_worker, arguments)
-        self._pid = self.pool.submit(os.getpid)  # starts the process
+        self._pid = self.pool.submit(load)  # starts the process
         self.task: Future[Any] = self._pid
+
+    def wait_for_start(self) -> None:
+        """Return as soon as the process can begin its first task."""
+        wait([self._pid])
 
     def kill(self) -> None:
         """Kill the process, if it has started."""

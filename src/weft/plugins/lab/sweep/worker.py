@@ -80,6 +80,13 @@ def begin_worker(log: str, threads: int) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
+def load() -> int:
+    """Import what samples need, and return the number of this process."""
+    from weft.plugins.lab.sweep import sample  # noqa: F401
+
+    return os.getpid()
+
+
 def _end_with_parent() -> None:
     """Wait until the parent process has ended, and end this one between two samples."""
     from weft.plugins.lab.sweep.sample import one_sample
