@@ -29,7 +29,8 @@ from weft.contact.derivatives.by_constants import gradient_change
 from weft.contact.derivatives.contact_slopes import ContactSlopes
 from weft.contact.detector import ContactDetector
 from weft.contact.exact.intersection_check import IntersectionCheck
-from weft.contact.friction.friction import FrictionSet, friction_coefficients
+from weft.contact.friction.friction import FrictionSet
+from weft.contact.friction.law import friction_coefficients
 from weft.contact.memory import FIRMNESS, RELEASED, SLIP
 from weft.contact.released import released_levels, still_released
 from weft.energies.base import Bound

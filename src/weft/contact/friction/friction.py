@@ -3,13 +3,9 @@
 These are frozen at the start of a step (lagged): the pairs in contact, their normal force lambda,
 the weights of their closest points and the plane in which they may slide. With u the displacement
 in that plane of one closest point relative to the other, in the step and, elastically, before it,
-
-    E = lambda f(|u|),   f' = mu_s (2 |u|/e - |u|^2/e^2) for |u| < e = speed * step
-
-so friction grows smoothly from rest to mu_s lambda: below e the pair sticks, like a spring. From e
-to 2 e the coefficient falls from the static mu_s to the kinetic mu_k, as a cubic without corners,
-and is constant beyond. The Hessian in the plane is f'' along u, clamped at 0 where friction falls,
-and f'/|u| across u.
+E = lambda f(|u|). ``law`` states f: below e = speed * step the pair sticks, like a spring, and
+beyond it slides. The Hessian in the plane is f'' along u, clamped at 0 where friction falls, and
+f'/|u| across u.
 
 Steps that may end early have f'/|u| along u as well. Where a pair slides, f'' is 0: a model with it
 does not know that friction turns around where the pair comes to rest, so that directions go far
@@ -34,18 +30,15 @@ from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
 from weft.contact.contact_set import ContactSet, PairSet
 from weft.contact.friction.kernels import (
-    FrictionTable,
+    FrictionKernels,
     NormalForces,
-    SlidingPair,
     freeze_slides,
-    friction_energy,
-    friction_factors,
-    friction_gradient,
-    friction_hessians,
+    friction_kernels,
     normal_loads,
     slips,
     update_slips,
 )
+from weft.contact.friction.law import COULOMB, FrictionLaw, FrictionTable, SlidingPair
 from weft.kernel import (
     Scalar,
     WarpArray,
@@ -55,32 +48,18 @@ from weft.kernel import (
 )
 
 
-def friction_coefficients(
-    static: Floats, kinetic: Floats, part: Ints, grip: Floats
-) -> FrictionTable:
-    """Return a table on the device.
-
-    Args:
-        static: (k,k) static coefficients.
-        kinetic: (k,k) kinetic coefficients.
-        part: (n,) number of each vertex's piece or body.
-        grip: (n,) factors at vertices.
-    """
-    out = FrictionTable()
-    out.mu_static, out.mu_kinetic = (
-        kernel.array(np.asarray(mu, dtype=np.float64), Scalar) for mu in (static, kinetic)
-    )
-    out.part = kernel.array(np.asarray(part, np.int32), wp.int32)
-    out.grip = kernel.array(grip, Scalar)
-    return out
-
-
 @dataclass(frozen=True, eq=False)
 class FrictionSet(PairSet):
     """Pairs that may slide, with the data that are frozen for a step."""
 
     device: tuple[WarpArray, WarpArray]  # (m,4) int32 vertices, (m,) SlidingPair
     origin: WarpArray  # (n,) vec3 [m] positions from which sliding is measured
+    law: FrictionLaw = COULOMB
+
+    @property
+    def kernels(self) -> FrictionKernels:
+        """The kernels of the law."""
+        return friction_kernels(self.law)
 
     @staticmethod
     def of(
@@ -90,6 +69,7 @@ class FrictionSet(PairSet):
         table: FrictionTable,
         smooth: float,
         slip: Positions | WarpArray | None = None,
+        law: FrictionLaw = COULOMB,
     ) -> "FrictionSet":
         """Return the pairs that push, from the contacts at x.
 
@@ -100,6 +80,7 @@ class FrictionSet(PairSet):
             table: coefficients of friction.
             smooth: [m] e, the slip below which pairs stick.
             slip: (k,3) q of the first k vertices, those that belong to no body; None: 0.
+            law: the law of friction.
         """
         m, forces = len(contacts), _normal_forces(contacts, kernel.points(x))
         place = kernel.empty(m, wp.int32)
@@ -108,18 +89,18 @@ class FrictionSet(PairSet):
         before = kernel.zeros(0, vec3) if slip is None else kernel.points(slip)
         about = (forces, place, table, Scalar(smooth), before, pairs, slide)
         kernel.launch(freeze_slides, m, *contacts.device, *about)
-        return FrictionSet((pairs, slide), kernel.points(origin))
+        return FrictionSet((pairs, slide), kernel.points(origin), law)
 
     def energies(self, x: WarpArray) -> WarpArray:
         """Return the friction potential [J] of each pair at x, (m,); a pair without slip has the
         constant lambda mu_s e/3.
         """
-        return self.evaluate(friction_energy, x, kernel.empty(len(self)), (self.origin,))
+        return self.evaluate(self.kernels.energy, x, kernel.empty(len(self)), (self.origin,))
 
     def gradient(self, x: WarpArray) -> WarpArray:
         """Return dE/dx of every pair at x, (m,4) vec3 [N]."""
         return self.evaluate(
-            friction_gradient, x, kernel.empty((len(self), 4), vec3), (self.origin,)
+            self.kernels.gradient, x, kernel.empty((len(self), 4), vec3), (self.origin,)
         )
 
     def work(self, x: WarpArray) -> float:
@@ -146,12 +127,12 @@ class FrictionSet(PairSet):
         With ``bound`` they are those of a quadratic model that is nowhere below the energy.
         """
         out = kernel.empty((len(self), 3, 4), vec3)
-        return self.evaluate(friction_factors, x, out, (self.origin,), (int(bound),))
+        return self.evaluate(self.kernels.factors, x, out, (self.origin,), (int(bound),))
 
     def hessians(self, x: WarpArray) -> WarpArray:
         """Return the exact Hessian of every pair at x, (m,4,4) mat33 [N/m]."""
         out = kernel.empty((len(self), 4, 4), mat33)
-        return self.evaluate(friction_hessians, x, out, (self.origin,))
+        return self.evaluate(self.kernels.hessians, x, out, (self.origin,))
 
 
 def _normal_forces(
