@@ -22,6 +22,7 @@ their loads, and is cut to length 1. If nothing moves, nothing changes, whatever
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import warp as wp
@@ -46,6 +47,16 @@ from weft.kernel import (
     vec3,
     vec4,
 )
+
+
+class FrictionInputs(NamedTuple):
+    """Data from which the friction of a step is frozen, besides the contacts."""
+
+    origin: WarpArray  # (n,) vec3 [m] positions from which sliding is measured
+    table: FrictionTable
+    smooth: float  # [m] e, the slip below which pairs stick
+    slip: WarpArray  # (k,) vec3, q of the vertices that belong to no body
+    law: FrictionLaw = COULOMB
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +93,8 @@ class FrictionSet(PairSet):
             slip: (k,3) q of the first k vertices, those that belong to no body; None: 0.
             law: the law of friction.
         """
-        m, forces = len(contacts), _normal_forces(contacts, kernel.points(x))
+        m, y = len(contacts), kernel.points(x)
+        forces = forces_of_pairs(contacts, y, contacts.gradients(y))
         place = kernel.empty(m, wp.int32)
         count = kernel.scan(forces.pushes, place)
         pairs, slide = kernel.empty((count, 4), wp.int32), kernel.empty(count, SlidingPair)
@@ -110,12 +122,15 @@ class FrictionSet(PairSet):
         u = kernel.numpy(x) - kernel.numpy(self.origin)
         return float((kernel.numpy(self.gradient(x)) * u[self.stencil]).sum())
 
+    def changes(self, x: WarpArray) -> WarpArray:
+        """Return the slip of each pair in a step that ended at x, in units of e, (m,) vec3."""
+        return self.evaluate(slips, x, kernel.empty(len(self), vec3), (self.origin,))
+
     def update_slips(self, x: WarpArray, slip: WarpArray) -> WarpArray:
         """Return the slips q after a step that ended at x, (k,) vec3, if it began with the slips
         ``slip`` (k,).
         """
-        change, out = kernel.empty(len(self), vec3), kernel.empty(slip.shape[0], vec3)
-        self.evaluate(slips, x, change, (self.origin,))
+        change, out = self.changes(x), kernel.empty(slip.shape[0], vec3)
         i = self.incidence(slip.shape[0])
         arrays = (i.start, i.element, i.place, self.device[1], change, slip, out)
         kernel.launch(update_slips, slip.shape[0], *arrays)
@@ -135,16 +150,11 @@ class FrictionSet(PairSet):
         return self.evaluate(self.kernels.hessians, x, out, (self.origin,))
 
 
-def _normal_forces(
-    contacts: ContactSet, x: WarpArray, gradient: WarpArray | None = None
-) -> NormalForces:
-    """Return the normal force of every pair.
-
-    The forces are those of the barrier, or of another ``gradient`` (m,4) vec3.
+def forces_of_pairs(contacts: ContactSet, x: WarpArray, gradient: WarpArray) -> NormalForces:
+    """Return the normal force of every pair of a set at x (n,), from the gradient (m,4) vec3 [N]
+    of its barrier.
     """
-    m = len(contacts)
-    gradient = contacts.gradients(x) if gradient is None else gradient
-    out = NormalForces()
+    m, out = len(contacts), NormalForces()
     out.load, out.weights = kernel.empty(m), kernel.empty(m, vec4)
     out.normal, out.pushes = kernel.empty(m, vec3), kernel.empty(m, wp.int32)
     contacts.evaluate(normal_loads, x, out, after=(gradient,))
@@ -164,15 +174,9 @@ def normal_forces(
         Indices (m,) in the set, weights (m,4) of the closest points, unit normals (m,3), and
         normal forces (m,) [N].
     """
-    out = _normal_forces(contacts, kernel.points(x))
+    y = kernel.points(x)
+    out = forces_of_pairs(contacts, y, contacts.gradients(y))
     arrays = (out.load, out.weights, out.normal, out.pushes)
     force, w, normal, pushes = (kernel.numpy(a) for a in arrays)
     push = np.flatnonzero(pushes).astype(np.int32)
     return push, w[push], normal[push], force[push]
-
-
-def load_changes(contacts: ContactSet, x: Positions | WarpArray, change: WarpArray) -> Floats:
-    """Return the change of all normal forces, (m,) [N], that a change of the barrier's gradient
-    (m,4) vec3 [N] causes.
-    """
-    return np.array(kernel.numpy(_normal_forces(contacts, kernel.points(x), change).load))

@@ -43,7 +43,7 @@ def slip_of(i: int, x: Vec3Array, origin: Vec3Array, stencil: IntArray2d, s: Sli
     a, b, c, d = corners(i, x, stencil)
     a0, b0, c0, d0 = corners(i, origin, stencil)
     v = combination(s.w, a - a0, b - b0, c - c0, d - d0)
-    return vec2(wp.dot(v, s.t0) + s.before0, wp.dot(v, s.t1) + s.before1)
+    return vec2(wp.dot(v, s.t0), wp.dot(v, s.t1)) + s.smooth * s.before
 
 
 @wp.func
@@ -130,8 +130,7 @@ def freeze_slides(
             v = stencil[i, j]
             if v < n_slips:
                 before += s.w[j] * slip[v]
-        s.before0 = part_of_e * smooth * wp.dot(before, s.t0)
-        s.before1 = part_of_e * smooth * wp.dot(before, s.t1)
+        s.before = part_of_e * vec2(wp.dot(before, s.t0), wp.dot(before, s.t1))
         at = place[i]
         slide[at] = s
         for j in range(4):
@@ -250,8 +249,31 @@ def slips(
     """
     i = o + wp.tid()
     s = slide[i]
-    u = slip_of(i, x, origin, stencil, s) - vec2(s.before0, s.before1)
+    u = slip_of(i, x, origin, stencil, s) - s.smooth * s.before
     out[i] = in_space(u, s) / s.smooth
+
+
+@wp.func
+def weighted_slips(
+    v: int,
+    start: IntArray,
+    element: IntArray,
+    place: IntArray,
+    slide: SlidingArray,
+    change: Vec3Array,
+):
+    """Return the sum of the loads [N] that press on a vertex, and of the slips times the loads.
+
+    The loop has a function of its own for reverse mode (``kernel.reverse``).
+    """
+    load = Scalar(0.0)
+    q = vec3(Scalar(0.0))
+    for m in range(start[v], start[v + 1]):
+        s = slide[element[m]]
+        w = s.load * s.w[place[m]]
+        load += wp.abs(w)
+        q += w * change[element[m]]
+    return load, q
 
 
 @wp.kernel(module=_module)
@@ -267,15 +289,9 @@ def update_slips(
 ):
     """Write q of every vertex after a step; 0 if no pair presses on it."""
     v = o + wp.tid()
-    zero = Scalar(0.0)
-    load = zero
-    q = vec3(zero, zero, zero)
-    for m in range(start[v], start[v + 1]):
-        s = slide[element[m]]
-        w = s.load * s.w[place[m]]
-        load += wp.abs(w)
-        q += w * change[element[m]]
-    if load > zero:
-        q = slip[v] + q / load
-        q = q / wp.max(wp.length(q), Scalar(1.0))
-    out[v] = q
+    load, q = weighted_slips(v, start, element, place, slide, change)
+    after = vec3(Scalar(0.0))
+    if load > Scalar(0.0):
+        moved = slip[v] + q / load
+        after = moved / wp.max(wp.length(moved), Scalar(1.0))
+    out[v] = after

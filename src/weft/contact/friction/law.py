@@ -47,8 +47,7 @@ class SlidingPair:
     mu_static: Scalar  # mu_s
     mu_kinetic: Scalar  # mu_k
     smooth: Scalar  # [m] e
-    before0: Scalar  # [m] elastic slip when the step began, along t0
-    before1: Scalar  # and t1
+    before: vec2  # elastic slip when the step began, in units of e
 
 
 SlidingArray = wp.array(dtype=SlidingPair)
