@@ -116,7 +116,8 @@ def test_warnings_about_the_scene_are_printed(tmp_path, capfd):
     (tmp_path / "scene.yaml").write_text(
         "cloth: {sheet: {nx: 4, ny: 4}}\n"
         "bodies: [{name: ball, sphere: {radius: 1 cm}, translation: [1, 0, 0], path: {"
-        "hold: true, keyframes: [{time: 0}, {time: 5 ms, translation: [10 cm, 0, 0]}, {time: 10 ms}]}}]\n"
+        "hold: true, keyframes: [{time: 0}, {time: 5 ms, translation: [10 cm, 0, 0]}, {time: 10 ms}"
+        "]}}]\n"
         "contact: {gap: 1 mm}\nstep: 20 ms\n"
     )
     process = SimulationProcess(Order(None, tmp_path / "scene.yaml", folder=tmp_path))
