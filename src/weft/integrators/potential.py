@@ -7,7 +7,7 @@ whatever x says.
 """
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NewType
 
 import numpy as np
@@ -282,12 +282,7 @@ class Potential:
     def value_at(self, x: WarpArray) -> float:
         """Return Phi [J] at a device array (n,) vec3 whose pinned vertices are at their targets."""
         with self.phases("elastic"):
-            while True:
-                numbers = kernel.Reductions()
-                places = [term.add_value(x, numbers) for term in self.terms_of_phi]
-                value = sum(numbers[place] for place in places)
-                if all(term.confirm(numbers) for term in self.terms_of_phi):
-                    return value
+            return sum(term.value(x) for term in self.terms_of_phi)
 
     def gradient_at(self, x: WarpArray, out: WarpArray) -> None:
         """Write dPhi/dx [N] at x into out, (n,) vec3."""
@@ -318,17 +313,13 @@ class Potential:
             kernel.launch(zero_at_fixed, x.shape[0], self._fixed, 1, update.u)
         return updates
 
-    def propose_limit_at(
-        self, x: WarpArray, d: WarpArray, numbers: kernel.Reductions
-    ) -> Callable[[], float]:
-        """Return a function that returns the part of the direction d, in [0, 1], that is free of
-        collisions; it reads what was added to ``numbers``.
+    def max_step_at(self, x: WarpArray, d: WarpArray) -> float:
+        """Return the part of the direction d, in [0, 1], that is free of collisions.
 
         Values, gradients and matrices along the direction use the contact pairs that this search
-        finds. The function is called before any term is evaluated again.
+        finds.
         """
-        limits = [term.propose_max_step(x, d, numbers) for term in self.terms_of_phi]
-        return lambda: min((limit() for limit in limits), default=1.0)
+        return min((term.max_step(x, d) for term in self.terms_of_phi), default=1.0)
 
     def truncate_direction(self, x: WarpArray, d: WarpArray) -> WarpArray | None:
         """Return a direction free of collisions: each vertex is limited by its neighbors alone.
@@ -341,14 +332,9 @@ class Potential:
             held = held if shorter is None else shorter
         return held
 
-    def is_settled_at(
-        self, x: WarpArray, d: WarpArray, numbers: kernel.Reductions
-    ) -> Callable[[], bool]:
-        """Return a function that says whether d, as the last displacement of a search, is small to
-        every term; it reads what was added to ``numbers``.
-        """
-        terms = [term.is_settled(x, d, numbers) for term in self.terms_of_phi]
-        return lambda: all(settled() for settled in terms)
+    def is_settled_at(self, x: WarpArray, d: WarpArray) -> bool:
+        """Return whether d, as the last displacement of a search, is small to every term."""
+        return all(term.is_settled(x, d) for term in self.terms_of_phi)
 
     def update_lagged_terms(self, x: WarpArray, *, rubs: bool = True, blows: bool = True) -> bool:
         """Evaluate again at x what terms keep constant during a search.

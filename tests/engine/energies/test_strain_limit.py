@@ -97,21 +97,6 @@ def test_how_far_a_step_may_go(rng, device):
         assert np.isfinite(energy.value(x + step * d)).all()
 
 
-def test_what_limits_decide_is_read_together(monkeypatch):
-    """How far a direction may go, and whether it is small, are one read, where there are reads."""
-    monkeypatch.setattr(kernel.Reductions, "EAGER", False)
-    mesh = grid(4, 4, 1.0, 1.0)
-    energy = StrainLimits(linear_triangle(mesh), StrainLimit((1.1, None)))
-    bound = energy.bind(BlockPattern.of(16, [energy.stencil]))
-    x, d = (kernel.array(part * np.array(mesh.vertices), vec3) for part in (1.0, 0.2))
-    with kernel.count_traffic() as traffic:
-        numbers = kernel.Reductions()
-        settled = bound.is_settled(x, d, numbers)
-        limit = bound.propose_max_step(x, d, numbers)
-        assert not settled() and limit() == pytest.approx(PART * 0.5)
-    assert traffic.scalars == 1
-
-
 def test_settled_looks_at_limits():
     """A direction that is short beside the cloth, but long beside what is left to a limit."""
     mesh = grid(4, 4, 1.0, 1.0)
@@ -121,7 +106,7 @@ def test_settled_looks_at_limits():
     d = 1e-4 * np.array(mesh.vertices) * [1, 0, 0]
     for length, small in ((1.0, False), (1e-2, True)):
         asked = kernel.array(x, vec3), kernel.array(length * d, vec3)
-        assert bound.is_settled(*asked, kernel.Reductions())() == small
+        assert bound.is_settled(*asked) == small
 
 
 def test_a_start_beyond_a_limit_is_refused():
