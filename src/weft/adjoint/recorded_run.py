@@ -19,8 +19,8 @@ from weft.base.settings import settings_by_field
 from weft.energies.state import State
 from weft.integrators.adaptive import innermost
 from weft.integrators.base import Memory, Reversible, StepPart, Stepper
-from weft.integrators.halving import StepFailed, advance
 from weft.integrators.model import Model
+from weft.run.drive import StepFailed, advance
 from weft.run.scene_interface import Simulated, check_unchanged
 from weft.solve.linear.solver import Outcome
 

@@ -1,6 +1,7 @@
 """Simulations and their run folders on disk.
 
-Read ``simulation`` first: the loop that takes a step, reports it and writes frames and checkpoints.
+Read ``drive`` first: it takes the steps of every simulation, and halves those that fail. Then read
+``simulation``: the loop that reports a step and writes frames and checkpoints.
 ``step_record`` converts a step into arrays, a line of metrics and the manifest. ``run_folder`` says
 which file of a run holds what, in which order they are replaced, and what a reader checks; frames
 and checkpoints are arrays with a checksum (``sealed_file``), metrics an append-only log

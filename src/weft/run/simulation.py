@@ -34,8 +34,8 @@ from weft.contact.memory import FIRMNESS
 from weft.contact.released import released_levels
 from weft.energies.state import State
 from weft.integrators.base import Memory, StepReport
-from weft.integrators.halving import StepFailed, TakenStep, advance
 from weft.io.files import check_room
+from weft.run.drive import StepFailed, TakenStep, advance
 from weft.run.plausibility import (
     CAUGHT,
     about_garment,

@@ -17,8 +17,8 @@ from weft.bodies.joints.arm import Arm, ArmJoint
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.energies.state import State
 from weft.integrators.base import Stepper
-from weft.integrators.halving import StepFailed, TakenStep, advance
 from weft.integrators.model import Model
+from weft.run.drive import StepFailed, TakenStep, advance
 from weft.run.scene_interface import SceneLike
 from weft.run.step_record import RunState
 

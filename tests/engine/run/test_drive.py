@@ -10,7 +10,7 @@ from weft.energies.springs.hand import Hand
 from weft.integrators.adaptive import Adaptive
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepSettings
-from weft.integrators.halving import MOST_HALVINGS, StepFailed, advance
+from weft.run.drive import MOST_HALVINGS, StepFailed, advance
 from weft.solve.linear.solver import Outcome
 
 pytestmark = pytest.mark.quick
