@@ -135,7 +135,7 @@ class Session:
     @property
     def dt(self) -> float:
         """The length of a step [s]."""
-        return 1 / (self.loop.fps * self.loop.steps)
+        return self.loop.driver.times.dt
 
     def control_values(self) -> dict[str, float | str]:
         """Return the present value of every control."""

@@ -1,18 +1,22 @@
-"""Take a step in parts: where prescribed motion is not straight, and in halves where it fails.
+"""The driver: it takes the steps of every simulation, and halves those that fail.
 
-Every loop over steps calls ``advance``: simulations, batches, and the recorded run of derivatives
-(``adjoint.recorded_run``). The parts that prescribed motion needs are known before the step
-(``bodies.motion.step_division``). A part that fails is halved.
+Simulations, batches, play, and the recorded run of derivatives (``adjoint.recorded_run``) use it.
+The parts that prescribed motion needs are known before the step (``bodies.motion.step_division``).
+A part that fails is halved.
 """
 
+import dataclasses
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
+from weft.base.errors import SimulationError, point_text
 from weft.energies.springs.hand import Hands
 from weft.energies.state import State
 from weft.integrators.base import Memory, Stepper, StepReport, StopsEarly
 from weft.integrators.model import Model
+from weft.run.run_state import RunState, StepTimes
 from weft.solve.linear.solver import Outcome
 
 MOST_HALVINGS = 6  # the shortest part of a failed step is 1/64 of it
@@ -30,7 +34,7 @@ class TakenStep:
 
 
 class StepFailed(Exception):
-    """Error of a step whose shortest part failed. Callers turn it into a ``SimulationError``.
+    """Error of a step whose shortest part failed; ``error`` is the one for users.
 
     Args:
         state: the state at the beginning of the part that failed.
@@ -49,6 +53,60 @@ class StepFailed(Exception):
         if not self.motion or self.report.outcome is Outcome.PASSES:
             return self.report.outcome.advice
         return f"{self.motion}. No shorter step can do it. Else: {self.report.outcome.advice}"
+
+    def error(self, step: str, hint: str, where: Path | None = None) -> SimulationError:
+        """Return the error for users.
+
+        Args:
+            step: name of the step.
+            hint: what the caller adds to ``advice``.
+            where: file or folder with the failed step.
+        """
+        report = self.report
+        near = "" if report.place is None else f" near ({point_text(report.place)})"
+        return SimulationError(
+            f"{step} at t = {self.state.t:.6g} s{near}",
+            got=report.failure,
+            expected="prescribed motion that passes through nothing"
+            if report.outcome is Outcome.PASSES
+            else f"a step that converges; tried down to dt = {report.dt:.3g} s",
+            where=where,
+            hint=f"{self.advice}. {hint}",
+        )
+
+
+class Driver:
+    """Takes the steps of a simulation, one after another.
+
+    ``model`` and ``stepper`` may be replaced between two steps, if the points stay the same.
+
+    Args:
+        model: masses, energies, pins and contact.
+        stepper: the integrator.
+        times: of the steps.
+    """
+
+    def __init__(self, model: Model, stepper: Stepper, times: StepTimes) -> None:
+        self.model, self.stepper, self.times = model, stepper, times
+
+    def begin(self, state: State) -> RunState:
+        """Return the start of a run that begins at a state."""
+        return RunState(state, self.stepper.init(self.model, state), 0, 0, 0)
+
+    def step(self, begin: RunState) -> tuple[RunState, list[TakenStep]]:
+        """Take the step after ``begin``; return the state at its end, and the parts of the step.
+
+        Raises:
+            StepFailed: the step fails, however short its parts are.
+            SimulationError: prescribed motion needs too many parts.
+        """
+        times = self.times
+        parts = advance(self.stepper, self.model, begin.state, begin.memory, times.dt)
+        ahead, step = divmod(begin.step + 1, times.steps)
+        frame = begin.frame + ahead
+        state = dataclasses.replace(parts[-1].state, t=times.at(frame, step))
+        parts[-1] = dataclasses.replace(parts[-1], state=state)
+        return RunState(state, parts[-1].memory, frame, step, begin.count + 1), parts
 
 
 def advance(
