@@ -6,6 +6,7 @@ A part that fails is halved.
 """
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,10 +41,18 @@ class StepFailed(Exception):
         state: the state at the beginning of the part that failed.
         memory: the memory there.
         report: of the part.
+        tries: the reports of all tries from the state, that of the part among them.
     """
 
-    def __init__(self, state: State, memory: Memory, report: StepReport) -> None:
+    def __init__(
+        self,
+        state: State,
+        memory: Memory,
+        report: StepReport,
+        tries: Sequence[StepReport] = (),
+    ) -> None:
         super().__init__(report.outcome.name)
+        self.tries = tries
         self.state, self.memory, self.report = state, memory, report
         self.motion = ""  # the prescribed motion that goes farthest in the step, in words
 
@@ -131,71 +140,83 @@ def advance(
         dt: [s].
 
     Returns:
-        The parts, at least one. The state of the last one is the end of the step.
+        The parts, at least one. The state of the last one is the end of the step. The report of a
+        part includes the tries before it that failed.
 
     Raises:
         StepFailed: the shortest part fails.
         SimulationError: prescribed motion needs too many parts.
     """
-    lengths = model.divide_step(state.t, dt).parts
-    begin, parts = state, list[TakenStep]()
+    way = _StepParts(stepper, model, state, memory)
     try:
-        for length in lengths:
-            parts += _advance_part(stepper, model, state, memory, length)
-            state, memory = parts[-1].state, parts[-1].memory
+        for length in model.divide_step(state.t, dt).parts:
+            way.take(length)
     except StepFailed as error:
-        error.motion = _farthest_motion(model, begin, dt)
+        error.motion = _farthest_motion(model, state, dt)
         raise
-    return parts
+    return way.parts
 
 
-def _advance_part(
-    stepper: Stepper, model: Model, state: State, memory: Memory, dt: float
-) -> list[TakenStep]:
-    """Take a part of dt [s] in which prescribed motion is nearly straight; see ``advance``."""
-    careful = stepper.careful if isinstance(stepper, StopsEarly) else stepper
-    after, kept, report = stepper.step(model, state, memory, dt)
-    if report.outcome.ok:
-        return [TakenStep(report, after, kept)]
-    if careful is not stepper:
-        return _advance_part(careful, model, state, memory, dt)
-    return _halve(stepper, model, state, memory, dt, report, 0)
+class _StepParts:
+    """The parts of a step that are taken so far.
 
-
-def _halve(
-    stepper: Stepper,
-    model: Model,
-    state: State,
-    memory: Memory,
-    dt: float,
-    failed: StepReport,
-    halvings: int,
-    shortest_works: bool = False,
-) -> list[TakenStep]:
-    """Take two parts of dt/2 instead of a step of dt that failed.
-
-    ``shortest_works`` says that the shortest part was tried from this state, and succeeded.
+    ``state`` and ``memory`` are those at the end of the last part.
     """
-    if halvings == MOST_HALVINGS or not failed.divisible:
-        raise StepFailed(state, memory, failed)
-    costly = halvings > 0 or failed.iterations >= COSTLY
-    if costly and not shortest_works and halvings < MOST_HALVINGS - 1:
-        shortest = dt / 2 ** (MOST_HALVINGS - halvings)
-        _, _, report = stepper.step(model, state, memory, shortest)
+
+    def __init__(self, stepper: Stepper, model: Model, state: State, memory: Memory) -> None:
+        self.stepper, self.model, self.state, self.memory = stepper, model, state, memory
+        self.parts: list[TakenStep] = []
+        self.rejected: list[StepReport] = []  # tries since the last part
+
+    def take(self, dt: float) -> None:
+        """Take a part of dt [s] in which prescribed motion is nearly straight."""
+        stepper = self.stepper
+        report = self._try(stepper, dt)
+        if not report.outcome.ok and isinstance(stepper, StopsEarly):
+            careful = stepper.careful
+            if careful is not stepper:
+                stepper, report = careful, self._try(careful, dt)
         if not report.outcome.ok:
-            raise StepFailed(state, memory, report)
-        shortest_works = True
-    parts: list[TakenStep] = []
-    for _ in range(2):
-        after, kept, report = stepper.step(model, state, memory, dt / 2)
-        if report.outcome.ok:
-            parts.append(TakenStep(report, after, kept))
+            self._halve(stepper, dt, report, 0)
+
+    def _try(self, stepper: Stepper, dt: float, use: bool = True) -> StepReport:
+        """Try a part of dt [s]; take it if it succeeds and ``use`` is true."""
+        after, memory, report = stepper.step(self.model, self.state, self.memory, dt)
+        if use and report.outcome.ok:
+            total = report.with_costs(self.rejected) if self.rejected else report
+            self.parts.append(TakenStep(total, after, memory))
+            self.state, self.memory, self.rejected = after, memory, []
         else:
-            parts += _halve(
-                stepper, model, state, memory, dt / 2, report, halvings + 1, shortest_works
-            )
-        state, memory, shortest_works = parts[-1].state, parts[-1].memory, False
-    return parts
+            # The dt of a failed adaptive step is that of its shortest sub-step.
+            self.rejected.append(dataclasses.replace(report, dt=dt))
+        return report
+
+    def _halve(
+        self,
+        stepper: Stepper,
+        dt: float,
+        failed: StepReport,
+        halvings: int,
+        shortest_works: bool = False,
+    ) -> None:
+        """Take two parts of dt/2 instead of a step of dt that failed.
+
+        ``shortest_works`` says that the shortest part was tried from this state, and succeeded.
+        """
+        if halvings == MOST_HALVINGS or not failed.divisible:
+            raise StepFailed(self.state, self.memory, failed, self.rejected)
+        costly = halvings > 0 or failed.iterations >= COSTLY
+        if costly and not shortest_works and halvings < MOST_HALVINGS - 1:
+            shortest = dt / 2 ** (MOST_HALVINGS - halvings)
+            report = self._try(stepper, shortest, use=False)
+            if not report.outcome.ok:
+                raise StepFailed(self.state, self.memory, report, self.rejected)
+            shortest_works = True
+        for _ in range(2):
+            report = self._try(stepper, dt / 2)
+            if not report.outcome.ok:
+                self._halve(stepper, dt / 2, report, halvings + 1, shortest_works)
+            shortest_works = False
 
 
 def _farthest_motion(model: Model, state: State, dt: float) -> str:

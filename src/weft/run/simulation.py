@@ -473,7 +473,9 @@ class Loop:
         """Write a reproducer of a step that failed; return its path."""
         state, report = failed.state, failed.report
         before = dataclasses.replace(place, state=state, memory=failed.memory)
-        text = {**report_as_dict(report), "t": state.t, "outcome": report.outcome.name}
+        whole = self.driver.times.dt
+        text = {**report_as_dict(report, whole), "t": state.t, "outcome": report.outcome.name}
+        text["rejected"] = [r.as_rejected().as_dict(whole) for r in failed.tries]
         known = {"reached": report.reached, "place": report.place}
         arrays = {**before.arrays(), "dt": report.dt}
         arrays |= {name: value for name, value in known.items() if value is not None}
@@ -490,7 +492,7 @@ class Loop:
         frame_end = whole and place.step == 0 and self.model.contact is not None
         return {
             **line,
-            **report_as_dict(part.report),
+            **report_as_dict(part.report, self.driver.times.dt),
             "kinetic": 0.5 * float(np.sum(self.model.mass * (state.v**2).sum(1))),
             "stretch": self.stretched if whole else self.stretch.percentiles(state.x),
             **(self.crossing if frame_end else {}),

@@ -63,11 +63,17 @@ def _between(ranked: Floats, at: float) -> float:
     return a + (b - a) * t if t < 0.5 else b - (b - a) * (1.0 - t)
 
 
-def report_as_dict(report: StepReport) -> Json:
-    """Return the report of a step as a tree of numbers and names."""
+def report_as_dict(report: StepReport, dt: float) -> Json:
+    """Return the report of a step, or of a part of it, as a tree of numbers and names.
+
+    Args:
+        report: of the step or part.
+        dt: [s] length of the whole step.
+    """
     tree = {**vars(report), "outcome": report.outcome.name}
     del tree["reached"], tree["divisible"], tree["place"], tree["parts"]
     tree["energies"] = tree.pop("terms")
+    tree["rejected"] = [r.as_dict(dt) for r in report.rejected]
     for name in ("attachments", "obstacle"):
         if not tree[name]:
             del tree[name]
