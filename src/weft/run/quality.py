@@ -24,6 +24,7 @@ from weft.contact.exact.intersections import intersections
 from weft.energies.elastic.hinge_bending import dihedral_angles
 from weft.fabric.folds import RESOLVED
 from weft.run.run import Run
+from weft.run.step_costs import step_costs
 
 PERCENTILES = (1, 5, 50, 95, 99)
 STILL = 0.01  # [m/s] of the 99th percentile of speeds, below which a garment is at rest
@@ -232,8 +233,8 @@ class Quality:
         frames: Sequence[int] | None = None,
         on_frame: Callable[[int, int], None] | None = None,
     ) -> Json:
-        """Return the measurements of several frames (None: all), the worst values among them, and
-        the verdict on the last one.
+        """Return the measurements of several frames (None: all), the worst values among them, the
+        verdict on the last one, and where the time of the run went (``step_costs``).
 
         ``on_frame`` is called with the number of finished frames and the number of all frames.
         """
@@ -244,6 +245,7 @@ class Quality:
             if on_frame is not None:
                 on_frame(k + 1, len(numbers))
         found = {"since": self.since, "worst": worst(lines, self.since), "frames": lines}
+        found["time"] = step_costs(self.run.metrics, self.run.manifest)
         return found | ({"verdict": lines[-1]["wear"]["verdict"]} if "wear" in lines[-1] else {})
 
 
