@@ -169,6 +169,19 @@ def test_only_the_kernel_package_launches():
             assert "wp.launch" not in path.read_text(), path
 
 
+def test_contact_reads_no_private_field_of_another_module():
+    found = []
+    for path in (SOURCE / "contact").rglob("*.py"):
+        tree = ast.parse(path.read_text())
+        attributes = [n for n in ast.walk(tree) if isinstance(n, ast.Attribute)]
+        own = {a.attr for a in attributes if isinstance(a.value, ast.Name) and a.value.id == "self"}
+        own |= {n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
+        private = {a.attr for a in attributes if a.attr.startswith("_") and a.attr[1:2] != "_"}
+        private -= own | {"_replace"}  # of a named tuple
+        found += [(path.name, name) for name in sorted(private)]
+    assert found == []
+
+
 def test_no_module_prints():
     for path in FILES:
         if part_of(path) != "cli" and "print(" in path.read_text():

@@ -110,9 +110,9 @@ class ContactEnergy(Bound):
             carrying = self._carrying
             _, dy = carrying.displacements(step.start - carrying.x)
             self.search.find_candidates_along(start, dy)
-            self.push_as(before=True)
+            self.set_stiffness(before=True)
             self._freeze_friction(start, self.search.contacts(start))
-        self.push_as(before=False)
+        self.set_stiffness(before=False)
 
     def _begin(self, step: Step) -> None:
         """Forget the candidates and the friction of the step before, and set the bodies."""
@@ -142,7 +142,7 @@ class ContactEnergy(Bound):
             last = self._left_out = fixed, released, self.contact.excluded(fixed, released)
         self._excluded = last[2]
 
-    def push_as(self, *, before: bool) -> None:
+    def set_stiffness(self, *, before: bool) -> None:
         """Set the stiffness of the step before this one, or of this one."""
         firmness = self.adaptive_stiffness.before if before else self.adaptive_stiffness.now
         self.search.stiffen(self.contact.stiffness * firmness)

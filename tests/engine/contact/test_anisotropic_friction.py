@@ -7,11 +7,13 @@ import pytest
 import warp as wp
 
 from tests.checks import assert_derivative
+from tests.engine.adjoint.cases import quotient
 from tests.engine.contact.test_barrier import SCENES, contacts
 from tests.engine.contact.test_friction import MU, SMOOTH, gradient_of
 from tests.reference.contact_sets import contact_set, uniform_friction
 from weft import kernel
-from weft.contact.friction.friction import FrictionSet, normal_forces
+from weft.contact.derivatives.reverse_kernels import FrictionReverse
+from weft.contact.friction.friction import FrictionInputs, FrictionSet, normal_forces
 from weft.contact.friction.law import (
     Curvature,
     FrictionLaw,
@@ -112,3 +114,28 @@ def test_derivatives(rng, size):
     Hd = np.zeros_like(x)
     np.add.at(Hd, friction.stencil, exact)
     np.testing.assert_allclose(Hd, expected, atol=1e-4 * np.abs(Hd).max())
+
+
+def test_reverse_mode(rng):
+    """Forces and remembered slips by all that friction is frozen from, against differences."""
+    x, X, faces = SCENES["crumpled"]
+    pairs, table = contacts(x, X, faces), uniform_friction(MU, 0.4 * MU)
+    slip, y = rng.uniform(-0.5, 0.5, x.shape), x + 1e-3 * rng.normal(size=x.shape)
+    by_force, by_slip, d = (rng.normal(size=x.shape) for _ in range(3))
+    inputs = FrictionInputs(
+        kernel.points(x.copy()), table, SMOOTH, kernel.points(slip.copy()), ELLIPTIC
+    )
+    back = FrictionReverse(pairs, kernel.points(x.copy()), kernel.points(y.copy()), inputs)
+    found = back.pull_back(by_force, by_slip)
+
+    def of(start, origin, end, before):
+        friction = FrictionSet.of(pairs, start, origin, table, SMOOTH, before, ELLIPTIC)
+        after = friction.update_slips(kernel.points(end), kernel.points(before))
+        forces = (gradient_of(friction, end) * by_force).sum()
+        return float(forces + (np.array(kernel.numpy(after)) * by_slip).sum())
+
+    base = {"start": x, "origin": x, "end": y, "before": slip}
+    derivatives = (found.start, found.origin, found.end, found.slip)
+    for (name, at), by in zip(base.items(), derivatives, strict=True):
+        slope = quotient(lambda s: of(**base | {name: at + s * d}), 1e-9)  # noqa: B023
+        assert float((by * d).sum()) == pytest.approx(slope, rel=1e-5), name

@@ -59,11 +59,11 @@ class ContactDerivative:
         term, step, at = self.term, self.step, self.at
         bodies = step.bodies[0 if at is None else 1]
         start = np.concatenate([term.embedded.of(step.state.x if at is None else at), bodies])
-        term.push_as(before=at is None)
+        term.set_stiffness(before=at is None)
         places = places_around(term.search, kernel.points(start))
         inputs = term.friction_inputs
         found = [FrictionReverse(term.search.contacts(p), p, self.y, inputs) for p in places]
-        term.push_as(before=False)
+        term.set_stiffness(before=False)
         return found
 
     def pull_back_memory(self, kept: Mapping[str, Floats], into: StepCotangents) -> Floats:
