@@ -9,6 +9,7 @@ from weft.bodies.body import Body
 from weft.bodies.motion.prescribed import drive_motion
 from weft.bodies.motion.step_division import KinematicMotion
 from weft.bodies.rigid.energies import rigid_energies
+from weft.cloth.attachments.build import updated_energies
 from weft.energies.base import Energy
 from weft.integrators.assembly import Changed
 from weft.scene.build_energies import build_loads
@@ -73,7 +74,7 @@ class ChangingScene:
         made = build_loads(now, self.mass)
         changed = dict(zip(self.loads, made, strict=True))
         if self._ties:
-            changed.update(zip(self.tied, self.scene.attached.updated(now.attachments)))
+            changed.update(zip(self.tied, updated_energies(self.scene.attached, now.attachments)))
         if self._joints:
             changed.update(self._rejoin(now.bodies))
         return Changed(changed, now.contact)
