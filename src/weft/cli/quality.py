@@ -60,7 +60,7 @@ def quality(
             say(f"report   {out / 'quality.json'}, with pictures beside it")
     worst = report["worst"]
     unworn = report.get("verdict") == "not worn"
-    if worst["intersections"] or worst.get("slipped_off") or unworn:
+    if worst["intersections"] or unworn or any(flag is True for flag in worst.values()):
         raise typer.Exit(1)
 
 

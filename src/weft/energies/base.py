@@ -14,7 +14,7 @@ takes these on to the rest shape (``energies.rest_shape``).
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -28,7 +28,7 @@ from weft.energies.obstacle import Obstacle
 from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
-from weft.kernel import Kernel, Reductions, WarpArray
+from weft.kernel import Kernel, WarpArray
 from weft.solve.linear.low_rank import LowRankUpdate
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
@@ -55,21 +55,6 @@ class Bound(ABC):
     @abstractmethod
     def value(self, x: WarpArray) -> float:
         """Return the total energy [J]."""
-
-    def add_value(self, x: WarpArray, numbers: Reductions) -> int:
-        """Add the total energy [J] to the numbers that the host reads together; return its place.
-
-        By default ``value`` is read at once. Terms that sum an array on the device override this.
-        """
-        return numbers.add(self.value(x))
-
-    def confirm(self, numbers: Reductions) -> bool:
-        """Return whether the number that was added last is the energy.
-
-        A term that launches kernels before it knows the lengths of its lists may find that they
-        were longer than assumed. It corrects the lengths, and the value is computed again.
-        """
-        return True
 
     @abstractmethod
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
@@ -117,17 +102,6 @@ class Bound(ABC):
         """Return the part of the displacement d, in [0, 1], on which the energy stays finite."""
         return 1.0
 
-    def propose_max_step(
-        self, x: WarpArray, d: WarpArray, numbers: Reductions
-    ) -> Callable[[], float]:
-        """Return a function that returns ``max_step``, which is to be called before the term is
-        asked anything else, or never.
-
-        What decides the step is added to ``numbers``, which the host reads when the function is
-        called. By default ``max_step`` reads for itself.
-        """
-        return lambda: self.max_step(x, d)
-
     def truncate(self, x: WarpArray, d: WarpArray) -> WarpArray | None:
         """Return a displacement that may be taken in full, in place of d; None: d itself may."""
         return None
@@ -146,14 +120,12 @@ class Bound(ABC):
         """Return whether surfaces intersect at x that did not when the step began."""
         return False
 
-    def is_settled(self, x: WarpArray, d: WarpArray, numbers: Reductions) -> Callable[[], bool]:
-        """Return a function that says whether d, the last displacement of a search, is small for
-        this term too.
+    def is_settled(self, x: WarpArray, d: WarpArray) -> bool:
+        """Return whether d, the last displacement of a search, is small for this term too.
 
-        A term that rises without bound may be far from balance although no point moves far. What
-        decides that is added to ``numbers``, which the host reads when the function is called.
+        A term that rises without bound may be far from balance although no point moves far.
         """
-        return lambda: True
+        return True
 
     def lag(self, x: WarpArray) -> bool:
         """Evaluate lagged quantities again at x, and return whether this may change the potential.
@@ -369,10 +341,6 @@ class SummedBound(Bound):
     def value(self, x: WarpArray) -> float:
         """Return the total energy [J]."""
         return kernel.total(self.energies(x)) if self.acts else 0.0
-
-    def add_value(self, x: WarpArray, numbers: Reductions) -> int:
-        """Add the total energy [J] to the numbers that the host reads together."""
-        return numbers.add_sum(self.energies(x)) if self.acts else numbers.add(0.0)
 
 
 class DampedBound(SummedBound):

@@ -5,10 +5,10 @@ displacement may go before the first of their limits is met.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable
 
+from weft import kernel
 from weft.energies.base import Bound
-from weft.kernel import Reductions, WarpArray
+from weft.kernel import WarpArray
 
 PART = 0.9  # largest part of the way to the nearest limit that a step may go
 
@@ -27,18 +27,8 @@ class StepLimit(Bound):
 
     def max_step(self, x: WarpArray, d: WarpArray) -> float:
         """Return nine tenths of the way to the nearest limit, and at most 1."""
-        return self.propose_max_step(x, d, Reductions())()
+        return min(1.0, PART * kernel.least(self.reaches(x, d)))
 
-    def propose_max_step(
-        self, x: WarpArray, d: WarpArray, numbers: Reductions
-    ) -> Callable[[], float]:
-        """Return a function that returns ``max_step``; it reads what was added to ``numbers``."""
-        nearest = numbers.add_least(self.reaches(x, d))
-        return lambda: min(1.0, PART * numbers[nearest])
-
-    def is_settled(self, x: WarpArray, d: WarpArray, numbers: Reductions) -> Callable[[], bool]:
-        """Return a function that says whether d goes at most ``settled_part`` of the way to a
-        limit.
-        """
-        nearest = numbers.add_least(self.reaches(x, d))
-        return lambda: self.settled_part * numbers[nearest] >= 1.0
+    def is_settled(self, x: WarpArray, d: WarpArray) -> bool:
+        """Return whether d goes at most ``settled_part`` of the way to a limit."""
+        return self.settled_part * kernel.least(self.reaches(x, d)) >= 1.0

@@ -28,7 +28,6 @@ from weft.run.step_costs import step_costs
 
 PERCENTILES = (1, 5, 50, 95, 99)
 STILL = 0.01  # [m/s] of the 99th percentile of speeds, below which a garment is at rest
-SLIPPED = 0.10  # [m] median distance along the body from which a garment has slipped off
 SHEARED, STRAINED = 30.0, 10.0  # [degrees] and [%] from which cloth counts as sheared or strained
 # Fraction of a panel's area that is sheared from which it is warned of. Flared panels on the bias
 # and sleeves of lowered arms that are worn well have more: it does not count in the verdict.
@@ -212,7 +211,6 @@ class Quality:
             part["pressure"] = percentiles(pressed) if len(pressed) else None
             if slip is not None:
                 part["slip"] = float(np.median(slip[ids]))
-                part["slipped_off"] = part["slip"] > SLIPPED
             found[name] = part
         return found
 
@@ -252,7 +250,10 @@ class Quality:
 
 
 def worst(lines: Sequence[Json], since: int) -> Json:
-    """Return the worst values of all frames; seams and strain count only after sewing."""
+    """Return the worst values of all frames; seams and strain count only after sewing.
+
+    A flag that a measure of a plugin gives to parts on a body holds if it holds in any frame.
+    """
     sewn = [line for line in lines if line["frame"] >= since] or list(lines)
     kinds = ("intersections", "excluded_intersections")
     found: Json = {kind: max(line[kind] for line in lines) for kind in kinds}
@@ -267,7 +268,8 @@ def worst(lines: Sequence[Json], since: int) -> Json:
     if bodies:
         found["least_distance_mm"] = min(b["least_distance"] for b in bodies)
         parts = [p for b in bodies for p in b.values() if isinstance(p, dict)]
-        found["slipped_off"] = any(p.get("slipped_off", False) for p in parts)
+        flags = {name for p in parts for name, value in p.items() if isinstance(value, bool)}
+        found |= {name: any(p.get(name, False) for p in parts) for name in sorted(flags)}
     return found
 
 

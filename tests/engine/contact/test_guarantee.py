@@ -117,7 +117,7 @@ def test_a_way_beyond_a_limit_is_blocked():
 def test_steps_that_intersect_are_refused(monkeypatch):
     """Collision detection that sees nothing does not make a run wrong in silence."""
     scene = limited_sheet(1.0, 0.01).with_(pins=[], velocity=(0, -2.0, 0))
-    monkeypatch.setattr(ContactDetector, "propose_max_step", lambda self, *_: lambda: 1.0)
+    monkeypatch.setattr(ContactDetector, "max_step", lambda self, *_: 1.0)
     model, stepper, state = scene.model(), scene.stepper(), scene.state()
     memory = stepper.init(model, state)
     with pytest.raises(StepFailed) as failed:
