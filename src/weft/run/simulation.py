@@ -356,12 +356,9 @@ class Loop:
 
     def _strands(self, place: RunState) -> Arrays:
         """Return ropes and springs for pictures."""
-        contact, t, energies = self.model.contact, place.state.t, list(self.model.energies)
-        if self.model.changing is not None:
-            for k, energy in self.model.changing(t).energies.items():
-                energies[k] = energy
+        contact, t = self.model.contact, place.state.t
         bodies = np.zeros((0, 3)) if contact is None else contact.body_positions(t)
-        return dict(strands(energies, place.state.x, bodies, t, place.memory))
+        return dict(strands(self.model.energies_at(t), place.state.x, bodies, t, place.memory))
 
     def _write_frame(self, place: RunState) -> str:
         """Write a frame; return its digest."""
