@@ -15,7 +15,7 @@ from weft import kernel
 from weft.contact.derivatives.reverse_kernels import FrictionReverse
 from weft.contact.friction.friction import FrictionInputs, FrictionSet, normal_forces
 from weft.contact.friction.law import (
-    Curvature,
+    FrictionCurvature,
     FrictionLaw,
     SlidingPair,
     smoothed_curvature,
@@ -52,7 +52,7 @@ def elliptic_slope(u: vec2, s: SlidingPair):
 @wp.func
 def elliptic_curvature(u: vec2, s: SlidingPair):
     y = norm(u, s)
-    out = Curvature()
+    out = FrictionCurvature()
     g = metric(vec2(Scalar(1.0), Scalar(0.0)), s)
     length = wp.sqrt(g[0])
     if wp.dot(u, u) > Scalar(0.0):

@@ -84,7 +84,7 @@ def friction_coefficients(
 
 
 @wp.struct
-class Curvature:
+class FrictionCurvature:
     """The Hessian of an energy by the slip: second a a^T + over c c^T.
 
     ``over`` >= 0, and a quadratic function with ``over`` in place of ``second`` is nowhere below
@@ -105,7 +105,7 @@ class FrictionLaw:
         name: part of the name of the kernels' module, one for each law.
         energy: returns the energy [m] per unit of normal force.
         slope: returns its derivative by u, vec2: the friction force per unit of normal force.
-        curvature: returns its second derivative by u, ``Curvature`` [1/m].
+        curvature: returns its second derivative by u, ``FrictionCurvature`` [1/m].
     """
 
     name: str
@@ -181,7 +181,7 @@ def coulomb_slope(u: vec2, s: SlidingPair):
 def coulomb_curvature(u: vec2, s: SlidingPair):
     """Return f'' along u, and f'/|u| across u."""
     y = slip_length(u)
-    out = Curvature()
+    out = FrictionCurvature()
     out.a = vec2(Scalar(1.0), Scalar(0.0))
     if wp.dot(u, u) > Scalar(0.0):
         out.a = u / y
