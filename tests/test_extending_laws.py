@@ -19,7 +19,8 @@ from dataclasses import dataclass
 import warp as wp
 
 from weft.kernel import Scalar, mat32
-from weft.laws.base import LawFunctions, SingleLaw
+from weft.laws.base import SingleLaw
+from weft.laws.functions import LawFunctions
 
 
 @wp.struct

@@ -3,7 +3,10 @@
 import ast
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
 
 pytestmark = pytest.mark.quick
 
@@ -74,6 +77,60 @@ def test_imports_come_from_the_left(path):
     allowed = CONVENIENCES.get(str(path.relative_to(SOURCE)), set())
     for other in set(imports(path)) - {here, "__version__"} - allowed:
         assert STAGE[other] < STAGE[here], f"{here} imports {other}, which is not to its left"
+
+
+# Circles of imports that remain, each with all its modules; a new module in one is an error. To
+# import for types alone, or within a function, hides a circle from Python, not from a reader:
+# imports under TYPE_CHECKING count here, those in functions do not.
+CIRCLES = [
+    """contact.contact_energy contact.derivatives.by_constants contact.derivatives.contact_slopes
+    contact.derivatives.sliding_pairs""",
+    """energies.base energies.elastic.hinge_bending energies.elastic.hinge_kernels
+    energies.elastic.hinge_weights energies.element_energy energies.rest_shape""",
+    """contact.broad_phase.candidate_search contact.collision_groups contact.collision_mesh
+    contact.contact contact.exact.crossings contact.ties""",
+    """run.animation run.run show.looks show.picture.renderer show.picture.style
+    show.viewer.notebook""",
+    """bodies.body bodies.joints.anchors bodies.joints.energies bodies.joints.limit_energies
+    bodies.joints.mechanisms bodies.joints.settings bodies.rigid.affine_body
+    bodies.rigid.rigid_bodies bodies.rigid.settings""",
+    """scene.air scene.build_energies scene.build_model scene.changes scene.changing_scene
+    scene.elastic scene.identity scene.keyframed_numbers scene.plugins_in_use scene.regions
+    scene.scene scene.summary""",
+]
+
+
+def name_of(path):
+    """``weft.energies.base`` of src/weft/energies/base.py."""
+    name = ".".join(("weft", *path.relative_to(SOURCE).with_suffix("").parts))
+    return name.removesuffix(".__init__")
+
+
+def imported_modules(node, names):
+    """Modules of weft that a syntax tree imports outside of functions."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ImportFrom):
+            for alias in child.names:
+                full = f"{child.module}.{alias.name}"
+                yield full if full in names else child.module
+        elif isinstance(child, ast.Import):
+            yield from (alias.name for alias in child.names)
+        elif not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from imported_modules(child, names)
+
+
+def test_modules_do_not_import_one_another_in_circles():
+    trees = {name_of(path): ast.parse(path.read_text()) for path in FILES}
+    uses = {name: sorted(set(imported_modules(t, trees)) & set(trees)) for name, t in trees.items()}
+    names = list(uses)
+    number = {name: k for k, name in enumerate(names)}
+    pairs = [(number[a], number[b]) for a in names for b in uses[a]]
+    graph = coo_matrix((np.ones(len(pairs)), np.transpose(pairs)), shape=(len(names),) * 2)
+    _, label = connected_components(graph, directed=True, connection="strong")
+    sizes = np.bincount(label)
+    found = [{names[k] for k in np.flatnonzero(label == c)} for c in np.flatnonzero(sizes > 1)]
+    known = [{f"weft.{name}" for name in text.split()} for text in CIRCLES]
+    assert [sorted(c) for c in found if not any(c <= other for other in known)] == []
 
 
 WITH_SCENES = ("scene", "cli", "live", "plugins", None)
@@ -167,6 +224,19 @@ def test_only_the_kernel_package_launches():
     for path in FILES:
         if part_of(path) != "kernel":
             assert "wp.launch" not in path.read_text(), path
+
+
+def test_contact_reads_no_private_field_of_another_module():
+    found = []
+    for path in (SOURCE / "contact").rglob("*.py"):
+        tree = ast.parse(path.read_text())
+        attributes = [n for n in ast.walk(tree) if isinstance(n, ast.Attribute)]
+        own = {a.attr for a in attributes if isinstance(a.value, ast.Name) and a.value.id == "self"}
+        own |= {n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
+        private = {a.attr for a in attributes if a.attr.startswith("_") and a.attr[1:2] != "_"}
+        private -= own | {"_replace"}  # of a named tuple
+        found += [(path.name, name) for name in sorted(private)]
+    assert found == []
 
 
 def test_no_module_prints():

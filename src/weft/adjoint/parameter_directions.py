@@ -66,7 +66,7 @@ class SceneVariant:
         ``freeze`` begins the step for a term; None: ``term.freeze(step)``.
         """
         if self.model.changing is not None:
-            self.model.changing(step.t).update(self.terms)
+            self.model.changing(step.t).update(self.terms.values())
         for term in self.terms.values():
             term.freeze(step) if freeze is None else freeze(term)
         return sum_gradients(self.terms.values(), x)

@@ -26,14 +26,14 @@ from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 class Changed:
     """Energies and contact that replace those of a model at one time."""
 
-    energies: Mapping[int, Energy]  # by index in the model; kind and stencil are the same
+    energies: Mapping[str, Energy]  # by name; kind and stencil are those of the model's energy
     contact: SelfContact | None = None  # its friction is used
 
-    def update(self, terms: Mapping[int, Bound]) -> None:
-        """Update terms, by index in ``Assembly.terms``, to these constants."""
-        for k, term in terms.items():
-            if k in self.energies:
-                term.update_constants(self.energies[k])
+    def update(self, terms: Iterable[Bound]) -> None:
+        """Update terms to these constants."""
+        for term in terms:
+            if term.name in self.energies:
+                term.update_constants(self.energies[term.name])
             if self.contact is not None and isinstance(term, ContactEnergy):
                 term.update_constants(self.contact)
 
@@ -74,7 +74,7 @@ class Assembly:
         if now is self._taken[-1]:
             return
         self._taken[:] = [now]
-        now.update(dict(enumerate(self.terms)))
+        now.update(self.terms)
 
     @cached_property
     def _taken(self) -> list[Changed | None]:

@@ -28,7 +28,7 @@ from weft.energies.obstacle import Obstacle
 from weft.energies.springs.hand import Hands
 from weft.energies.state import State
 from weft.energies.step import Step
-from weft.integrators.assembly import Assembly, Changed, Changing
+from weft.integrators.assembly import Assembly, Changing
 
 NO_CONTACT = 1e-3  # [m] that stands for the gap where there is no contact
 
@@ -98,14 +98,17 @@ class Model:
         keys = sorted({0.0, *self.changing.times})
         return [*keys, keys[-1] + 1.0]
 
+    def energies_at(self, t: float) -> list[Energy]:
+        """Return the energies with their constants of time t [s]."""
+        changed = {} if self.changing is None else self.changing(t).energies
+        return [changed.get(e.name, e) for e in self.energies]
+
     def parts_at(self, t: float) -> tuple[Any, ...]:
         """Return ``parts`` with the constants of time t [s], contact as numbers and settings."""
-        now = Changed({}) if self.changing is None else self.changing(t)
-        found: list[Any] = [now.energies.get(k, e) for k, e in enumerate(self.energies)]
-        found.append(Masses(self.mass))
+        found: list[Any] = [*self.energies_at(t), Masses(self.mass)]
         if self.contact is not None:
-            c = self.contact
-            found.append((c.structure, c.constants, now.contact or c.settings))
+            c, now = self.contact, None if self.changing is None else self.changing(t).contact
+            found.append((c.structure, c.constants, now or c.settings))
         return tuple(found)
 
     @cached_property
@@ -210,7 +213,9 @@ class Model:
         return x if self.embedding is None else self.embedding.of(x)
 
     def describe(self, obstacle: Obstacle) -> str:
-        """Describe the surfaces that leave no room for a step, with their names and places."""
+        """Describe what leaves no room for a step: surfaces or a limit, with names and places."""
+        if obstacle.limit:
+            return f"the {obstacle.limit} would be exceeded at ({point_text(obstacle.place)})"
         assert self.contact is not None
         names = [self._name_of(v, obstacle.t) for v in obstacle.sides]
         if obstacle.passes:

@@ -21,6 +21,7 @@ from weft.energies.base import Bound
 from weft.energies.by_constants import ByName, by_constants, has_mixed
 from weft.energies.obstacle import Obstacle
 from weft.energies.step import Step
+from weft.energies.step_limit import StepLimit
 from weft.integrators.assembly import sum_energies, sum_gradients
 from weft.integrators.model import Model
 from weft.kernel import IntArray, Vec3Array, WarpArray, vec3
@@ -76,6 +77,7 @@ class Potential:
         self.phases.clear()
         self._matrix, self._energies = assembly.matrix, model.energies
         self.anew: list[Positions] = []  # (n,3) each, arguments of ``update_lagged_terms``
+        self._exceeded: Obstacle | None = None  # limit that the last start would exceed
         self._last: tuple[Positions, WarpArray] | None = None  # argument and result of ``point``
         self._fixed = kernel.array(step.fixed.astype(np.int32), wp.int32)
         for term in self.terms_of_phi:
@@ -191,7 +193,7 @@ class Potential:
     def blocked(self) -> Obstacle | None:
         """The obstacle for which a term found no room for the step; None if there was room."""
         found = (t.blocked for t in self.terms_of_phi if t.blocked is not None)
-        return next(found, None)
+        return next(found, self._exceeded)
 
     @property
     def refusal(self) -> Outcome:
@@ -243,6 +245,17 @@ class Potential:
                 value = self.value_at(self.point(start))
                 if is_start(value):
                     return start, value
+                self._exceeded = self._exceeded_limit(start)
+        return None
+
+    def _exceeded_limit(self, x: Positions) -> Obstacle | None:
+        """Return the first limit that is exceeded at x (n,3), where the potential is infinite."""
+        point = self.point(x)
+        for term in self.terms_of_phi:
+            if isinstance(term, StepLimit) and not np.isfinite(term.value(point)):
+                first = int(np.argmin(np.isfinite(kernel.numpy(term.energies(point)))))
+                a, b, c = x[term.energy.stencil[first]].mean(0).tolist()
+                return Obstacle((a, b, c), (), (), self.step.t, False, limit=term.name)
         return None
 
     def is_contact_free(self, goal: Positions) -> bool:

@@ -24,8 +24,9 @@ from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, documented, setting
 from weft.kernel import Scalar, mat32, mat33, vec3
 from weft.laws import skewed
-from weft.laws.base import LawFunctions, SingleLaw
+from weft.laws.base import SingleLaw
 from weft.laws.fiber import columns, fiber_force, fiber_hessian, from_columns, guarded_length
+from weft.laws.functions import LawFunctions
 from weft.laws.spectra import (
     Direction,
     Eigensystem,

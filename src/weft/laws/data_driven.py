@@ -34,9 +34,10 @@ from weft.base.errors import LawError
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, documented, setting
 from weft.kernel import Scalar, mat22, mat32, mat33, vec3, vec4
-from weft.laws.base import LawFunctions, SingleLaw
+from weft.laws.base import SingleLaw
 from weft.laws.clamp import clamp2
 from weft.laws.fiber import columns, from_columns
+from weft.laws.functions import LawFunctions
 from weft.laws.stvk import strains
 from weft.solve.newton.psd import Psd
 

@@ -7,15 +7,12 @@ that has both. ``own`` checks the resulting derivatives in any case.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import warp as wp
 
 from weft.kernel import Kernel, Mat32Array, Mat33Array2d, Scalar, mat32, mat33
-
-if TYPE_CHECKING:
-    from weft.laws.base import LawFunctions
-    from weft.solve.newton.psd import Psd
+from weft.laws.functions import LawFunctions
+from weft.solve.newton.psd import Psd
 
 # Step of F in the difference quotients, whose error is then about 1e-10 of the stiffness.
 STEP = Scalar(4e-6)
@@ -100,7 +97,7 @@ def finish(H: mat66, psd: int, n: int):
     return uu, uv, vv
 
 
-def stress_kernel(functions: "LawFunctions") -> Kernel:
+def stress_kernel(functions: LawFunctions) -> Kernel:
     """Build the kernel of the stress as the adjoint of psi."""
     Params, psi = functions.Params, functions.psi
     module = wp.get_module(f"weft.law.{functions.name}.adjoint")
@@ -116,12 +113,12 @@ def stress_kernel(functions: "LawFunctions") -> Kernel:
     return pk1
 
 
-def hessian_kernels(functions: "LawFunctions", modes: Mapping["Psd", int]) -> dict["Psd", Kernel]:
+def hessian_kernels(functions: LawFunctions, modes: Mapping[Psd, int]) -> dict[Psd, Kernel]:
     """Build Hessian kernels, one per mode, from differences of the given or generated stress."""
     return {psd: _hessian_kernel(functions, mode) for psd, mode in modes.items()}
 
 
-def _hessian_kernel(functions: "LawFunctions", mode: int) -> Kernel:
+def _hessian_kernel(functions: LawFunctions, mode: int) -> Kernel:
     """Build the Hessian kernel of one mode, from adjoints of psi or from a given stress."""
     Params, psi, given = functions.Params, functions.psi, functions.pk1
 

@@ -28,8 +28,9 @@ from weft.base.errors import LawError
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, documented, setting
 from weft.kernel import Scalar, mat32, vec2, vec3
-from weft.laws.base import LawFunctions, SingleLaw
+from weft.laws.base import SingleLaw
 from weft.laws.fiber import columns, from_columns
+from weft.laws.functions import LawFunctions
 from weft.laws.skewed import along
 from weft.laws.spectra import Spectrum, fiber_spectrum
 from weft.solve.newton.psd import Psd

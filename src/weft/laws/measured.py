@@ -22,8 +22,9 @@ from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, documented, setting
 from weft.kernel import Scalar, mat32
 from weft.laws.baraff_witkin import shear_hessian
-from weft.laws.base import LawFunctions, SingleLaw
+from weft.laws.base import SingleLaw
 from weft.laws.fiber import columns, from_columns, guarded_length, stretch_hessian
+from weft.laws.functions import LawFunctions
 
 if TYPE_CHECKING:
     Knots = Any

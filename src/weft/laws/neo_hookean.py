@@ -14,7 +14,8 @@ from weft.base.errors import LawError
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, documented, setting
 from weft.kernel import Scalar, mat32
-from weft.laws.base import LawFunctions, SingleLaw
+from weft.laws.base import SingleLaw
+from weft.laws.functions import LawFunctions
 from weft.laws.isotropic import Moduli, isotropic_hessian, isotropic_pk1, principal
 
 SMALL = Scalar(1e-6)  # lower bound of s in 1/s, so that a collapsed sample stays finite

@@ -23,7 +23,8 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.errors import LawError
 from weft.base.runtime_types import checked
-from weft.laws.base import LawFunctions, SingleLaw
+from weft.laws.base import SingleLaw
+from weft.laws.functions import LawFunctions
 from weft.solve.newton.psd import Psd
 
 TOLERANCE = 1e-5  # largest error of the checks, relative to the stiffness

@@ -18,8 +18,9 @@ from weft.base.errors import LawError
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, documented, setting
 from weft.kernel import Scalar, mat32
-from weft.laws.base import LawFunctions, SingleLaw
+from weft.laws.base import SingleLaw
 from weft.laws.fiber import guarded_length, quartic_force, quartic_hessian
+from weft.laws.functions import LawFunctions
 from weft.laws.skewed import SkewedParams, along, cross_hessian
 from weft.laws.spectra import Direction, directions
 

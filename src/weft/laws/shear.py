@@ -21,9 +21,10 @@ from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, documented, setting
 from weft.kernel import Scalar, mat32, mat33, vec3
 from weft.laws.baraff_witkin import shear_hessian
-from weft.laws.base import LawFunctions, SingleLaw
+from weft.laws.base import SingleLaw
 from weft.laws.clamp import cut_off
 from weft.laws.fiber import columns, from_columns
+from weft.laws.functions import LawFunctions
 from weft.solve.newton.psd import Psd
 
 COLLAPSED = Scalar(1e-6)  # lower bound of a fiber's length in divisions

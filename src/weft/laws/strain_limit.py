@@ -24,8 +24,9 @@ from weft.base.errors import LawError
 from weft.base.runtime_types import checked
 from weft.base.settings import documented, setting
 from weft.kernel import Scalar, mat32, mat33, vec3
-from weft.laws.base import LawFunctions, SingleLaw
+from weft.laws.base import SingleLaw
 from weft.laws.fiber import columns, from_columns
+from weft.laws.functions import LawFunctions
 from weft.laws.generated import clamp6, mat66
 from weft.solve.newton.psd import Psd
 

@@ -13,7 +13,8 @@ from weft.base.errors import LawError
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, documented, setting
 from weft.kernel import Scalar, mat22, mat32
-from weft.laws.base import LawFunctions, SingleLaw
+from weft.laws.base import SingleLaw
+from weft.laws.functions import LawFunctions
 from weft.laws.isotropic import Moduli, isotropic_hessian, principal
 
 

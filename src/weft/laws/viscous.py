@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import warp as wp
 
 from weft.kernel import Scalar, mat32, mat33, vec3
-from weft.laws.base import LawFunctions, SingleLaw
+from weft.laws.base import SingleLaw
 from weft.laws.fiber import columns, from_columns
+from weft.laws.functions import LawFunctions
 from weft.solve.newton.psd import Psd
 
 

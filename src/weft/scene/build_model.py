@@ -21,7 +21,7 @@ from weft.energies.springs.hand import Hands
 from weft.integrators.model import Model
 from weft.scene.build_energies import build_elastic, build_loads
 from weft.scene.changing_scene import ChangingScene
-from weft.scene.checks import check_energies, check_hands, check_ropes
+from weft.scene.checks import check_energies, check_hands, check_names, check_ropes
 from weft.scene.elastic import check_start
 from weft.scene.keyframed_numbers import largest_gravity
 from weft.scene.regions import pieces_of
@@ -59,25 +59,19 @@ def build_model(scene: "Scene") -> Model:
     cloth.surfaces.require(*(name for name, given in special.items() if given))
     mass = np.concatenate([cloth.mass, np.full(held.anchors, ANCHOR), loose.point_mass])
     *air, weight = build_loads(scene, mass)
-    made = (*build_elastic(scene), *air)
-    ties = scene.attached
-    moved, others = (
-        rigid_energies(loose, scene.prescribed_bodies),
-        (*made, *held.energies, weight),
-    )
-    check_ropes(moved, [e.name for e in others])
-    energies = (*made, *held.energies, *moved, weight)
-    changing = None
-    if scene.keyed:
-        loads = [*range(len(made) - len(air), len(made)), len(energies) - 1]
-        tied = range(len(energies), len(energies) + len(ties.energies))
-        rigid = range(len(energies) - 1 - len(moved), len(energies) - 1)
-        changing = ChangingScene(scene, mass, loads, tied, rigid)
+    cloth_energies = (*build_elastic(scene), *air, *held.energies)
+    ties, joints = scene.attached, rigid_energies(loose, scene.prescribed_bodies)
+    check_ropes(joints, [e.name for e in (*cloth_energies, weight)])
+    energies = (*cloth_energies, *joints, weight)
     check_energies(ties.energies, [e.name for e in energies], len(mass), "attachments")
     energies = (*energies, *ties.energies)
     check_energies(scene.energies, [e.name for e in energies], len(cloth.points))
     check_hands(scene.hand, len(mass))
     energies = (*energies, *scene.energies, *((Hands(scene.hand),) if scene.hand else ()))
+    changing = None
+    if scene.keyed:
+        check_names(energies)
+        changing = ChangingScene(scene, mass)
     check_start(energies, held.points)
     embedding = cloth.embedding
     if embedding is not None:

@@ -9,6 +9,7 @@ from weft.bodies.body import Body
 from weft.bodies.motion.prescribed import drive_motion
 from weft.bodies.motion.step_division import KinematicMotion
 from weft.bodies.rigid.energies import rigid_energies
+from weft.cloth.attachments.build import updated_energies
 from weft.energies.base import Energy
 from weft.integrators.assembly import Changed
 from weft.scene.build_energies import build_loads
@@ -24,21 +25,10 @@ class ChangingScene:
     Args:
         scene: with its keyframes.
         mass: (n,) [kg] of every point.
-        loads: indices, among the model's energies, of those that ``build_loads`` builds.
-        tied: indices of the energies of attachments among the model's.
-        rigid: indices of those of rigid bodies among the model's.
     """
 
-    def __init__(
-        self,
-        scene: "Scene",
-        mass: Floats,
-        loads: Sequence[int],
-        tied: Sequence[int],
-        rigid: Sequence[int] = (),
-    ) -> None:
-        self.scene, self.mass, self.loads, self.tied = scene, mass, loads, tied
-        self.rigid = rigid
+    def __init__(self, scene: "Scene", mass: Floats) -> None:
+        self.scene, self.mass = scene, mass
         self.times = sorted({t for keys in scene.keyed.values() for t, _ in keys.points})
         self._ties = any(path.startswith("attachments") for path in scene.keyed)
         self._joints = any(".rigid." in path for path in scene.keyed)
@@ -70,17 +60,16 @@ class ChangingScene:
 
     def _at(self, t: float) -> Changed:
         now = scene_at(self.scene, t)
-        made = build_loads(now, self.mass)
-        changed = dict(zip(self.loads, made, strict=True))
+        made = list(build_loads(now, self.mass))
         if self._ties:
-            changed.update(zip(self.tied, self.scene.attached.updated(now.attachments)))
+            made += updated_energies(self.scene.attached, now.attachments)
         if self._joints:
-            changed.update(self._rejoin(now.bodies))
-        return Changed(changed, now.contact)
+            made += self._rejoin(now.bodies)
+        return Changed({energy.name: energy for energy in made}, now.contact)
 
-    def _rejoin(self, bodies: Sequence[Body]) -> dict[int, Energy]:
+    def _rejoin(self, bodies: Sequence[Body]) -> Sequence[Energy]:
         """Rebuild the joints with the numbers of ``bodies``; their anchors stay those of the
         start.
         """
         loose, still = self.scene.loose.now(bodies), [b for b in bodies if b.rigid is None]
-        return dict(zip(self.rigid, rigid_energies(loose, still, starts=False), strict=True))
+        return rigid_energies(loose, still, starts=False)

@@ -43,6 +43,22 @@ def check_vertices(pins: Sequence[Pin], attachments: Sequence[Attachment], n: in
             raise SceneError(what, got=int(wrong[0]), expected=f"ids from 0 to {n - 1}")
 
 
+def check_names(energies: Sequence[Energy]) -> None:
+    """Check that energies have different names, by which keyframes find them.
+
+    Raises:
+        SceneError: two energies of one name.
+    """
+    names = [e.name for e in energies]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise SceneError(
+            "scene.keyed",
+            got=f"two energies called {twice[0]!r}",
+            expected="energies with different names, by which keyframes find them",
+        )
+
+
 def check_energies(
     energies: Sequence[Energy], taken: Sequence[str], n: int, field: str = "energies"
 ) -> None:

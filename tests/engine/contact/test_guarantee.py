@@ -18,7 +18,7 @@ from weft.contact.contact import SelfContact
 from weft.contact.detector import ContactDetector
 from weft.contact.exact.intersection_check import IntersectionCheck
 from weft.contact.exact.intersections import intersections
-from weft.integrators.halving import StepFailed, advance
+from weft.run.drive import StepFailed, advance
 from weft.scene.build import load_scene
 from weft.scene.scene import Scene
 from weft.solve.linear.solver import Outcome

@@ -16,6 +16,7 @@ from weft.energies.elastic.strain_limit import StrainLimits
 from weft.energies.step_limit import PART
 from weft.kernel import vec3
 from weft.laws import StrainLimit
+from weft.solve.linear.solver import Outcome
 from weft.solve.sparse.block_csr import BlockPattern
 
 pytestmark = [pytest.mark.quick, pytest.mark.filterwarnings("ignore:fabric")]
@@ -113,6 +114,20 @@ def test_a_start_beyond_a_limit_is_refused():
     stretched = cloth.with_points(np.array(cloth.points) * [1.12, 1, 1])
     with refused(SceneError, "start of the cloth", got="1.12", expected="strain limit"):
         weft.Scene(stretched).model()
+
+
+def test_pins_that_pull_past_a_limit_are_told_so():
+    """A step without room names the limit and the place."""
+    cloth = weft.sheet(8, 8, fabric=LIMITED)
+    low, high = cloth.border("bottom"), cloth.border("top")
+    way = cloth.vertices[high].mean(0) - cloth.vertices[low].mean(0)
+    path = weft.Path([weft.Keyframe(0.0), weft.Keyframe(0.1, tuple(way))])
+    pins = [weft.Pin(low), weft.Pin(high, path=path)]
+    scene = weft.Scene(cloth, pins, step=0.1)
+    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    report = stepper.step(model, state, stepper.init(model, state), 0.1)[-1]
+    assert report.outcome is Outcome.BLOCKED
+    assert "strain limit would be exceeded at (" in report.failure
 
 
 def test_fabrics_say_limits_and_curves():

@@ -9,6 +9,7 @@ from weft.energies.springs.hand import PIN, Hand
 from weft.live.messages import read_messages
 from weft.live.save import SceneSource, save_play, save_scene
 from weft.live.session import Session
+from weft.live.worker import print_warnings
 from weft.run.run_folder import RunFolder
 from weft.scene.build import Builder, load_scene
 from weft.scene.changes import Change
@@ -89,6 +90,14 @@ def play_all(session):
     tell(session, {"do": "set", "path": "bending", "value": "quadratic"})
     tell(session, {"do": "set", "path": "wind.velocity.0", "value": 3.0})
     return x + steps(session, 4)
+
+
+def test_the_warnings_of_a_scene_are_printed_once(played, capsys):
+    session, _ = played
+    session.loop.scene = session.scene.with_(step=1.0)
+    print_warnings(session, [])
+    told = capsys.readouterr().err.splitlines()
+    assert all(line.startswith("warning: ") for line in told) and len(told) == len(set(told))
 
 
 def test_a_saved_play_gives_the_same_frames(played, tmp_path):

@@ -365,3 +365,16 @@ def test_sweeps_reach_inside(tmp_path):
     scene = load_scene(tmp_path / "s.yaml", overrides(values)).scene
     assert scene.keyed["gravity.1"].values == [-9.81, -2.0]
     assert scene.keyed["wind.drag"].values == [1.2, 1.5]
+
+
+def test_keyframes_find_their_energies_by_name():
+    """The energies of a time have the names and the order of the model's."""
+    cloth = weft.sheet(4, 4, fabric="cotton")
+    keyed = {"gravity.1": weft.Keys([(0, -9.81), (1, 0)])}
+    scene = weft.Scene(cloth, [weft.Pin([0])], wind=weft.Wind(), keyed=keyed)
+    model = scene.model()
+    now = model.energies_at(1.0)
+    assert [e.name for e in now] == [e.name for e in model.energies]
+    changed = [e for e in now if e not in model.energies]
+    assert {e.name for e in changed} >= {"gravity"}
+    assert next(e for e in now if e.name == "gravity").acceleration[1] == 0

@@ -1,16 +1,11 @@
 """The result of building attachments: energies, exceptions for contact, and links at the start."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from weft.base.arrays import Floats, Ints, Positions
 from weft.energies.base import Energy
-
-if TYPE_CHECKING:
-    from weft.cloth.attachments.attachment import Attachment
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,16 +44,6 @@ class Attached:
     together: tuple[tuple[int, int], ...] = ()
     links: tuple[Link, ...] = ()
     owners: tuple[int, ...] = ()
-
-    def updated(self, attachments: "Sequence[Attachment]") -> list[Energy]:
-        """Return the energies with the numbers that ``attachments`` have at some time.
-
-        The attached points and places, and the exceptions for contact, remain those of the start.
-        """
-        own: list[list[Energy]] = [[] for _ in attachments]
-        for energy, owner in zip(self.energies, self.owners):
-            own[owner].append(energy)
-        return [e for a, energies in zip(attachments, own) for e in a.updated(energies)]
 
     @property
     def ties(self) -> Ints | None:

@@ -8,6 +8,7 @@ from weft.cloth.attachments.attached import Attached
 from weft.cloth.attachments.attachment import Attachment
 from weft.cloth.attachments.site import Site
 from weft.cloth.cloth import Cloth
+from weft.energies.base import Energy
 
 
 def attached(
@@ -38,6 +39,17 @@ def attached(
         tuple(link for m in made for link in m.links),
         tuple(k for k, m in enumerate(made) for _ in m.energies),
     )
+
+
+def updated_energies(made: Attached, attachments: Sequence[Attachment]) -> list[Energy]:
+    """Return the energies of ``made`` with the numbers that its attachments have at some time.
+
+    The attached points and places, and the exceptions for contact, remain those of the start.
+    """
+    own: list[list[Energy]] = [[] for _ in attachments]
+    for energy, owner in zip(made.energies, made.owners):
+        own[owner].append(energy)
+    return [e for a, energies in zip(attachments, own) for e in a.updated(energies)]
 
 
 def name_of(a: Attachment, number: int) -> str:

@@ -19,7 +19,8 @@ from weft.energies.elastic.membrane import BoundMembrane, Membrane
 from weft.energies.elastic.plasticity import COLUMNS, Plasticity
 from weft.energies.step import Step
 from weft.kernel import Kernel, Scalar, ScalarArray, WarpArray
-from weft.laws.base import LawFunctions, SingleLaw
+from weft.laws.base import SingleLaw
+from weft.laws.functions import LawFunctions
 from weft.solve.sparse.block_csr import BlockPattern
 
 LAWS = ("baraff_witkin", "measured")  # with lengths at rest

@@ -283,7 +283,7 @@ def moving(
 
 @dataclass(frozen=True, eq=False)
 class _Weight:
-    """Gravity that changes in time: the last of a model's energies."""
+    """Gravity that changes in time."""
 
     mass: Floats
     keys: Keys
@@ -300,7 +300,8 @@ class _Weight:
 
     def __call__(self, t: float) -> Changed:
         """Return the gravity energy at the time t [s]."""
-        return Changed({2: Gravity(self.mass, (0.0, self.keys.at(t), 0.0))})
+        weight = Gravity(self.mass, (0.0, self.keys.at(t), 0.0))
+        return Changed({weight.name: weight})
 
 
 def loss(x: Any, v: Any, t: Any) -> Any:

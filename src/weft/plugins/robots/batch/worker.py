@@ -12,20 +12,17 @@ import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
 
 from weft import kernel
 from weft.base.arrays import ArrayArgument, Floats
 from weft.base.errors import SimulationError, WeftError
 from weft.base.trees import Json
 from weft.plugins.robots.batch.batch import Batch
+from weft.plugins.robots.batch.worker_processes import Answer
 from weft.plugins.robots.batch.world import Hold
 from weft.run.scene_interface import SceneLike
 
 SEEN = ("place", "parts", "shift", "gripped")  # attributes of a world that are sent back
-
-
-Answer = Any  # what a method of ``Worker`` returns, sent through a pipe
 
 
 class Worker:

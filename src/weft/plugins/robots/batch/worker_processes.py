@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -23,8 +23,7 @@ from weft.base.errors import SceneError, SimulationError
 from weft.base.machine import LIBRARY_THREADS
 from weft.plugins.robots.batch.world import Hold, World
 
-if TYPE_CHECKING:
-    from weft.plugins.robots.batch.worker import Answer
+Answer = Any  # what a method of ``Worker`` returns, sent through a pipe
 
 
 class WorkerProcesses:
@@ -101,7 +100,7 @@ class WorkerProcesses:
         frames: int,
         out: str | os.PathLike[str] | None,
         on_frame: Callable[[int], None] | None,
-    ) -> "list[Answer]":
+    ) -> list[Answer]:
         """Advance all worlds by some frames; return what ``Batch.run`` returns.
 
         Raises:
@@ -125,7 +124,7 @@ class WorkerProcesses:
         self,
         orders: Mapping[int, tuple[object, ...]],
         on_frame: Callable[[int], None] | None = None,
-    ) -> "dict[int, Answer]":
+    ) -> dict[int, Answer]:
         """Let processes execute orders, given by the index of the process; return their results.
 
         Afterwards ``worlds`` have the states of the worlds, and ``failed`` those that wait for
@@ -152,7 +151,7 @@ class WorkerProcesses:
         self,
         orders: Mapping[int, tuple[object, ...]],
         on_frame: Callable[[int], None] | None,
-    ) -> "tuple[dict[int, Answer], list[Exception]]":
+    ) -> tuple[dict[int, Answer], list[Exception]]:
         """Send orders, and read one message of each process in turn until all have finished."""
         for k, order in orders.items():
             self._send(k, pickle.dumps(order))
@@ -194,7 +193,7 @@ class WorkerProcesses:
         except OSError:
             self._note_end(k)
 
-    def _receive(self, k: int) -> "Answer":
+    def _receive(self, k: int) -> Answer:
         """Return the next message of a process; ``()`` if the process has ended."""
         pipe = self.processes[k].stdout
         assert pipe is not None
