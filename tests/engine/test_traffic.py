@@ -49,16 +49,16 @@ def iterations(monkeypatch):
 
     Reductions run the kernels that other devices than the CPU run.
     """
-    found, searches, advance = [], [], minimize._advance
+    found, searches, advance = [], [], minimize.Search.advance
 
     def watched(search, *rest):
-        before, trials = getattr(search.prepared, "A", None), search.trials
-        rescues = search.rescues
+        system, trials = search.system, search.trials
+        before, rescues = getattr(system.prepared, "A", None), system.rescues
         searches.clear()
         with kernel.count_traffic() as traffic:
             outcome = advance(search, *rest)
-        same = before is not None and before.pattern is search.prepared.A.pattern
-        if search.rescues == rescues:
+        same = before is not None and before.pattern is system.prepared.A.pattern
+        if system.rescues == rescues:
             trials = search.trials - trials
             found.append(Iteration(same, traffic, trials, len(searches)))
         return outcome
@@ -66,7 +66,7 @@ def iterations(monkeypatch):
     def counted(method):
         return lambda self, *rest: searches.append(1) or method(self, *rest)
 
-    monkeypatch.setattr(minimize, "_advance", watched)
+    monkeypatch.setattr(minimize.Search, "advance", watched)
     monkeypatch.setattr(kernel.Reductions, "ON_HOST", False)
     for name in ("_renew_candidates", "_whole"):
         monkeypatch.setattr(CandidateCache, name, counted(getattr(CandidateCache, name)))

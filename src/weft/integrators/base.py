@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal, Protocol, runtime_checkable
+from typing import Annotated, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -28,6 +28,13 @@ from weft.bodies.rigid.rigid_bodies import RigidBodies
 from weft.energies.state import State, StateDerivatives
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
+from weft.integrators.effort import (
+    Effort,
+    early_end,
+    iteration_limit,
+    limit_forcing,
+    longest_step,
+)
 from weft.integrators.lagged_friction import minimize_lagged
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
@@ -40,21 +47,7 @@ from weft.solve.newton.minimize import Counts, Minimum
 from weft.solve.newton.psd import Psd
 from weft.solve.newton.residual_bounds import ResidualBounds
 
-# Interactive steps are limited to 8 iterations and 10 ms. With these numbers they are closer to
-# converged steps of 2.5 ms than converged steps of 20 ms are, in half the time
-# (`python -m studies effort`).
-INTERACTIVE, INTERACTIVE_STEP = 8, 1e-2  # iterations, [s]
-# An interactive step ends after an increment below this part of the cloth's root mean square speed,
-# clamped to the two bounds: cloth that swings slowly would come to a halt with a larger threshold.
-LEAST_ENOUGH, MOST_ENOUGH = 0.1, 0.2  # [m/s]
 PRECISE = 0.1  # part of the tolerance by which rigid bodies may be off at the end of a step
-PART_OF_SPEED = 0.15
-# [m/s] root mean square of the part of an increment that contact prevented. Above it the step goes
-# on, because cloth that contact has held up in every iteration would hang in the air.
-MOST_LEFT = 0.02
-# Largest relative error of linear solves in steps that may end early. The error that a linear solve
-# leaves is not corrected by later iterations and acts as drag.
-EARLY_FORCING = 0.1
 
 # What a multi-step integrator and the terms of the potential keep between steps, by name. It is
 # saved with the state.
@@ -294,7 +287,7 @@ class StepSettings:
         above=0,
         below=1,
     )
-    effort: Literal["converged", "interactive"] | int = setting(
+    effort: Effort = setting(
         "converged",
         "converged: until the tolerance; a number: so many Newton iterations, converged or not; "
         "interactive: at most 8, more where contact holds up what moves, and until 0.1 to 0.2 m/s, "
@@ -303,26 +296,17 @@ class StepSettings:
     )
 
     @property
-    def iteration_limit(self) -> int:
-        """Number of matrices after which a step ends, converged or not; 0: it has to converge."""
-        if isinstance(self.effort, int):
-            return self.effort
-        return INTERACTIVE if self.effort == "interactive" else 0
+    def may_end_early(self) -> bool:
+        """Whether a step may end before it has converged."""
+        return iteration_limit(self.effort) > 0
 
     def newton(self, step: Step, bodies: RigidBodies) -> Newton:
         """Return the settings of Newton's method for a step of a model with these rigid bodies."""
-        effort, enough, left, dt = self.iteration_limit, 0.0, float("inf"), step.dt
-        if self.effort == "interactive":
-            speed = float(np.sqrt(np.mean(np.sum(np.square(step.state.v), axis=1))))
-            enough, left = min(max(PART_OF_SPEED * speed, LEAST_ENOUGH), MOST_ENOUGH), MOST_LEFT
-        forcing = min(self.forcing, EARLY_FORCING) if effort else self.forcing
         return Newton(
-            self.tolerance * dt,
+            self.tolerance * step.dt,
             self.max_iterations,
-            forcing,
-            effort=effort,
-            enough=enough * dt,
-            left=left * dt,
+            limit_forcing(self.effort, self.forcing),
+            early=early_end(self.effort, step.state.v, step.dt),
             bounds=self._residual_bounds(step, bodies),
         )
 
@@ -339,7 +323,7 @@ class StepSettings:
     @property
     def longest(self) -> float:
         """Longest step [s] that suits this effort."""
-        return INTERACTIVE_STEP if self.effort == "interactive" else float("inf")
+        return longest_step(self.effort)
 
 
 @checked(
@@ -368,8 +352,7 @@ class Integrator(ABC):
 
     def __init__(self, settings: StepSettings | None = None) -> None:
         self.settings = settings or StepSettings()
-        early = self.settings.iteration_limit > 0
-        self._solver = Solver(self.settings.linear, early=early)
+        self._solver = Solver(self.settings.linear, early=self.settings.may_end_early)
 
     @property
     def careful(self) -> "Integrator":
@@ -406,7 +389,7 @@ class Integrator(ABC):
             self.plan(model, state, memory, dt),
             kept=memory,
             same_pattern=same_pattern,
-            may_end_early=self.settings.iteration_limit > 0,
+            may_end_early=self.settings.may_end_early,
         )
         return Potential(model, step, self.settings.psd)
 
@@ -461,7 +444,7 @@ class Integrator(ABC):
             increment=found.increment / dt,
             parts=(StepPart(state, memory, dt, x, tuple(phi.anew)),),
             **used,
-            **vars(found.left),
+            **vars(found.remaining),
         )
         if not report.outcome.ok:
             return state, memory, report

@@ -276,7 +276,7 @@ class Potential:
         point = self.point(x)
         return any(term.has_new_intersections(point) for term in self.terms_of_phi)
 
-    # The minimizer calls the methods below (``solve.newton.minimize.Problem``) with device arrays
+    # The minimizer calls the methods below (``solve.newton.problem.Problem``) with device arrays
     # x whose pinned vertices are at their targets.
 
     def value_at(self, x: WarpArray) -> float:

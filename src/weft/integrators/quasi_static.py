@@ -1,6 +1,6 @@
 """Quasi-static equilibrium: the potential without inertia (Kim 2020, section 5).
 
-It is minimized along Newton directions with a safeguard (``solve.newton.descent.Shifted``).
+It is minimized along Newton directions with a safeguard (``solve.newton.shifted.Shifted``).
 
 An equilibrium has no damping, and no friction unless ``friction`` is set. Pins and bodies start
 where the equilibrium before left them; cloth in their way is carried along, or stops the step.
@@ -39,10 +39,10 @@ from weft.integrators.step_solver import Solver
 from weft.kernel import WarpArray, vec3
 from weft.solve.linear.select import LINEAR_SOLVERS
 from weft.solve.linear.solver import Outcome
-from weft.solve.newton.descent import Shifted
 from weft.solve.newton.line_search import LineSearchSettings
 from weft.solve.newton.minimize import Counts, Iterate, Minimum, minimize
 from weft.solve.newton.psd import Psd
+from weft.solve.newton.shifted import Shifted
 from weft.solve.sparse.vectors import largest_part, max_norm
 
 # Displacement in one iteration over the size of the scene, above which the search ends as UNHELD:
@@ -261,7 +261,7 @@ class QuasiStatic:
         forces = _Forces(phi, x0, s.force_tolerance)
         # The origin is included because a single point on a spring has no extent.
         size = float(np.ptp(np.concatenate([start, *step.bodies, [[0.0] * 3]]), axis=0).max())
-        descent = Shifted(
+        newton = Shifted(
             s.tolerance,
             s.force_tolerance,
             forces.scale,
@@ -275,7 +275,7 @@ class QuasiStatic:
 
         def solve(x: WarpArray, last: Minimum | None) -> Minimum:
             prepared = self._solver.prepared if last is None else last.prepared
-            return minimize(phi, x, solver, descent, search, prepared, look)
+            return minimize(phi, x, solver, newton, search, prepared, look)
 
         limits = Limits(s.tolerance, s.force_tolerance, forces.scale, s.max_iterations, s.lags)
         found = balance_lagged_loads(phi, x0, solve, limits)

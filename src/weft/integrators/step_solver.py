@@ -44,7 +44,7 @@ class Solver:
         """Return the solver for the matrices of a step of a model.
 
         A model with another assembly starts without reused work. Models that differ in pins share
-        an assembly. ``minimize.Search`` forgets what a solver learned in earlier searches.
+        an assembly. ``NewtonSystem`` forgets what a solver learned in earlier searches.
         """
         if self.assembly is not model.assembly:
             self.assembly, self.prepared, self.prepared_contact = model.assembly, None, None

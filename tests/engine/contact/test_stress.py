@@ -37,18 +37,18 @@ def watched(monkeypatch):
     than before.
     """
     ends = []
-    advance = minimize._advance
+    advance = minimize.Search.advance
 
     def look(search, *rest):
-        before = search.value
+        before = search.at.value
         outcome = advance(search, *rest)
-        assert search.value <= before + 1e-12 * abs(before)
+        assert search.at.value <= before + 1e-12 * abs(before)
         (term,) = (t for t in search.problem.terms_of_phi if t.limits)
-        x = np.array(kernel.numpy(search.x))
+        x = np.array(kernel.numpy(search.at.x))
         ends.append(len(term.contact.crossings(x, term.step.t)))
         return outcome
 
-    monkeypatch.setattr(minimize, "_advance", look)
+    monkeypatch.setattr(minimize.Search, "advance", look)
     return ends
 
 

@@ -1,16 +1,16 @@
 """Newton and its line search on functions whose answers are known."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from weft import kernel
 from weft.base.timing import Phases
+from weft.integrators.effort import FEW, QUIET, EarlyEnd
 from weft.kernel import mat33, vec3
 from weft.solve.linear.select import linear_solver
 from weft.solve.linear.solver import LinearSolution, Outcome
-from weft.solve.newton.descent import FEW, LATE, QUIET, Newton
+from weft.solve.newton.descent import LATE, Newton
+from weft.solve.newton.direction import Direction
 from weft.solve.newton.line_search import backtrack
 from weft.solve.newton.minimize import minimize
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
@@ -206,14 +206,14 @@ def test_line_search_passes_infinity():
 
 def test_effort_stops_lower_than_it_began_and_says_what_is_left():
     start = np.full(6, 10.0)
-    stopped = run(QUARTIC, start, effort=2)
+    stopped = run(QUARTIC, start, early=EarlyEnd(2))
     assert stopped.outcome is Outcome.STOPPED and stopped.outcome.ok
     assert stopped.counts.iterations == 2
     x = np.reshape(kernel.numpy(stopped.x), -1)
     assert QUARTIC.f(x) < QUARTIC.f(start) and QUARTIC.f(x) > QUARTIC.f(TARGET)
-    assert stopped.left.unsettled > 0 and stopped.left.gain > 0
-    settled = run(QUARTIC, start, effort=60)
-    assert settled.outcome is Outcome.CONVERGED and settled.left.gain == 0.0
+    assert stopped.remaining.unsettled > 0 and stopped.remaining.gain > 0
+    settled = run(QUARTIC, start, early=EarlyEnd(60))
+    assert settled.outcome is Outcome.CONVERGED and settled.remaining.gain == 0.0
 
 
 @pytest.mark.parametrize(
@@ -226,12 +226,12 @@ def test_effort_stops_lower_than_it_began_and_says_what_is_left():
     ],
 )
 def test_a_few_loose_vertices_do_not_keep_a_search_going(far, size, step, ends):
-    way = Newton(1e-10, effort=8, enough=1.0).directions(None)
-    way.far, way.size = far, size
-    search = SimpleNamespace(increment=5.0, solver=SimpleNamespace(is_direct=False))
-    assert (way.went(search, step, -1.0, 5.0) is Outcome.STOPPED) == ends
-    way.settled = False  # an energy is far from balance
-    assert way.went(search, step, -1.0, 5.0) is None
+    rule = EarlyEnd(8, enough=1.0).rule(1e-10, 100)
+    rule.far, rule.size = far, size
+    direction = Direction(None, 5.0, -1.0)
+    assert (rule.after_step(direction, step) is Outcome.STOPPED) == ends
+    rule.settled = False  # an energy is far from balance
+    assert rule.after_step(direction, step) is None
 
 
 ROOT = Function(  # of 1 + u^2, whose full steps go to -u^3: too far from u = 1 on
@@ -245,7 +245,7 @@ def test_a_last_increment_that_is_not_converged_is_searched_along():
     """A search that stops early ends lower than it began, whatever its last full step would do."""
     start = TARGET + 1.4
     assert ROOT.f(TARGET - 1.4**3) > 1.6 * ROOT.f(start)
-    stopped = run(ROOT, start, effort=60, enough=100.0)
+    stopped = run(ROOT, start, early=EarlyEnd(60, 100.0))
     x = np.reshape(kernel.numpy(stopped.x), -1)
     assert stopped.outcome is Outcome.STOPPED and ROOT.f(x) < ROOT.f(start)
 
@@ -253,8 +253,8 @@ def test_a_last_increment_that_is_not_converged_is_searched_along():
 def test_enough_is_not_converged():
     """An increment that is enough ends the search as STOPPED, one below the tolerance as it was."""
     start = np.full(6, 10.0)
-    stopped = run(QUARTIC, start, effort=60, enough=0.5)
+    stopped = run(QUARTIC, start, early=EarlyEnd(60, 0.5))
     assert stopped.outcome is Outcome.STOPPED and 1e-10 < stopped.increment <= 0.5
     assert 2 < stopped.counts.iterations < run(QUARTIC, start).counts.iterations
-    assert stopped.left.unsettled > 0
-    assert run(QUARTIC, TARGET, effort=60, enough=0.5).outcome is Outcome.CONVERGED
+    assert stopped.remaining.unsettled > 0
+    assert run(QUARTIC, TARGET, early=EarlyEnd(60, 0.5)).outcome is Outcome.CONVERGED

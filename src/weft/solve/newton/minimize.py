@@ -1,70 +1,27 @@
 """Minimize a function given by its value, gradient and Hessian.
 
-One loop serves time steps and equilibria. A ``Descent`` computes the directions and decides when to
-stop (module ``descent``), and the line search chooses the step length (module ``line_search``);
-both are frozen settings. All vectors stay on the device; only numbers are copied to the host.
+One loop serves time steps and equilibria. A ``Descent`` proposes directions (``descent``,
+``shifted``), the line search measures how far to go (``line_search``), and a ``StoppingRule``
+decides when to end (``stopping``). All vectors stay on the device; only numbers are copied to the
+host.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, Protocol, Self
+from typing import Self
 
 from weft import kernel
-from weft.base.timing import Phases
 from weft.kernel import WarpArray, vec3
-from weft.solve.linear.low_rank import LowRankUpdate
-from weft.solve.linear.solver import AdaptivePrepared, LinearSolver, Outcome, PreparedSolver
-from weft.solve.newton.line_search import LineSearchSettings, backtrack
-from weft.solve.newton.psd import Psd
-from weft.solve.sparse.block_csr import BlockCsr
+from weft.solve.linear.solver import LinearSolver, Outcome, PreparedSolver
+from weft.solve.newton.direction import Direction, Method, RemainingError, SearchPoint
+from weft.solve.newton.line_search import LineSearchResult, LineSearchSettings, backtrack
+from weft.solve.newton.newton_system import NewtonSystem
+from weft.solve.newton.problem import Problem
 from weft.solve.sparse.vectors import combine, size_and_slope
 
 # Feasible fraction of a direction below which the direction is truncated vertex by vertex instead
 # of shortened as a whole (docs/decisions/0016).
 TRUNCATE_BELOW = 0.25
-
-
-class Problem(Protocol):
-    """Interface of a function to minimize; arguments are device arrays (n,) vec3.
-
-    Entries that are fixed have a zero gradient and identity rows in the matrix.
-    """
-
-    phases: Phases  # timers of the phases of a solve
-
-    def value_at(self, x: WarpArray) -> float:
-        """Return the value of the function at x."""
-
-    def gradient_at(self, x: WarpArray, out: WarpArray) -> None:
-        """Write the gradient at x into ``out``."""
-
-    def matrix_at(self, x: WarpArray, psd: Psd | None = None) -> BlockCsr:
-        """Return the Hessian at x, or the positive semi-definite approximation that ``psd`` names.
-
-        Without ``psd``, the problem chooses. The matrix is valid until the next call.
-        """
-
-    def max_step_at(self, x: WarpArray, d: WarpArray) -> float:
-        """Return the fraction of the direction d, in [0, 1], that is feasible.
-
-        The fraction is smaller than 1 only where contact or a strain limit bounds the step.
-        """
-
-    def truncate_direction(self, x: WarpArray, d: WarpArray) -> WarpArray | None:
-        """Return d shortened vertex by vertex such that all of it is feasible; None: none exists.
-
-        The search tries it if only a small fraction of d is feasible.
-        """
-
-    def is_settled_at(self, x: WarpArray, d: WarpArray) -> bool:
-        """Return whether the direction d is small to every energy, and so may be the last one."""
-
-    def updates_at(self, x: WarpArray) -> Sequence[LowRankUpdate]:
-        """Return rank-one terms c u u^T that belong to the Hessian but not to ``matrix_at``.
-
-        Most problems have none.
-        """
 
 
 @dataclass(frozen=True)
@@ -84,14 +41,6 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class RemainingError:
-    """Distance to the minimum at which a search was stopped, estimated from its last direction."""
-
-    unsettled: float = 0.0  # fraction of vertices whose last increment exceeds the tolerance
-    gain: float = 0.0  # [J] decrease that Newton's quadratic model predicts for that increment
-
-
-@dataclass(frozen=True)
 class Minimum:
     """Result of a minimization."""
 
@@ -101,7 +50,7 @@ class Minimum:
     prepared: (
         PreparedSolver | None
     )  # last matrix as the linear solver prepared it, so that symbolic work is reused
-    left: RemainingError = RemainingError()
+    remaining: RemainingError  # of the outcome STOPPED
 
     @property
     def outcome(self) -> Outcome:
@@ -121,102 +70,11 @@ class Iterate:
     linear_iterations: int
 
 
-class Search:
-    """State of one minimization: the iterate, the last solve and the counts of work.
-
-    Args:
-        problem: the function.
-        x0: (n,) vec3 start, copied.
-        solver: linear solver of the problem's matrices.
-        previous: a result of ``solver.prepare`` for the same pattern, whose symbolic work is
-            reused; None: none.
-    """
-
-    def __init__(
-        self,
-        problem: Problem,
-        x0: WarpArray,
-        solver: LinearSolver,
-        previous: PreparedSolver | None,
-    ) -> None:
-        self.problem, self.solver = problem, solver
-        self.prepared: Any = previous  # by ``solver``
-        if isinstance(previous, AdaptivePrepared):  # a run that resumes takes the same steps
-            previous.forget()
-        n = x0.shape[0]
-        self.x, self.g, self.trial = (kernel.empty(n, vec3) for _ in range(3))
-        combine(x0, 0.0, x0, self.x)
-        self.value = float("nan")  # at x
-        self.iterations = self.linear_iterations = self.trials = self.rescues = 0
-        # Largest vertex displacement of the last direction, and the derivative of the value along
-        # the direction.
-        self.increment, self.left = float("inf"), RemainingError()
-        self.slope = float("nan")
-
-    def counts(self, outcome: Outcome) -> Counts:
-        """Return the work done so far together with this outcome."""
-        numbers = (self.iterations, self.linear_iterations, self.trials, self.rescues)
-        return Counts(outcome, *numbers)
-
-
-class Directions(Protocol):
-    """Interface of the search directions of one minimization; a ``Descent`` creates it."""
-
-    mu: float  # [1/s^2] factor of the mass matrix that is added to the matrix; 0: none
-    force: float  # largest force, relative; NaN if it is not measured
-
-    def done(self, s: Search) -> Outcome | None:
-        """Return the outcome if the search ends at the present iterate, else None."""
-
-    def direction(self, s: Search) -> tuple[WarpArray | None, Outcome | None]:
-        """Compute a search direction and store its ``increment`` and ``slope`` in ``s``.
-
-        Returns:
-            The direction and None; or None and the outcome that ends the search; or None twice,
-            after which the search asks again.
-        """
-
-    def arrives(self, s: Search, d: WarpArray) -> Outcome | None:
-        """Return the outcome if the search ends with this direction, applied without a line search.
-
-        None: the search goes on with a line search.
-        """
-
-    def merit(self, s: Search, x: WarpArray) -> float:
-        """Return the term that the direction's model adds to the value at x."""
-
-    def truncates(self) -> bool:
-        """Return whether a direction may be shortened vertex by vertex."""
-
-    def went(self, s: Search, step: float, slope: float, length: float) -> Outcome | None:
-        """Update the state after a step; return an outcome to end the search, else None.
-
-        Args:
-            s: the search, at its new iterate.
-            step: accepted by the line search, (0, 1].
-            slope: derivative of the value along the direction at the old iterate.
-            length: largest vertex displacement of the whole direction.
-        """
-
-    def stuck(self, s: Search) -> Outcome | None:
-        """Return the outcome if no step along the last direction lowers the value.
-
-        None: another direction can be tried.
-        """
-
-
-class Descent(Protocol):
-    """Interface of settings that create the directions of a minimization."""
-
-    def directions(self, s: Search) -> Directions:
-        """Return the directions for a search that begins."""
-
-
 def minimize(
     problem: Problem,
     x0: WarpArray,
     solver: LinearSolver,
-    descent: Descent,
+    method: Method,
     line_search: LineSearchSettings | None = None,
     previous: PreparedSolver | None = None,
     watch: Callable[[Iterate, WarpArray], None] | None = None,
@@ -228,7 +86,7 @@ def minimize(
         problem: the function.
         x0: (n,) vec3 start; not modified.
         solver: linear solver of the problem's matrices.
-        descent: settings that decide directions and stopping.
+        method: settings of the directions and of the stopping rule.
         line_search: constants of the line search; None: the defaults.
         previous: a ``prepared`` of an earlier result for the same pattern, whose symbolic work is
             reused.
@@ -238,65 +96,107 @@ def minimize(
     Returns:
         The last iterate with its outcome and counts. Failures are outcomes, not exceptions.
     """
-    s = Search(problem, x0, solver, previous)
-    s.value = problem.value_at(s.x) if value != value else value
-    problem.gradient_at(s.x, s.g)
-    way = descent.directions(s)
-    outcome = None if s.value < float("inf") else Outcome.NOT_FINITE
-    while outcome is None:
-        outcome = way.done(s)
-        if outcome is None:
-            outcome = _advance(s, way, line_search or LineSearchSettings(), watch)
-    left = s.left if outcome is Outcome.STOPPED else RemainingError()
-    return Minimum(s.x, s.counts(outcome), s.increment, s.prepared, left)
+    search = Search(problem, x0, solver, method, line_search or LineSearchSettings(), previous)
+    return search.run(value, watch)
 
 
-def _advance(
-    s: Search,
-    way: Directions,
-    line_search: LineSearchSettings,
-    watch: Callable[[Iterate, WarpArray], None] | None,
-) -> Outcome | None:
-    """Compute one direction and take a step along it; return the outcome if the search ends."""
-    spent = s.linear_iterations
-    d, outcome = way.direction(s)
-    if d is None:
-        return outcome
-    end = way.arrives(s, d)
-    if end is not None:
-        combine(s.x, s.problem.max_step_at(s.x, d), d, s.x)
+class Search:
+    """One minimization: the iterate, its three parts and the counts of work.
+
+    Arguments as for ``minimize``.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        x0: WarpArray,
+        solver: LinearSolver,
+        method: Method,
+        line_search: LineSearchSettings,
+        previous: PreparedSolver | None,
+    ) -> None:
+        self.problem, self.line_search = problem, line_search
+        self.system = NewtonSystem(problem, solver, previous)
+        n = x0.shape[0]
+        x, g, self._trial = (kernel.empty(n, vec3) for _ in range(3))
+        combine(x0, 0.0, x0, x)
+        self.at = SearchPoint(x, g, float("nan"))
+        self.descent, self.rule = method.begin(self.system, n)
+        self.trials = 0  # of line searches
+        self.increment = float("inf")  # largest vertex displacement of the last direction
+
+    def run(self, value: float, watch: Callable[[Iterate, WarpArray], None] | None) -> Minimum:
+        """Search until the rule ends the search; arguments as for ``minimize``."""
+        at, system = self.at, self.system
+        at.value = self.problem.value_at(at.x) if value != value else value
+        self.problem.gradient_at(at.x, at.g)
+        outcome = None if at.value < float("inf") else Outcome.NOT_FINITE
+        while outcome is None:
+            outcome = self.rule.check(at, system.iterations, self.descent.needs_matrix)
+            if outcome is None:
+                outcome = self.advance(watch)
+        remaining = self.rule.remaining if outcome is Outcome.STOPPED else RemainingError()
+        work = system.iterations, system.linear_iterations, self.trials, system.rescues
+        counts = Counts(outcome, *work)
+        return Minimum(at.x, counts, self.increment, system.prepared, remaining)
+
+    def advance(self, watch: Callable[[Iterate, WarpArray], None] | None) -> Outcome | None:
+        """Propose one direction and take a step along it; return the outcome if the search ends."""
+        at, spent = self.at, self.system.linear_iterations
+        proposal = self.descent.propose(at)
+        self.increment = proposal.length
+        if proposal.failure is not None:
+            return proposal.failure
+        self.rule.measure(proposal)
+        if proposal.refused:
+            return None
+        end = self.rule.arrives(proposal)
+        if end is not None:
+            combine(at.x, self.problem.max_step_at(at.x, proposal.d), proposal.d, at.x)
+            return end
+        if not proposal.slope < 0.0:
+            return Outcome.NOT_DESCENT
+        direction, limit = self._truncate(proposal)
+        found = self._backtrack(direction, limit)
+        if found.step == 0.0:
+            return None if self.descent.has_other() else self.rule.at_end_of_directions()
+        value, moved = at.value, found.step * direction.length
+        combine(at.x, found.step, direction.d, at.x)
+        at.value = found.value - self.descent.merit(at.x)
+        cost = self.system.linear_iterations - spent
+        iterate = Iterate(value, self.rule.force, moved, found.step, proposal.mu, cost)
+        end = self.rule.after_step(proposal, found.step)
+        self.descent.after_step(proposal, found.step)
+        if end is None:
+            self.problem.gradient_at(at.x, at.g)
+        if watch is not None:
+            watch(iterate, at.x)
         return end
-    slope, length = s.slope, s.increment
-    if not slope < 0.0:
-        return Outcome.NOT_DESCENT
-    limit = s.problem.max_step_at(s.x, d)
-    if limit < TRUNCATE_BELOW and way.truncates():
-        held = s.problem.truncate_direction(s.x, d)
-        if held is not None:
-            size, downhill = size_and_slope(held, s.g)
-            if downhill < limit * slope:
-                d, slope, length = held, downhill, size
-                limit = s.problem.max_step_at(s.x, held)
-    found = backtrack(partial(_value_along, s, way, d), s.value, slope, limit, line_search)
-    s.trials += found.trials
-    if found.step == 0.0:
-        return way.stuck(s)
-    before = s.value
-    combine(s.x, found.step, d, s.x)
-    s.value = found.value - way.merit(s, s.x)
-    iterate = Iterate(
-        before, way.force, found.step * length, found.step, way.mu, s.linear_iterations - spent
-    )
-    end = way.went(s, found.step, slope, length)
-    if end is None:
-        s.problem.gradient_at(s.x, s.g)
-    if watch is not None:
-        watch(iterate, s.x)
-    return end
 
+    def _truncate(self, proposal: Direction) -> tuple[Direction, float]:
+        """Return the direction to follow, shortened vertex by vertex if that goes farther, and its
+        feasible fraction.
+        """
+        x = self.at.x
+        limit = self.problem.max_step_at(x, proposal.d)
+        if limit < TRUNCATE_BELOW and self.descent.truncates:
+            d = self.problem.truncate_direction(x, proposal.d)
+            if d is not None:
+                length, slope = size_and_slope(d, self.at.g)
+                if slope < limit * proposal.slope:
+                    shortened = replace(proposal, d=d, length=length, slope=slope)
+                    return shortened, self.problem.max_step_at(x, d)
+        return proposal, limit
 
-def _value_along(s: Search, way: Directions, d: WarpArray, step: float) -> float:
-    """Return the value, with the term of the direction's model, after a step along d."""
-    combine(s.x, step, d, s.trial)
-    value = s.problem.value_at(s.trial) + way.merit(s, s.trial)
-    return value if value == value else float("inf")
+    def _backtrack(self, direction: Direction, limit: float) -> LineSearchResult:
+        """Measure how far to go along a direction, at most its feasible fraction ``limit``."""
+        at = self.at
+
+        def value_along(step: float) -> float:
+            combine(at.x, step, direction.d, self._trial)
+            value = self.problem.value_at(self._trial) + self.descent.merit(self._trial)
+            return value if value == value else float("inf")
+
+        found = backtrack(value_along, at.value, direction.slope, limit, self.line_search)
+        self.trials += found.trials
+        return found
