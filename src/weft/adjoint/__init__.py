@@ -12,7 +12,7 @@ order of reading:
   ``run_check`` compares a gradient with another run.
 - ``parameters``: a place in a scene, and its values; ``scene_parameters`` names those of a scene.
   ``parameter_directions``: the derivative by one number; ``array_derivatives`` and ``rest`` (with
-  ``rest_triangles`` and ``rest_splines``): by whole arrays, in closed form.
+  ``rest_splines``): by whole arrays, in closed form.
 - ``losses``; ``flat`` with losses of one vector, for SciPy; ``host_function``, which ``weft.torch``
   and ``weft.jax`` call; ``material`` for pattern shapes and their outlines.
 """

@@ -35,7 +35,7 @@ from weft.contact.released import released_levels, still_released
 from weft.energies.base import Bound
 from weft.energies.by_constants import ByName
 from weft.energies.gather import gather_gradient
-from weft.energies.rest_shape import RestShape
+from weft.energies.rest_mesh import RestMesh, by_areas
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import WarpArray, mat33, vec3
@@ -445,17 +445,25 @@ class ContactEnergy(Bound):
         return total + sum(float((kept[n] * d).sum()) for n, d in remembered.items() if n in kept)
 
     def zero_tables(self) -> dict[str, Floats]:
-        """Return zeros for the logarithm of the stiffness, and for rest positions (mollifier)."""
-        return {"stiffness": np.zeros(()), "rest": np.zeros((len(self.contact.mesh.rest), 3))}
+        """Return zeros for the mass of all cloth, and for rest positions (mollifier)."""
+        return {"total mass": np.zeros(()), "rest": np.zeros((len(self.contact.mesh.rest), 3))}
 
     def by_tables(self, step: Step, x: WarpArray, by: Floats, at: Positions | None) -> ByName:
-        """Return what ``pull_back`` and ``pull_back_memory`` of this step found by tables."""
-        slopes = self.slopes(step, x, at)
-        return {"stiffness": np.asarray(slopes.by_stiffness), "rest": slopes.by_rest_positions()}
+        """Return what ``pull_back`` and ``pull_back_memory`` of this step found by tables.
 
-    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
-        """Add derivatives by the rest shape; the stiffness is proportional to the mean mass."""
-        rest.add_contact(float(by["stiffness"]) / float(self.contact.mass.sum()), by["rest"])
+        The stiffness is proportional to the mean mass.
+        """
+        slopes = self.slopes(step, x, at)
+        by_mass = np.asarray(slopes.by_stiffness / float(self.contact.mass.sum()))
+        return {"total mass": by_mass, "rest": slopes.by_rest_positions()}
+
+    def by_corner_uv(self, by: ByName, rest: RestMesh) -> Floats:
+        """Return derivatives (f,3,2) by the mass of all faces, and by flat positions."""
+        out = by_areas(rest.mesh, rest.density * float(by["total mass"]))
+        if rest.mesh.vertex_uv is not None:
+            flat = by["rest"][: rest.mesh.n_vertices, :2]
+            np.add.at(out.reshape(-1, 2), rest.corner, flat)
+        return out
 
     def pull_back_place(self, step: Step, x: WarpArray, by: Floats, at: Positions) -> Floats:
         """Return (n,3) derivatives by the positions at which friction was evaluated."""

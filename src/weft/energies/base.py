@@ -8,8 +8,8 @@ Derivatives of runs (``weft.adjoint``) ask the terms for the derivatives of s = 
 the end of a step and ``by`` (n,3) a given vector. ``pull_back`` gives those by everything that the
 term took from the start of the step, ``pull_back_memory`` those by what it remembers. A term that
 does not know them is refused by name (``check_derivatives``). Numbers that an energy computed from
-the rest shape are its tables: ``by_tables`` gives derivatives by them, and ``pull_back_tables``
-takes these on to the rest shape (``energies.rest_shape``).
+the rest shape are its tables: ``by_tables`` gives derivatives by them, and ``by_corner_uv``
+takes these on to the material coordinates of triangles (``energies.rest_mesh``).
 """
 
 import dataclasses
@@ -25,7 +25,7 @@ from weft.base.errors import LawError, SceneError
 from weft.base.trees import Json
 from weft.energies.by_constants import ByName, along_constants, by_constants
 from weft.energies.obstacle import Obstacle
-from weft.energies.rest_shape import RestShape
+from weft.energies.rest_mesh import RestMesh
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import Kernel, Reductions, WarpArray
@@ -309,14 +309,14 @@ class Bound(ABC):
         found = by_constants(self.energy, np.array(kernel.numpy(x)), by, step) if names else {}
         return {name: found[name] for name in names}
 
-    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
-        """Add derivatives by the rest shape, from those by tables.
+    def by_corner_uv(self, by: ByName, rest: RestMesh) -> Floats:
+        """Return derivatives (f,3,2) by the rest shape of triangles, from those by tables.
 
         Raises:
-            NotImplementedError: a kind of cloth for which they are not known.
+            NotImplementedError: a cloth for which they are not known.
         """
-        if by:
-            self.energy.pull_back_tables(by, rest)
+        found: Floats = self.energy.by_corner_uv(by, rest)
+        return found
 
     def add_mean_hessian(self, x: WarpArray, A: BlockCsr) -> BlockCsr:
         """Add the exact d2E/dx2 to A and return A; at a kink it is the mean of both sides."""

@@ -27,7 +27,7 @@ from weft.energies.base import DampedBound
 from weft.energies.by_constants import TINY, ByName, ContractedEnergy, damping_rate
 from weft.energies.eigenvalue_clamp import clamp_eigenvalues
 from weft.energies.gather import BlockLayout, GatherMap
-from weft.energies.rest_shape import RestShape
+from weft.energies.rest_mesh import RestMesh
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import Kernel, Scalar, Scratch, WarpArray, WarpStruct, vec2, vec3
@@ -85,8 +85,12 @@ class ElementEnergy(ContractedEnergy, ABC):
     def stencil(self) -> Ints:
         """Vertices of each element, (m,k)."""
 
-    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
-        """Add derivatives by the rest shape, from those by the ``rest_tables``."""
+    def by_corner_uv(self, by: ByName, rest: RestMesh) -> Floats:
+        """Return derivatives (f,3,2) by the rest shape, from those by the ``rest_tables``.
+
+        Raises:
+            NotImplementedError: a cloth for which they are not known.
+        """
         raise NotImplementedError
 
     @abstractmethod

@@ -39,7 +39,7 @@ from weft.energies.base import SummedBound
 from weft.energies.by_constants import ByName, ContractedEnergy, damping_rate, repeat_per_element
 from weft.energies.gather import SHARED, GatherMap, Shared
 from weft.energies.point_masses import StepEnergy
-from weft.energies.rest_shape import RestShape
+from weft.energies.rest_mesh import RestMesh
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import (
@@ -307,9 +307,9 @@ class BoundAir(SummedBound):
         fields = {"gradient": sheet.dN, "shares": sheet.N, "weight": sheet.weight}
         return {name: kernel.derivatives(field) for name, field in fields.items()}
 
-    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
-        """Add derivatives by the rest shape, from those by samples."""
-        rest.add_samples(self.energy.samples, by)
+    def by_corner_uv(self, by: ByName, rest: RestMesh) -> Floats:
+        """Return derivatives (f,3,2) by the rest shape, from those by samples."""
+        return rest.by_samples(self.energy.samples, by)
 
     def _lag(self, x: WarpArray, v: WarpArray, t: float) -> None:
         """Compute K and K w with normals at x, velocities v and the air at time t."""

@@ -33,12 +33,12 @@ from weft.energies.base import SummedBound
 from weft.energies.by_constants import ByName
 from weft.energies.elastic.creases import TURN, angle_per_curvature
 from weft.energies.elastic.hinge_bending import (
-    STRIP,
     HingeBending,
     hinge_weight,
     rest_angles,
 )
 from weft.energies.elastic.hinge_kernels import Hinge, angles
+from weft.energies.elastic.hinge_weights import STRIP
 from weft.energies.elastic.membrane import BoundMembrane, Membrane
 from weft.energies.element_energy import BoundElementEnergy
 from weft.energies.step import Step

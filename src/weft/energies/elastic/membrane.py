@@ -29,7 +29,7 @@ from weft.energies.elastic.membrane_reverse import (
     contract_membrane,
 )
 from weft.energies.gather import SAMPLED, GatherMap, Sampled
-from weft.energies.rest_shape import RestShape
+from weft.energies.rest_mesh import RestMesh
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import (
@@ -324,9 +324,9 @@ class BoundMembrane(SummedBound):
         slopes = sum(np.einsum("qij,qai->qaj", slope, y[s.stencil]) for slope, y in parts)
         return {"gradient": np.asarray(slopes), "weight": np.einsum("qij,qij->q", P, L)}
 
-    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
-        """Add derivatives by the rest shape, from those by samples."""
-        rest.add_samples(self.energy.samples, by)
+    def by_corner_uv(self, by: ByName, rest: RestMesh) -> Floats:
+        """Return derivatives (f,3,2) by the rest shape, from those by samples."""
+        return rest.by_samples(self.energy.samples, by)
 
     def energies(self, x: WarpArray) -> WarpArray:
         """Return the energy [J] of every sample, with damping."""

@@ -33,14 +33,14 @@ from weft.energies.base import Bound, damping_of
 from weft.energies.by_constants import ByName
 from weft.energies.elastic.curvature_damping import CurvatureDamping
 from weft.energies.elastic.hinge_bending import (
-    STRIP,
     check_stiffness,
     hinge_weight,
     material_corners,
     rest_angles,
 )
+from weft.energies.elastic.hinge_weights import STRIP, HingeGeometry
 from weft.energies.elastic.quadratic_form import BoundQuadraticForm, QuadraticForm
-from weft.energies.rest_shape import RestShape
+from weft.energies.rest_mesh import RestMesh
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import Reductions, WarpArray
@@ -103,10 +103,14 @@ class QuadraticBending(QuadraticForm):
         how = (self.damping, self.n_vertices, self.name, FOLDED)
         return CurvatureDamping(self, self.frame, *how)
 
-    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
-        """Add derivatives by the rest shape, from those by weights, coefficients and frames."""
-        rest.add_hinge_weights(self.stencil, by["weight"] / STRIP, _strip_weights)
-        rest.add_hinge_tables(self.stencil, coefficients, (by["coefficient"], by["gradient"]))
+    def by_corner_uv(self, by: ByName, rest: RestMesh) -> Floats:
+        """Return derivatives (f,3,2) by the rest shape, from those by the constants."""
+        P = np.array([strip_weights((warp, weft)) for warp, weft in rest.rigidity])
+        weights = HingeGeometry.between(rest, self.stencil, P)
+        tables = by["coefficient"], by["gradient"]
+        return weights.by_corner(rest.mesh, by["weight"] / STRIP) + rest.by_hinge_tables(
+            self.stencil, coefficients, tables
+        )
 
     @property
     def constants(self) -> ByName:
@@ -219,11 +223,6 @@ def strip_weights(stiffness: tuple[float, float]) -> tuple[float, float]:
     larger = high * (3 + 2 * r) / (2 * (1 + r))
     pair = (float(larger), float(r * larger))
     return pair if stiffness[0] == high else pair[::-1]
-
-
-def _strip_weights(rigidity: Floats) -> Floats:
-    """Return ``strip_weights`` of rigidities (m,2) [N m]."""
-    return np.array([strip_weights((warp, weft)) for warp, weft in rigidity])
 
 
 def coefficients(corners: Floats) -> tuple[Floats, Floats]:

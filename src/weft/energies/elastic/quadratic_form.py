@@ -22,7 +22,6 @@ from weft.energies.by_constants import (
     damping_rate,
     repeat_per_element,
 )
-from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import (
@@ -118,10 +117,6 @@ class QuadraticForm(ContractedEnergy):
     def rest_tables(self) -> Sequence[str]:
         """Names of the constants that are tables of the rest shape."""
         return ("weight", "coefficient") if self.of_rest else ()
-
-    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
-        """Add derivatives by the rest shape of splines, from those by weights and coefficients."""
-        rest.add_second_derivatives(self.stencil, by)
 
     def amount(self, x: Positions) -> Floats:
         """Return sum_a c_a x_a, (q,3); for bending it is the surface's Laplacian times sqrt(D)."""
