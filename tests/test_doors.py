@@ -38,10 +38,10 @@ class Drag:
         return self.weight[:, None, None, None, None] * np.eye(3)
 
     def bind(self, pattern):
-        return BoundDrag(self, pattern)
+        return DragTerm(self, pattern)
 
 
-class BoundDrag(NumpyEnergy):
+class DragTerm(NumpyEnergy):
     def freeze(self, step):
         drag = self.energy
         drag.weight = drag.c * drag.mass / step.span
@@ -87,10 +87,10 @@ class StrainLimit:
         return np.stack([np.stack([K, -K], 1), np.stack([-K, K], 1)], 1)
 
     def bind(self, pattern):
-        return BoundLimit(self, pattern)
+        return LimitTerm(self, pattern)
 
 
-class BoundLimit(NumpyEnergy):
+class LimitTerm(NumpyEnergy):
     limits = True
 
     def max_step(self, x, d):

@@ -43,7 +43,7 @@ BESIDE = [
 
 
 def part_of(path):
-    """``energies`` of energies/base.py, ``mesh`` of mesh.py; None for weft/__init__.py."""
+    """``energies`` of energies/term.py, ``mesh`` of mesh.py; None for weft/__init__.py."""
     relative = path.relative_to(SOURCE)
     return None if relative.parts == ("__init__.py",) else relative.parts[0].removesuffix(".py")
 

@@ -24,10 +24,10 @@ from weft.base.differences import FOURTH_ORDER
 from weft.base.equality import are_equal
 from weft.base.errors import SceneError, WeftError
 from weft.contact.memory import FIRMNESS
-from weft.energies.base import Bound
 from weft.energies.by_constants import ByName, differ_by_constants
 from weft.energies.state import StateDerivatives
 from weft.energies.step import Step
+from weft.energies.term import Term
 from weft.integrators.assembly import bind_term, sum_gradients
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
@@ -48,7 +48,7 @@ class SceneVariant:
     weight: float  # in the difference quotient
     scene: Simulated
     model: Model
-    terms: Mapping[int, Bound]  # by index among all terms
+    terms: Mapping[int, Term]  # by index among all terms
     pins: bool = False
     bodies: bool = False
     start: bool = False
@@ -59,7 +59,7 @@ class SceneVariant:
         return bool(self.terms or self.pins or self.bodies or self.start)
 
     def gradient(
-        self, step: Step, x: WarpArray, freeze: Callable[[Bound], None] | None = None
+        self, step: Step, x: WarpArray, freeze: Callable[[Term], None] | None = None
     ) -> Floats:
         """Return (n,3) [N] dPhi/dx of the terms that differ.
 

@@ -3,7 +3,7 @@
 The parameters are the material coordinates of the vertices of triangles, or the control points of
 splines at rest. Terms depend on them by tables, masses and contact among them; the derivatives by
 tables are added up step by step, and taken to material points at the end by the terms themselves
-(``Bound.by_corner_uv``) or, of splines, by ``rest_splines``. Meshes and knots stay as they are:
+(``Term.by_corner_uv``) or, of splines, by ``rest_splines``. Meshes and knots stay as they are:
 triangulating a new outline would also move vertices. ``material.Outline`` moves the inside of an
 outline along with it.
 """
@@ -21,9 +21,9 @@ from weft.adjoint.reverse_step import ReverseStep
 from weft.base.arrays import Floats, Ints
 from weft.base.errors import SceneError
 from weft.cloth.cloth import Cloth
-from weft.energies.base import Bound
 from weft.energies.by_constants import ByName
 from weft.energies.rest_mesh import RestMesh
+from weft.energies.term import Term
 
 
 class RestDerivative(ParameterDerivative):
@@ -54,7 +54,7 @@ class RestDerivative(ParameterDerivative):
         self.tables = [self._zeros(term) for term in self.model.assembly.terms]
         self.by_corner: Floats = np.zeros_like(self.mesh.mesh.corner_uv)  # of the loss itself
 
-    def _zeros(self, term: Bound) -> dict[str, Floats]:
+    def _zeros(self, term: Term) -> dict[str, Floats]:
         """Return zero derivatives by the tables of a term.
 
         Raises:
@@ -70,7 +70,7 @@ class RestDerivative(ParameterDerivative):
             raise SceneError("parameter rest", got=f"energy {term.name}", expected=known) from None
         return zeros
 
-    def _pull_back(self, term: Bound, tables: ByName) -> Floats | float:
+    def _pull_back(self, term: Term, tables: ByName) -> Floats | float:
         """Return derivatives (f,3,2) by corners of triangles; add those of splines to theirs."""
         if not tables:
             return 0.0

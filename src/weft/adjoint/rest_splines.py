@@ -22,9 +22,9 @@ from weft.cloth.cloth import Cloth
 from weft.discretization.bspline import MaterialDerivatives, Patch
 from weft.discretization.quadrature import QuadraturePoints, Rule, bending_points, membrane_points
 from weft.discretization.spline_surface import SplineSurface, grid_faces
-from weft.energies.base import Bound
 from weft.energies.by_constants import ByName
 from weft.energies.rest_mesh import by_areas
+from weft.energies.term import Term
 from weft.fabric.fabric import Fabric
 
 PART = 1e-4  # step of central differences over a step of arc length; relative error 1e-8
@@ -56,7 +56,7 @@ class SplineRest:
         nets = {id(e.surface): e.by_nets(self.by_mass) for e in self.elements}
         return np.concatenate([nets[id(s)] for s in self.surfaces]) + self.by_points
 
-    def add(self, term: Bound, by: ByName) -> None:
+    def add(self, term: Term, by: ByName) -> None:
         """Add derivatives by the tables of a term.
 
         Masses are those of points; anchors are none of them. Flat positions of contact's vertices
@@ -82,7 +82,7 @@ class SplineRest:
         for name, value in by.items():
             tables[name] += value
 
-    def _element(self, term: Bound) -> "_ElementTables":
+    def _element(self, term: Term) -> "_ElementTables":
         """Return the element whose samples have the stencil of the term's energy."""
         first = term.energy.stencil[0]
         return next(e for e in self.elements if np.isin(first, e.points).all())

@@ -20,9 +20,9 @@ import numpy as np
 from weft import kernel
 from weft.adjoint.hessian import Hessian
 from weft.base.arrays import Floats
-from weft.energies.base import Bound
 from weft.energies.state import StateDerivatives
 from weft.energies.step_cotangents import StepCotangents
+from weft.energies.term import Term
 from weft.integrators.base import Reversible, StepPart
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
@@ -48,7 +48,7 @@ class ReverseStep:
     # derivatives by the state at the beginning of the step; in the first minimization only
     before: StateDerivatives = field(default_factory=lambda: StateDerivatives.zeros(0))
 
-    def freeze(self, term: Bound) -> None:
+    def freeze(self, term: Term) -> None:
         """Freeze a term of another model with the data of this step."""
         term.freeze(self.phi.step)
         if self.pulled.at is not None:

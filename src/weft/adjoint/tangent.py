@@ -19,9 +19,9 @@ from weft.adjoint.recorded_run import RecordedRun
 from weft.base.arrays import Floats
 from weft.base.differences import FOURTH_ORDER, slope_at_zero
 from weft.contact.memory import FIRMNESS, SLIP
-from weft.energies.base import Bound
 from weft.energies.state import State, StateDerivatives
 from weft.energies.step import Step
+from weft.energies.term import Term
 from weft.integrators.assembly import sum_gradients
 from weft.integrators.base import StepPart
 from weft.integrators.potential import Potential
@@ -210,7 +210,7 @@ def _along(
     return dg
 
 
-def _freeze(term: Bound, step: Step, taken: StepPart) -> None:
+def _freeze(term: Term, step: Step, taken: StepPart) -> None:
     """Freeze a term of another model with the data of a recorded step."""
     term.freeze(step)
     for at in taken.anew:

@@ -7,13 +7,13 @@ displacement may go before the first of their limits is met.
 from abc import abstractmethod
 from collections.abc import Callable
 
-from weft.energies.base import Bound
+from weft.energies.term import Term
 from weft.kernel import Reductions, WarpArray
 
 PART = 0.9  # largest part of the way to the nearest limit that a step may go
 
 
-class StepLimit(Bound):
+class StepLimit(Term):
     """A term that rises without bound at limits, which no step reaches."""
 
     limits = True

@@ -28,9 +28,9 @@ from weft.base.arrays import Floats, Forces, Positions
 from weft.base.errors import SceneError, check_known
 from weft.base.runtime_types import checked
 from weft.base.settings import documented, setting
-from weft.energies.base import Bound, damping_of
 from weft.energies.state import State
 from weft.energies.step import Step
+from weft.energies.term import Term, damping_of
 from weft.integrators.base import AnyMemory, Memory, StepLength, StepReport
 from weft.integrators.linearized import QuadraticModel, finish, refuse_for_one_solve
 from weft.integrators.model import Model
@@ -276,7 +276,7 @@ class BaraffWitkin1998:
         mass = sp.diags(np.repeat(model.assembly.mass, 3))
         return System(A, (mass - A) / dt**2 + rate / dt, -rate, made.b, forces)
 
-    def _beta(self, term: Bound) -> float:
+    def _beta(self, term: Term) -> float:
         """Return the time constant [s] of a term's condition damping; 0 if it has none."""
         given = self.settings.damping
         if given is None:
@@ -291,7 +291,7 @@ class BaraffWitkin1998:
         for name in given if isinstance(given, Mapping) else ():
             check_known(name, known, "Settings1998.damping", SceneError)
 
-    def _gauss_newton(self, model: Model, term: Bound, step: Step) -> BlockCsr:
+    def _gauss_newton(self, model: Model, term: Term, step: Step) -> BlockCsr:
         """Return G = sum k dC dC^T of a term that is written in conditions."""
         A = model.assembly.matrix.begin()
         term.add_condition_hessian(step.device_origin, step, 0.0, Psd.GAUSS_NEWTON, A)

@@ -17,10 +17,10 @@ from weft import kernel
 from weft.base.arrays import Bools, Floats, Forces, Positions
 from weft.base.timing import Phases
 from weft.base.trees import Json
-from weft.energies.base import Bound
 from weft.energies.by_constants import ByName, by_constants, has_mixed
 from weft.energies.obstacle import Obstacle
 from weft.energies.step import Step
+from weft.energies.term import Term
 from weft.integrators.assembly import sum_energies, sum_gradients
 from weft.integrators.model import Model
 from weft.kernel import IntArray, Vec3Array, WarpArray, vec3
@@ -65,7 +65,7 @@ class Potential:
         model: Model,
         step: Step,
         psd: Psd = Psd.PROJECTED,
-        terms: Sequence[Bound] | None = None,
+        terms: Sequence[Term] | None = None,
     ) -> None:
         assembly = model.assembly
         assembly.take(step.t)
@@ -81,7 +81,7 @@ class Potential:
         for term in self.terms_of_phi:
             term.freeze(step)
 
-    def with_elastic(self, elastic: Bound) -> "Potential":
+    def with_elastic(self, elastic: Term) -> "Potential":
         """Return a copy in which ``elastic`` replaces all terms but contact."""
         other = copy.copy(self)
         other.terms_of_phi = (elastic, *(t for t in self.terms_of_phi if t.limits))
@@ -182,7 +182,7 @@ class Potential:
     def remember(self, x: Positions) -> dict[str, Floats]:
         """Return what terms keep for the next step after one that ended at x (n,3) [m], by name.
 
-        See ``Bound.remember``.
+        See ``Term.remember``.
         """
         point = self.point(x)
         return {k: v for term in self.terms_of_phi for k, v in term.remember(point).items()}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from weft.base.arrays import Floats, Ints, Positions
-from weft.energies.base import Energy
+from weft.energies.energy import Energy
 
 if TYPE_CHECKING:
     from weft.cloth.attachments.attachment import Attachment

@@ -35,13 +35,13 @@ from weft.base.arrays import Floats, Ints, Positions
 from weft.discretization.samples import Samples
 from weft.energies.air.expected_motion import extrapolate, pull_back_extrapolated
 from weft.energies.air.wind import Wind
-from weft.energies.base import SummedBound
 from weft.energies.by_constants import ByName, ContractedEnergy, damping_rate, repeat_per_element
 from weft.energies.gather import SHARED, GatherMap, Shared
 from weft.energies.point_masses import StepEnergy
 from weft.energies.rest_mesh import RestMesh
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
+from weft.energies.term import SummedTerm
 from weft.kernel import (
     IntArray2d,
     Mat33Array,
@@ -245,12 +245,12 @@ class AirForce(ContractedEnergy, StepEnergy):
         self.wind.blow(at, t, air, gusts=gusts)
         return air
 
-    def bind(self, pattern: BlockPattern) -> "BoundAir":
+    def bind(self, pattern: BlockPattern) -> "AirTerm":
         """Return the term for simulations, bound to the block pattern of a matrix."""
-        return BoundAir(self, pattern)
+        return AirTerm(self, pattern)
 
 
-class BoundAir(SummedBound):
+class AirTerm(SummedTerm):
     """Lift and drag bound to a block pattern; they are zero before the first ``freeze``."""
 
     is_load = True

@@ -18,7 +18,6 @@ from weft import kernel
 from weft.base.arrays import AnyArray, Floats, Gradients, Ints, Positions
 from weft.base.errors import LawError
 from weft.discretization.samples import Samples
-from weft.energies.base import SummedBound, damping_of
 from weft.energies.by_constants import ByName, ContractedEnergy, damping_rate, repeat_per_element
 from weft.energies.elastic.damping import extrapolate_strain, freeze_tangent
 from weft.energies.elastic.membrane_reverse import (
@@ -32,6 +31,7 @@ from weft.energies.gather import SAMPLED, GatherMap, Sampled
 from weft.energies.rest_mesh import RestMesh
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
+from weft.energies.term import SummedTerm, damping_of
 from weft.kernel import (
     DataType,
     IntArray,
@@ -231,12 +231,12 @@ class Membrane(ContractedEnergy):
         kernel.launch_each(n, start, *self.law.stages(what, F, self.device_parameters, out))
         return np.array(kernel.numpy(out))
 
-    def bind(self, pattern: BlockPattern) -> "BoundMembrane":
+    def bind(self, pattern: BlockPattern) -> "MembraneTerm":
         """Bind the membrane to the block pattern of a matrix."""
-        return BoundMembrane(self, pattern)
+        return MembraneTerm(self, pattern)
 
 
-class BoundMembrane(SummedBound):
+class MembraneTerm(SummedTerm):
     """A membrane bound to a block pattern; damping in a step is one more part of the law."""
 
     is_elastic = True

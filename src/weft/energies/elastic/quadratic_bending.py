@@ -29,7 +29,6 @@ import numpy as np
 from weft.base.arrays import Floats, Positions
 from weft.base.errors import MeshError, SceneError
 from weft.discretization.mesh import TriangleMesh
-from weft.energies.base import Bound, damping_of
 from weft.energies.by_constants import ByName
 from weft.energies.elastic.curvature_damping import CurvatureDamping
 from weft.energies.elastic.hinge_bending import (
@@ -39,10 +38,11 @@ from weft.energies.elastic.hinge_bending import (
     rest_angles,
 )
 from weft.energies.elastic.hinge_weights import STRIP, HingeGeometry
-from weft.energies.elastic.quadratic_form import BoundQuadraticForm, QuadraticForm
+from weft.energies.elastic.quadratic_form import QuadraticForm, QuadraticFormTerm
 from weft.energies.rest_mesh import RestMesh
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
+from weft.energies.term import Term, damping_of
 from weft.kernel import Reductions, WarpArray
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
@@ -127,16 +127,16 @@ class QuadraticBending(QuadraticForm):
         elastic, late = super().contract(x, by), self.rate.contract(x, by, step)
         return {**late, **{name: elastic[name] + late[name] for name in ("weight", "coefficient")}}
 
-    def bind(self, pattern: BlockPattern) -> "BoundQuadratic":
+    def bind(self, pattern: BlockPattern) -> "QuadraticBendingTerm":
         """Bind the energy and its damping to the block pattern of a matrix."""
-        return BoundQuadratic(self, pattern)
+        return QuadraticBendingTerm(self, pattern)
 
 
-class BoundQuadratic(BoundQuadraticForm):
+class QuadraticBendingTerm(QuadraticFormTerm):
     """Quadratic bending bound to a block pattern: one matrix for every iteration, damped or not."""
 
     is_condition = False
-    add_condition_hessian = Bound.add_condition_hessian
+    add_condition_hessian = Term.add_condition_hessian
     energy: QuadraticBending
 
     def __init__(self, bending: QuadraticBending, pattern: BlockPattern) -> None:

@@ -15,7 +15,6 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
-from weft.energies.base import DampedBound
 from weft.energies.by_constants import (
     ByName,
     ContractedEnergy,
@@ -24,6 +23,7 @@ from weft.energies.by_constants import (
 )
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
+from weft.energies.term import DampedTerm
 from weft.kernel import (
     IntArray,
     IntArray2d,
@@ -169,12 +169,12 @@ class QuadraticForm(ContractedEnergy):
         K.sort_indices()
         return K
 
-    def bind(self, pattern: BlockPattern) -> "BoundQuadraticForm":
+    def bind(self, pattern: BlockPattern) -> "QuadraticFormTerm":
         """Bind the form to the block pattern of a matrix."""
-        return BoundQuadraticForm(self, pattern)
+        return QuadraticFormTerm(self, pattern)
 
 
-class BoundQuadraticForm(DampedBound):
+class QuadraticFormTerm(DampedTerm):
     """A quadratic form bound to a block pattern.
 
     Its constant matrix K is the Hessian of each coordinate.

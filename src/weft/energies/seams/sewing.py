@@ -17,9 +17,9 @@ from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import documented, setting
 from weft.discretization.mesh import TriangleMesh
-from weft.energies.base import Energy
 from weft.energies.elastic.hinge_weights import HingeGeometry
 from weft.energies.embedded import EmbeddedEnergy
+from weft.energies.energy import Energy
 from weft.energies.seams.seam_hinges import SeamHinges
 from weft.energies.springs.bonds import Bonds
 

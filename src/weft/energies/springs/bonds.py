@@ -213,9 +213,9 @@ class Bonds(SpringEnergy):
         begin = np.asarray(self.life)[:, 0].max(initial=0.0)
         return max(float(begin), float(np.asarray(self.closing).max(initial=0.0)))
 
-    def bind(self, pattern: BlockPattern) -> "BoundBonds":
+    def bind(self, pattern: BlockPattern) -> "BondsTerm":
         """Return the term for simulations, bound to the block pattern of a matrix."""
-        return BoundBonds(self, pattern)
+        return BondsTerm(self, pattern)
 
     def close_earlier(self, pairs: Ints) -> "Bonds | None":
         """Return the bonds, of which some begin to close when their life begins, at their pace.
@@ -246,7 +246,7 @@ class Bonds(SpringEnergy):
         return Bonds(**arrays, n_vertices=n, name=name, bands=bands, along=along)
 
 
-class BoundBonds(SteppedSpring):
+class BondsTerm(SteppedSpring):
     """Bonds bound to a block pattern, at the end of a step."""
 
     energy: Bonds

@@ -196,12 +196,12 @@ class Goals(SpringEnergy):
         relative = np.bincount(self.points[:, 0], by["area"] * self.area, rest.mesh.n_vertices)
         return rest.by_vertex_areas(relative / rest.mesh.vertex_area)
 
-    def bind(self, pattern: BlockPattern) -> "BoundGoals":
+    def bind(self, pattern: BlockPattern) -> "GoalsTerm":
         """Return the term for simulations, bound to the block pattern of a matrix."""
-        return BoundGoals(self, pattern)
+        return GoalsTerm(self, pattern)
 
 
-class BoundGoals(SteppedSpring):
+class GoalsTerm(SteppedSpring):
     """Goals bound to a block pattern, in a step."""
 
     energy: Goals

@@ -1,8 +1,7 @@
-"""Interfaces of a term of the potential: ``Energy`` and ``Bound``.
+"""A term of the potential, on shared device arrays.
 
-An ``Energy`` has local arrays (``value``, ``gradient``, ``hessian``) in NumPy, for tests and
-research. ``bind(pattern)`` returns a ``Bound``, which simulations use: it adds into shared device
-arrays. Inertia and contact are ``Bound`` only, because they depend on a step.
+``Energy.bind(pattern)`` (``energies.energy``) returns the term of an energy. Inertia and contact
+are terms without an energy, because they depend on a step.
 
 Derivatives of runs (``weft.adjoint``) ask the terms for the derivatives of s = by . dE/dx, with x
 the end of a step and ``by`` (n,3) a given vector. ``pull_back`` gives those by everything that the
@@ -15,12 +14,12 @@ takes these on to the material coordinates of triangles (``energies.rest_mesh``)
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
 from weft import kernel
-from weft.base.arrays import Floats, Ints, Positions
+from weft.base.arrays import Floats, Positions
 from weft.base.errors import LawError, SceneError
 from weft.base.trees import Json
 from weft.energies.by_constants import ByName, along_constants, by_constants
@@ -34,7 +33,7 @@ from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 
-class Bound(ABC):
+class Term(ABC):
     """A term of the potential, on device arrays of all vertices.
 
     Positions x and displacements d are (n,) vec3 [m].
@@ -180,15 +179,15 @@ class Bound(ABC):
                 remembers something, and does not say how its gradient depends on it.
         """
         kind = type(self)
-        if kind.freeze is not Bound.freeze and kind.pull_back is Bound.pull_back:
+        if kind.freeze is not Term.freeze and kind.pull_back is Term.pull_back:
             raise SceneError(
                 f"energy {self.name}",
                 got=f"{kind.__name__}, which takes something from the start of a step",
-                expected="one whose derivatives by that are known (Bound.pull_back)",
+                expected="one whose derivatives by that are known (Term.pull_back)",
                 hint="write them, or leave the energy out",
             )
-        knows_memory = kind.pull_back_memory is not Bound.pull_back_memory or self.remembers_jumps
-        if kind.remember is not Bound.remember and not knows_memory:
+        knows_memory = kind.pull_back_memory is not Term.pull_back_memory or self.remembers_jumps
+        if kind.remember is not Term.remember and not knows_memory:
             raise SceneError(
                 f"energy {self.name}",
                 got="what it keeps from step to step",
@@ -236,7 +235,7 @@ class Bound(ABC):
         Returns:
             (n,3), or zero.
         """
-        if type(self).lag is Bound.lag:
+        if type(self).lag is Term.lag:
             return 0.0
         into = StepCotangents.zeros(step, at)
         self.pull_back(step, x, by, into)
@@ -346,7 +345,7 @@ class Bound(ABC):
         )
 
 
-class SummedBound(Bound):
+class SummedTerm(Term):
     """A term whose energy is the sum of an array on the device: of elements, samples or points.
 
     Args:
@@ -375,7 +374,7 @@ class SummedBound(Bound):
         return numbers.add_sum(self.energies(x)) if self.acts else numbers.add(0.0)
 
 
-class DampedBound(SummedBound):
+class DampedTerm(SummedTerm):
     """A term whose elements have an elastic and a dissipated energy, (m,) vec2."""
 
     @property
@@ -396,33 +395,3 @@ def damping_of(name: str) -> str:
     """
     first, _, number = name.rpartition(" ")
     return f"{first} damping {number}" if number.isdigit() else f"{name} damping"
-
-
-@runtime_checkable
-class Energy(Protocol):
-    """A sum of m local energies, each over k vertices."""
-
-    @property
-    def name(self) -> str:
-        """Name in metrics and in ``potential.terms``."""
-
-    @property
-    def stencil(self) -> Ints:
-        """Vertices of each local energy, (m,k); k = 1 adds no block off the diagonal."""
-
-    def value(self, x: Positions) -> Floats:
-        """Return the local energies, (m,) [J], at positions x (n,3) [m]."""
-
-    def gradient(self, x: Positions) -> Floats:
-        """Return the local gradients, (m,k,3) [N]."""
-
-    def hessian(self, x: Positions, psd: Psd) -> Floats:
-        """Return the local Hessians, (m,k,k,3,3) [N/m], with blocks [e,a,b] of vertices a, b."""
-
-
-@runtime_checkable
-class FastEnergy(Energy, Protocol):
-    """An energy with kernels. An energy without them is run in NumPy (``numpy_energy``)."""
-
-    def bind(self, pattern: BlockPattern) -> Bound:
-        """Return the term for simulations, on a pattern that has this energy's blocks."""
