@@ -9,6 +9,7 @@ import weft
 from tests.refusals import refused
 from weft import kernel
 from weft.base.errors import SceneError
+from weft.energies.barrier import Barrier
 from weft.energies.numpy_energy import NumpyEnergy
 
 pytestmark = [
@@ -90,9 +91,7 @@ class StrainLimit:
         return LimitTerm(self, pattern)
 
 
-class LimitTerm(NumpyEnergy):
-    limits = True
-
+class LimitTerm(NumpyEnergy, Barrier):
     def max_step(self, x, d):
         """Nine tenths of the way to the first edge at the limit."""
         limit = self.energy

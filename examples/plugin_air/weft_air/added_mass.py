@@ -29,6 +29,7 @@ from weft.energies.air.expected_motion import extrapolate, pull_back_extrapolate
 from weft.energies.air.lift_and_drag import place, sheet_of
 from weft.energies.air.wind import Wind
 from weft.energies.by_constants import ByName, repeat_per_element
+from weft.energies.derivative import DifferentiableTerm
 from weft.energies.gather import GatherMap
 from weft.energies.point_masses import StepEnergy
 from weft.energies.step import Step
@@ -218,7 +219,7 @@ class AddedMassLoad:
         return air
 
 
-class AddedMassTerm(SummedTerm):
+class AddedMassTerm(SummedTerm, DifferentiableTerm):
     """Added mass bound to a block pattern; it is zero before the first ``freeze``."""
 
     is_load = True

@@ -6,7 +6,7 @@ order of reading:
 
 - ``reverse_step``: the implicit function theorem for one step, which is the idea; then ``hessian``,
   its linear solve. How a term depends on the start of a step, the term says itself
-  (``energies.term.Term.pull_back``).
+  (``energies.derivative.DifferentiableTerm``).
 - ``recorded_run`` keeps the forward run in memory; ``rollout`` has its frames and the loop
   backwards; ``adjoint`` adds a loss, and is the public class; ``tangent`` goes forwards;
   ``run_check`` compares a gradient with another run.

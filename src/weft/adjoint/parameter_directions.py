@@ -25,6 +25,7 @@ from weft.base.equality import are_equal
 from weft.base.errors import SceneError, WeftError
 from weft.contact.memory import FIRMNESS
 from weft.energies.by_constants import ByName, differ_by_constants
+from weft.energies.derivative import differentiable
 from weft.energies.state import StateDerivatives
 from weft.energies.step import Step
 from weft.energies.term import Term
@@ -73,7 +74,8 @@ class SceneVariant:
 
     def remember(self, x: WarpArray) -> dict[str, Floats]:
         """Return what the terms remember after a step that ended at x, without what jumps."""
-        smooth = (term for term in self.terms.values() if not term.remembers_jumps)
+        terms = differentiable(self.terms.values())
+        smooth = (term for term in terms if not term.remembers_jumps)
         return {name: np.asarray(a) for term in smooth for name, a in term.remember(x).items()}
 
     def along(self, back: ReverseStep) -> float:
@@ -156,7 +158,7 @@ class ParameterDirection:
         """Add the contribution of one step."""
         step, x, into = back.phi.step, back.x, back.pulled
         for k, change in self.changes.items():
-            term = back.phi.terms_of_phi[k]
+            (term,) = differentiable([back.phi.terms_of_phi[k]])
             self.total += term.pull_back_constants(step, x, -back.z, change, back.kept, into)
         for v in self.variants:
             self.total += v.weight * v.along(back)
@@ -171,7 +173,8 @@ class ParameterDirection:
         """
         out, kept = np.zeros((len(phi.free), 3)), dict[str, Floats]()
         for k, change in self.changes.items():
-            forces, remembered = phi.terms_of_phi[k].along_constants(phi.step, x, change, at)
+            (term,) = differentiable([phi.terms_of_phi[k]])
+            forces, remembered = term.along_constants(phi.step, x, change, at)
             out, kept = out + forces, {**kept, **remembered}
         return out, kept
 

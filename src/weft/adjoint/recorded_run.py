@@ -16,6 +16,7 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.errors import SceneError, SimulationError
 from weft.base.settings import settings_by_field
+from weft.energies.derivative import differentiable
 from weft.energies.state import State
 from weft.integrators.adaptive import innermost
 from weft.integrators.base import Memory, Reversible, StepPart, Stepper
@@ -92,7 +93,7 @@ class RecordedRun:
         _, model, times = self.inner, self.model, self.model.times
         in_time = zip(*(model.parts_at(t) for t in times)) if len(times) > 1 else ()
         every: list[Sequence[Any]] = list(in_time) or [()] * len(model.assembly.terms)
-        for term, parts in zip(model.assembly.terms, every, strict=True):
+        for term, parts in zip(differentiable(model.assembly.terms), every, strict=True):
             term.check_derivatives(parts)
 
     @property

@@ -3,9 +3,9 @@
 The parameters are the material coordinates of the vertices of triangles, or the control points of
 splines at rest. Terms depend on them by tables, masses and contact among them; the derivatives by
 tables are added up step by step, and taken to material points at the end by the terms themselves
-(``Term.by_corner_uv``) or, of splines, by ``rest_splines``. Meshes and knots stay as they are:
-triangulating a new outline would also move vertices. ``material.Outline`` moves the inside of an
-outline along with it.
+(``DifferentiableTerm.by_corner_uv``) or, of splines, by ``rest_splines``. Meshes and knots stay as
+they are: triangulating a new outline would also move vertices. ``material.Outline`` moves the
+inside of an outline along with it.
 """
 
 from typing import Any
@@ -22,8 +22,8 @@ from weft.base.arrays import Floats, Ints
 from weft.base.errors import SceneError
 from weft.cloth.cloth import Cloth
 from weft.energies.by_constants import ByName
+from weft.energies.derivative import DifferentiableTerm, differentiable
 from weft.energies.rest_mesh import RestMesh
-from weft.energies.term import Term
 
 
 class RestDerivative(ParameterDerivative):
@@ -51,10 +51,10 @@ class RestDerivative(ParameterDerivative):
                 )
         self.splines = None if self.cloth.embedding is None else SplineRest(self.cloth)
         self.mesh = rest_mesh(self.cloth)
-        self.tables = [self._zeros(term) for term in self.model.assembly.terms]
+        self.tables = [self._zeros(term) for term in differentiable(self.model.assembly.terms)]
         self.by_corner: Floats = np.zeros_like(self.mesh.mesh.corner_uv)  # of the loss itself
 
-    def _zeros(self, term: Term) -> dict[str, Floats]:
+    def _zeros(self, term: DifferentiableTerm) -> dict[str, Floats]:
         """Return zero derivatives by the tables of a term.
 
         Raises:
@@ -70,7 +70,7 @@ class RestDerivative(ParameterDerivative):
             raise SceneError("parameter rest", got=f"energy {term.name}", expected=known) from None
         return zeros
 
-    def _pull_back(self, term: Term, tables: ByName) -> Floats | float:
+    def _pull_back(self, term: DifferentiableTerm, tables: ByName) -> Floats | float:
         """Return derivatives (f,3,2) by corners of triangles; add those of splines to theirs."""
         if not tables:
             return 0.0
@@ -81,7 +81,8 @@ class RestDerivative(ParameterDerivative):
 
     def add(self, back: ReverseStep) -> None:
         """Add the contribution of one step."""
-        for term, tables in zip(back.phi.terms_of_phi, self.tables, strict=True):
+        terms = differentiable(back.phi.terms_of_phi)
+        for term, tables in zip(terms, self.tables, strict=True):
             if tables:
                 found = term.by_tables(back.phi.step, back.x, -back.z, back.pulled.at)
                 for name, by in found.items():
@@ -105,7 +106,8 @@ class RestDerivative(ParameterDerivative):
     def result(self) -> Floats:
         """Return the derivative (k,2)."""
         out = self.by_corner
-        for term, tables in zip(self.model.assembly.terms, self.tables, strict=True):
+        terms = differentiable(self.model.assembly.terms)
+        for term, tables in zip(terms, self.tables, strict=True):
             out = out + self._pull_back(term, tables)
         if self.splines is not None:
             return self.splines.result()

@@ -32,12 +32,13 @@ from weft.contact.exact.intersection_check import IntersectionCheck
 from weft.contact.friction.friction import FrictionSet, friction_coefficients
 from weft.contact.memory import FIRMNESS, RELEASED, SLIP
 from weft.contact.released import released_levels, still_released
+from weft.energies.barrier import Barrier
 from weft.energies.by_constants import ByName
+from weft.energies.derivative import DifferentiableTerm
 from weft.energies.gather import gather_gradient
 from weft.energies.rest_mesh import RestMesh, by_areas
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
-from weft.energies.term import Term
 from weft.kernel import WarpArray, mat33, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr
@@ -47,7 +48,7 @@ SETTLED = 0.5  # of the room of a pair: largest change by the last increment of 
 PART = 0.9  # of the room between bodies that pinch the cloth: the thickness that is kept
 
 
-class ContactEnergy(Term):
+class ContactEnergy(Barrier, DifferentiableTerm):
     """The energy of contact and friction in the potential of one step after another.
 
     Args:
@@ -56,7 +57,6 @@ class ContactEnergy(Term):
     """
 
     name = "contact"
-    limits = True
 
     def __init__(self, contact: Contact, phases: Phases | None = None) -> None:
         self.contact, self.embedded = contact, contact.build_embedding()

@@ -24,6 +24,8 @@ import warp as wp
 from weft import kernel
 from weft.base.arrays import AnyArray, Floats, Ints, Positions
 from weft.energies.by_constants import TINY, ByName, ContractedEnergy, damping_rate
+from weft.energies.condition_term import ConditionTerm
+from weft.energies.derivative import DifferentiableTerm
 from weft.energies.eigenvalue_clamp import clamp_eigenvalues
 from weft.energies.gather import BlockLayout, GatherMap
 from weft.energies.rest_mesh import RestMesh
@@ -212,7 +214,7 @@ class ElementEnergy(ContractedEnergy, ABC):
         return ElementTerm(self, pattern)
 
 
-class ElementTerm(DampedTerm):
+class ElementTerm(DampedTerm, ConditionTerm, DifferentiableTerm):
     """A local energy bound to a block pattern, with its damping in the step."""
 
     is_elastic = True

@@ -18,10 +18,10 @@ from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
 from weft.discretization.embedding import Embedding
 from weft.energies.by_constants import ByName, ContractedEnergy
+from weft.energies.condition_term import ConditionTerm
 from weft.energies.element_energy import ElementEnergy
 from weft.energies.state import State
 from weft.energies.step import Step
-from weft.energies.term import Term
 from weft.kernel import WarpArray, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
@@ -122,7 +122,7 @@ class EmbeddedEnergy(ContractedEnergy):
         return EmbeddedTerm(self, pattern)
 
 
-class EmbeddedTerm(Term):
+class EmbeddedTerm(ConditionTerm):
     """A bound energy of vertices, on a pattern of points."""
 
     is_elastic = True

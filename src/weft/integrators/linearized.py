@@ -19,6 +19,7 @@ import warp as wp
 from weft import kernel
 from weft.base.arrays import Floats, Positions
 from weft.base.errors import SceneError
+from weft.energies.barrier import Barrier
 from weft.energies.state import State
 from weft.energies.step import Step
 from weft.energies.term import Term
@@ -93,7 +94,7 @@ def refuse_for_one_solve(model: Model, x: WarpArray, integrator: str) -> None:
         SceneError: a gas; a limit of strain, or another barrier.
     """
     for term in model.assembly.bound:
-        if term.limits:
+        if isinstance(term, Barrier):
             raise SceneError(
                 f"energy {term.name}",
                 got=f"a barrier, with {integrator}",

@@ -17,6 +17,7 @@ from weft import kernel
 from weft.base.arrays import Bools, Floats, Forces, Positions
 from weft.base.timing import Phases
 from weft.base.trees import Json
+from weft.energies.barrier import Barrier
 from weft.energies.by_constants import ByName, by_constants, has_mixed
 from weft.energies.obstacle import Obstacle
 from weft.energies.step import Step
@@ -72,6 +73,7 @@ class Potential:
         self.step, self.psd, self.mass = step, psd, assembly.device_mass
         self.model = model
         self.terms_of_phi = assembly.terms if terms is None else tuple(terms)
+        self.barriers = [term for term in self.terms_of_phi if isinstance(term, Barrier)]
         self.phases: Phases = assembly.phases
         self.phases.clear()
         self._matrix, self._energies = assembly.matrix, model.energies
@@ -84,7 +86,7 @@ class Potential:
     def with_elastic(self, elastic: Term) -> "Potential":
         """Return a copy in which ``elastic`` replaces all terms but contact."""
         other = copy.copy(self)
-        other.terms_of_phi = (elastic, *(t for t in self.terms_of_phi if t.limits))
+        other.terms_of_phi = (elastic, *self.barriers)
         return other
 
     @property
@@ -190,7 +192,7 @@ class Potential:
     @property
     def blocked(self) -> Obstacle | None:
         """The obstacle for which a term found no room for the step; None if there was room."""
-        found = (t.blocked for t in self.terms_of_phi if t.blocked is not None)
+        found = (t.blocked for t in self.barriers if t.blocked is not None)
         return next(found, None)
 
     @property
@@ -210,8 +212,8 @@ class Potential:
             something.
         """
         reached = goal
-        for term in self.terms_of_phi:
-            carried = term.carry(reached, self.step)
+        for barrier in self.barriers:
+            carried = barrier.carry(reached, self.step)
             if carried is None:
                 return None
             reached = carried
@@ -248,20 +250,19 @@ class Potential:
     def is_contact_free(self, goal: Positions) -> bool:
         """Return whether the motion to ``goal`` is free of collisions and ends without contact.
 
-        Every term that can bound steps (contact with friction, other barriers) has to be zero
-        there.
+        Every barrier (contact with friction, limits) has to be zero there.
         """
         reached, point = self.reach(goal), self.point(goal)
         return (
             reached is not None
             and np.array_equal(reached, goal)
-            and all(term.value(point) == 0.0 for term in self.terms_of_phi if term.limits)
+            and all(barrier.value(point) == 0.0 for barrier in self.barriers)
         )
 
     def has_new_intersections(self, x: Positions) -> bool:
         """Return whether surfaces intersect at x (n,3) that do not at the beginning of the step."""
         point = self.point(x)
-        return any(term.has_new_intersections(point) for term in self.terms_of_phi)
+        return any(barrier.has_new_intersections(point) for barrier in self.barriers)
 
     # The minimizer calls the methods below (``solve.newton.minimize.Problem``) with device arrays
     # x whose pinned vertices are at their targets.
@@ -314,7 +315,7 @@ class Potential:
         Values, gradients and matrices along the direction use the contact pairs that this search
         finds. The function is called before any term is evaluated again.
         """
-        limits = [term.propose_max_step(x, d, numbers) for term in self.terms_of_phi]
+        limits = [barrier.propose_max_step(x, d, numbers) for barrier in self.barriers]
         return lambda: min((limit() for limit in limits), default=1.0)
 
     def truncate_direction(self, x: WarpArray, d: WarpArray) -> WarpArray | None:
@@ -323,8 +324,8 @@ class Potential:
         None: no term limits the direction in this way.
         """
         held = None
-        for term in self.terms_of_phi:
-            shorter = term.truncate(x, d if held is None else held)
+        for barrier in self.barriers:
+            shorter = barrier.truncate(x, d if held is None else held)
             held = held if shorter is None else shorter
         return held
 
@@ -334,8 +335,8 @@ class Potential:
         """Return a function that says whether d, as the last displacement of a search, is small to
         every term; it reads what was added to ``numbers``.
         """
-        terms = [term.is_settled(x, d, numbers) for term in self.terms_of_phi]
-        return lambda: all(settled() for settled in terms)
+        found = [barrier.is_settled(x, d, numbers) for barrier in self.barriers]
+        return lambda: all(settled() for settled in found)
 
     def update_lagged_terms(self, x: WarpArray, *, rubs: bool = True, blows: bool = True) -> bool:
         """Evaluate again at x what terms keep constant during a search.
@@ -348,7 +349,7 @@ class Potential:
         Returns:
             True if a term has changed.
         """
-        wanted = [term for term in self.terms_of_phi if (rubs if term.limits else blows)]
+        wanted = [t for t in self.terms_of_phi if (rubs if t in self.barriers else blows)]
         changed = [term.lag(x) for term in wanted]
         if any(changed):
             self.anew.append(np.array(kernel.numpy(x)))

@@ -4,5 +4,5 @@
 bodies, by what friction remembers, and by rest positions. ``sliding_pairs`` and
 ``sliding_pair_slopes`` have those of friction, ``mollifier_slopes`` those by rest lengths of
 nearly parallel edges, ``by_constants`` those by gap, thickness, stiffness and friction.
-``contact_energy`` offers them as the methods of ``energies.term.Term``.
+``contact_energy`` offers them as the methods of ``energies.derivative.DifferentiableTerm``.
 """

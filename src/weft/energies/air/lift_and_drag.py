@@ -36,6 +36,7 @@ from weft.discretization.samples import Samples
 from weft.energies.air.expected_motion import extrapolate, pull_back_extrapolated
 from weft.energies.air.wind import Wind
 from weft.energies.by_constants import ByName, ContractedEnergy, damping_rate, repeat_per_element
+from weft.energies.derivative import DifferentiableTerm
 from weft.energies.gather import SHARED, GatherMap, Shared
 from weft.energies.point_masses import StepEnergy
 from weft.energies.rest_mesh import RestMesh
@@ -250,7 +251,7 @@ class AirForce(ContractedEnergy, StepEnergy):
         return AirTerm(self, pattern)
 
 
-class AirTerm(SummedTerm):
+class AirTerm(SummedTerm, DifferentiableTerm):
     """Lift and drag bound to a block pattern; they are zero before the first ``freeze``."""
 
     is_load = True

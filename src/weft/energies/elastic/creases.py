@@ -18,6 +18,7 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.errors import FabricError
 from weft.discretization.mesh import TriangleMesh
+from weft.energies.condition_term import no_conditions
 from weft.energies.elastic.hinge_bending import (
     HingeBending,
     hinge_weight,
@@ -27,7 +28,6 @@ from weft.energies.elastic.hinge_bending import (
 from weft.energies.elastic.plasticity import Plasticity
 from weft.energies.element_energy import ElementTerm
 from weft.energies.step import Step
-from weft.energies.term import Term
 from weft.kernel import WarpArray
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
@@ -139,7 +139,7 @@ class CreasesTerm(ElementTerm):
         Raises:
             LawError: always.
         """
-        Term.add_condition_hessian(self, x, step, beta, psd, A)
+        raise no_conditions(self)
 
 
 def angle_per_curvature(mesh: TriangleMesh) -> Floats:

@@ -30,6 +30,7 @@ from weft.base.arrays import Floats, Positions
 from weft.base.errors import FabricError
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.by_constants import ByName
+from weft.energies.derivative import DifferentiableTerm
 from weft.energies.elastic.creases import TURN, angle_per_curvature
 from weft.energies.elastic.hinge_bending import (
     HingeBending,
@@ -52,7 +53,7 @@ BENDING_SLIP = 15.0  # [1/m]
 SHEAR_SLIP = float(np.radians(0.5))  # [rad]
 
 
-class FrictionTerm(SummedTerm):
+class FrictionTerm(SummedTerm, DifferentiableTerm):
     """The memory of internal friction, and derivatives by it: a base of bound energies."""
 
     energy: "HingeFriction | ShearFriction"

@@ -19,6 +19,8 @@ from weft.base.arrays import AnyArray, Floats, Gradients, Ints, Positions
 from weft.base.errors import LawError
 from weft.discretization.samples import Samples
 from weft.energies.by_constants import ByName, ContractedEnergy, damping_rate, repeat_per_element
+from weft.energies.condition_term import ConditionTerm
+from weft.energies.derivative import DifferentiableTerm
 from weft.energies.elastic.damping import extrapolate_strain, freeze_tangent
 from weft.energies.elastic.membrane_reverse import (
     DAMPING,
@@ -236,7 +238,7 @@ class Membrane(ContractedEnergy):
         return MembraneTerm(self, pattern)
 
 
-class MembraneTerm(SummedTerm):
+class MembraneTerm(SummedTerm, ConditionTerm, DifferentiableTerm):
     """A membrane bound to a block pattern; damping in a step is one more part of the law."""
 
     is_elastic = True

@@ -30,6 +30,7 @@ from weft.base.arrays import Floats, Positions
 from weft.base.errors import MeshError, SceneError
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.by_constants import ByName
+from weft.energies.condition_term import ConditionTerm
 from weft.energies.elastic.curvature_damping import CurvatureDamping
 from weft.energies.elastic.hinge_bending import (
     check_stiffness,
@@ -42,7 +43,7 @@ from weft.energies.elastic.quadratic_form import QuadraticForm, QuadraticFormTer
 from weft.energies.rest_mesh import RestMesh
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
-from weft.energies.term import Term, damping_of
+from weft.energies.term import damping_of
 from weft.kernel import Reductions, WarpArray
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
@@ -136,7 +137,7 @@ class QuadraticBendingTerm(QuadraticFormTerm):
     """Quadratic bending bound to a block pattern: one matrix for every iteration, damped or not."""
 
     is_condition = False
-    add_condition_hessian = Term.add_condition_hessian
+    add_condition_hessian = ConditionTerm.add_condition_hessian
     energy: QuadraticBending
 
     def __init__(self, bending: QuadraticBending, pattern: BlockPattern) -> None:

@@ -21,6 +21,8 @@ from weft.energies.by_constants import (
     damping_rate,
     repeat_per_element,
 )
+from weft.energies.condition_term import ConditionTerm
+from weft.energies.derivative import DifferentiableTerm
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.energies.term import DampedTerm
@@ -174,7 +176,7 @@ class QuadraticForm(ContractedEnergy):
         return QuadraticFormTerm(self, pattern)
 
 
-class QuadraticFormTerm(DampedTerm):
+class QuadraticFormTerm(DampedTerm, ConditionTerm, DifferentiableTerm):
     """A quadratic form bound to a block pattern.
 
     Its constant matrix K is the Hessian of each coordinate.

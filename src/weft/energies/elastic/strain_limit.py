@@ -16,11 +16,11 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Floats, Positions
+from weft.energies.barrier import StepLimit
 from weft.energies.by_constants import ByName
 from weft.energies.elastic.membrane import Membrane, MembraneTerm
 from weft.energies.elastic.membrane_reverse import DAMPING
 from weft.energies.step import Step
-from weft.energies.step_limit import StepLimit
 from weft.kernel import DataType, Mat32Array, Scalar, ScalarArray, WarpArray, mat32, vec3
 from weft.laws.strain_limit import COLLAPSED_SQ, NO_LIMIT, StrainLimitParams
 from weft.solve.sparse.block_csr import BlockPattern

@@ -8,6 +8,7 @@ import warp as wp
 from weft import kernel
 from weft.base.arrays import Floats, Positions, Vector
 from weft.energies.by_constants import ByName, repeat_per_element
+from weft.energies.derivative import DifferentiableTerm
 from weft.energies.point_masses import MassEnergy
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
@@ -93,7 +94,7 @@ class Gravity(MassEnergy):
         return GravityTerm(self, pattern)
 
 
-class GravityTerm(SummedTerm):
+class GravityTerm(SummedTerm, DifferentiableTerm):
     """Gravity on device arrays."""
 
     is_load = True

@@ -25,9 +25,9 @@ from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, documented, setting
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.by_constants import ByName, repeat_per_element
+from weft.energies.derivative import DifferentiableTerm
 from weft.energies.gather import SYMMETRIC, GatherMap
 from weft.energies.step import Step
-from weft.energies.term import Term
 from weft.kernel import (
     IntArray2d,
     Kernel,
@@ -261,7 +261,7 @@ class Pressure:
         return PressureTerm(self, pattern)
 
 
-class PressureTerm(Term):
+class PressureTerm(DifferentiableTerm):
     """Pressure bound to a block pattern."""
 
     is_load = True

@@ -118,7 +118,6 @@ class Hands(StepEnergy):
 
     hands: Sequence[Hand]
     name = "hands"
-    rest_tables = ()
     changes = True  # in time
 
     @property

@@ -34,6 +34,7 @@ import warp as wp
 from weft import kernel
 from weft.base.arrays import Floats, Positions
 from weft.base.trees import Json
+from weft.energies.barrier import StepLimit
 from weft.energies.by_constants import ByName, damping_rate
 from weft.energies.springs.joint_coordinates import (
     JointCoordinates,
@@ -45,7 +46,6 @@ from weft.energies.springs.joint_coordinates import (
 from weft.energies.springs.spring import Curvature, SpringLaw, SpringTerm, SteppedSpring
 from weft.energies.springs.spring_law import SPRING
 from weft.energies.step import Step
-from weft.energies.step_limit import StepLimit
 from weft.kernel import IntArray2d, Scalar, ScalarArray, Vec3Array, WarpArray, WarpStruct, vec2
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockPattern

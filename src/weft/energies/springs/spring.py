@@ -20,10 +20,11 @@ from numpy.typing import ArrayLike
 
 from weft import kernel
 from weft.base.arrays import AnyArray, Floats, Positions
+from weft.energies.condition_term import no_conditions
+from weft.energies.derivative import DifferentiableTerm
 from weft.energies.element_energy import ElementEnergy, ElementKernels, ElementTerm
 from weft.energies.gather import FULL
 from weft.energies.step import Step
-from weft.energies.term import Term
 from weft.kernel import (
     IntArray2d,
     Kernel,
@@ -238,7 +239,7 @@ class SpringTerm(ElementTerm):
         self, x: WarpArray, step: Step, beta: float, psd: Psd, A: BlockCsr
     ) -> None:
         """Raise a LawError, because springs are not written in conditions."""
-        super(ElementTerm, self).add_condition_hessian(x, step, beta, psd, A)
+        raise no_conditions(self)
 
     @property
     def law_numbers(self) -> AnyArray:
@@ -257,4 +258,4 @@ class SteppedSpring(SpringTerm):
         self.parameters = self.energy.parameters(step)
 
     # What the numbers take from the start of a step has no derivative, unless a subclass says so.
-    pull_back = Term.pull_back
+    pull_back = DifferentiableTerm.pull_back
