@@ -13,8 +13,8 @@ from weft.base.arrays import Bools, Faces, Floats, Positions
 from weft.base.errors import SimulationError
 from weft.energies.state import State
 from weft.integrators.base import Memory, Stepper, StepReport, StepSettings
-from weft.integrators.halving import StepFailed, TakenStep, advance
 from weft.integrators.model import Model
+from weft.run.drive import StepFailed, TakenStep, advance
 from weft.scene.scene import Scene
 from weft.show.picture.rasterize import DepthBuffer, rasterize
 

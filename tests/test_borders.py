@@ -45,8 +45,7 @@ def test_no_import_crosses_a_border(path):
 def test_the_names_of_shipped_plugins_are_known_without_them(name):
     """Messages about a plugin that is not installed need its names."""
     plugin = extensions.plugins()[name]
-    kinds = ("names", "commands", "cloth sources", "scene inputs", "bodies", "formats", "exports")
-    kinds += ("fabric files",)
+    kinds = ("names", "commands", "cloth sources", "scene inputs", "bodies", "formats", "options")
     given = {n.split()[-1] for kind in kinds for n in plugin.entries.get(kind, ())}
     assert given == set(extensions.SHIPPED[name].split())
 

@@ -403,7 +403,7 @@ print(json.dumps([names()[-1], topic("mine"), row.name, row.ok, row.part]))
 
 
 def add_certificate_row(added):
-    added.register("certificate", "mine", "my_rows", "checks", CERTIFICATE)
+    added.register("long certificate", "mine", "my_rows", "checks", CERTIFICATE)
     added.run("certificate", CERTIFIED)
 
 

@@ -258,3 +258,17 @@ for ask in (
     needed = ["garments", "lab", "lab", "garments", "film", "film", "robots", "garments"]
     for line, plugin in zip(out.splitlines(), needed, strict=True):
         assert f"no plugin {plugin}" in line and "pip install weft" in line, line
+
+
+def test_a_file_of_a_plugin_that_is_not_installed_is_one_error(tmp_path, monkeypatch):
+    """A pattern is no scene with many unknown fields."""
+    from tests.refusals import refused
+    from weft import extensions
+    from weft.base.errors import PluginError
+    from weft.scene.build import load_scene
+
+    alone = {n: p for n, p in extensions.plugins().items() if n != "garments"}
+    monkeypatch.setattr(extensions, "plugins", lambda: alone)
+    (tmp_path / "skirt.yaml").write_text("panels: {front: {}}\nseams: {}\n")
+    with refused(PluginError, "panels", got="no plugin garments"):
+        load_scene(tmp_path / "skirt.yaml")

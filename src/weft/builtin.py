@@ -48,12 +48,14 @@ plugin = Plugin(
             "data_driven": "weft.scene.law:data_driven_law",
         },
         "bending": {
-            name: f"weft.scene.elastic:BENDING.{name}"
-            for name in ("hinges", "quadratic", "fitted", "pairs")
+            "hinges": "weft.scene.elastic:hinge_bending",
+            "quadratic": "weft.scene.elastic:quadratic_bending",
+            "fitted": "weft.scene.elastic:fitted_bending",
+            "pairs": "weft.scene.elastic:pair_bending",
         },
         "linear solvers": {
-            name: f"weft.solve.linear.select:SOLVERS.{name}"
-            for name in ("multigrid", "pcg", "pardiso", "splu")
+            "multigrid": "weft.solve.linear.multigrid.solver:Multigrid",
+            **{name: f"weft.solve.linear.select:{name}" for name in ("pcg", "pardiso", "splu")},
         },
         "parameters": {
             name: f"weft.adjoint.scene_parameters:{name}_parameters"

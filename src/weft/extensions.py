@@ -33,8 +33,7 @@ Kind = Literal[
     "scene checks",  # of `weft check`: functions (builder, findings)
     "bodies",  # bodies: [{NAME: ...}]: weft.scene.body_source.BodySource
     "formats",  # suffixes of mesh files: weft.io.format.Format
-    "exports",  # other ways of `weft export`: functions
-    "fabric files",  # fabric: {NAME: FILE}: functions of a path that return tables
+    "options",  # of the engine that plugins do: `weft export --onto`, fabric: {arcsim: FILE}
     "laws",  # law: NAME: functions (fabric, warp, weft) that return a law
     "bending",  # bending: NAME: functions that return energies
     "energies",  # NAME: {...} of a scene file: settings with energies(scene), read_files(folder)
@@ -42,7 +41,8 @@ Kind = Literal[
     "parameters",  # of the adjoint: functions of a scene that yield parameters
     "looks",  # --look NAME: weft.show.looks
     "measures",  # of runs: functions (quality, frame, measurements found so far)
-    "certificate",  # rows of `weft validate`: functions that yield checks
+    "certificate",  # experiments of `weft validate`: functions that yield checks
+    "long certificate",  # experiments that `weft validate --all` adds
     "examples",  # of `weft demo NAME`: paths of scene files
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -52,7 +52,7 @@ INSTALL = "install weft again, as a whole: `pip install weft`"
 
 # Names of the plugins in weft/plugins, for messages where one of them is not installed.
 SHIPPED: Mapping[str, str] = {
-    "garments": "garment mannequin smpl grade landmarks pattern Mannequin find_landmarks",
+    "garments": "garment mannequin smpl grade landmarks panels Mannequin find_landmarks",
     "lab": "arcsim dataset sweep validate fit test",
     "robots": "urdf mjcf robotics load_arm Batch Hold batch",
     "film": "onto .usd .usda .usdc .usdz .gltf .glb",

@@ -47,9 +47,14 @@ def same_run(a, b):
         assert fa.keys() == fb.keys()
         for name in fa:
             np.testing.assert_array_equal(fa[name], fb[name])
-    timed = ("seconds", "phases")
-    strip = [[{k: v for k, v in m.items() if k not in timed} for m in r.metrics] for r in (a, b)]
-    assert strip[0] == strip[1]
+    assert [untimed(m) for m in a.metrics] == [untimed(m) for m in b.metrics]
+
+
+def untimed(line):
+    """A line of metrics without wall times, which differ between runs."""
+    if isinstance(line, dict):
+        return {k: untimed(v) for k, v in line.items() if k not in ("seconds", "phases")}
+    return [untimed(v) for v in line] if isinstance(line, list) else line
 
 
 def test_what_a_run_holds(tmp_path):
@@ -254,6 +259,29 @@ def test_a_step_that_fails_is_halved(tmp_path):
     assert kinetic[-1] == 0.5 * float(np.sum(mass * (last["v"] ** 2).sum(1)))
 
 
+def test_rejected_steps_are_in_the_metrics(tmp_path):
+    """Steps of the pin that pulls fail and are halved; a resumed run has the same tries."""
+    run = simulate(tmp_path / "run", scene=jumping(), frames=4)
+    lines = [m for m in run.metrics if m["rejected"]]
+    assert lines and all(m["dt"] < 1 / 30 for m in lines)
+    first = lines[0]["rejected"][0]
+    assert first.keys() == {"outcome", "part", "iterations", "seconds"}
+    assert (first["outcome"], first["part"], first["iterations"]) == ("MAX_ITERATIONS", 1, 5)
+    assert lines[0]["iterations"] > sum(r["iterations"] for r in lines[0]["rejected"])
+    simulate(tmp_path / "again", scene=jumping(), frames=1)
+    same_run(run, simulate(tmp_path / "again", scene=jumping(), frames=4, resume=True))
+
+
+def jumping():
+    """A sheet that a pin pulls away so fast that steps of a frame need more iterations."""
+    sheet = weft.sheet(9, 8, fabric="cotton")
+    keys = [weft.Keyframe(0.0), weft.Keyframe(0.05), weft.Keyframe(0.1, (0.0, 0.1, 0.0))]
+    corners = sheet.corners("top")
+    pins = [weft.Pin(corners[:1], path=weft.Path(keys, "linear", hold=True)), weft.Pin(corners[1:])]
+    settings = weft.StepSettings(1e-3, max_iterations=5)
+    return weft.Scene(sheet, pins, damping=0.01, step=1 / 30, settings=settings)
+
+
 def test_a_step_that_never_converges(tmp_path):
     """Halved, and halved again; then an outcome, a reproducer, and the last good frame."""
     hopeless = scene(settings=weft.StepSettings(1e-14, max_iterations=1))
@@ -268,6 +296,7 @@ def test_a_step_that_never_converges(tmp_path):
     states = list((run.path / "failed").glob("*.npz"))
     report = json.loads(states[0].with_suffix(".json").read_text())
     assert report["outcome"] == "MAX_ITERATIONS"
+    assert [r["part"] for r in report["rejected"]] == [1, 0.5, 1 / 64]
     # The reproducer fails again in the same way.
     kept = np.load(states[0])
     from weft.energies.state import State

@@ -20,10 +20,10 @@ from weft.contact import plate, sphere
 from weft.discretization.triangulate import triangulate_piece
 from weft.energies.loads.pressure import Pressure
 from weft.fabric.fabric import fabric
-from weft.integrators.halving import advance
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laws import Arap, DotShear, ImmediateBuckling
 from weft.plugins.lab.validate.pillow import pillow as bag
+from weft.run.drive import advance
 
 STORED = Path(__file__).with_name("runs.npz")
 STEPS = 4

@@ -19,6 +19,6 @@ plugin = Plugin(
             "added_mass": "weft_air.settings:AddedMassSettings",
             "wind_grid": "weft_air.settings:WindGridSettings",
         },
-        "certificate": {"flutter": "weft_air.flutter:checks"},
+        "long certificate": {"flutter": "weft_air.flutter:checks"},
     },
 )

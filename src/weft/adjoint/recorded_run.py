@@ -4,37 +4,26 @@ It takes the same steps as ``simulate``, keeps them in memory, can start again a
 records every part of a step that was divided.
 """
 
-import dataclasses
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from weft.base.arrays import Floats
-from weft.base.errors import SceneError, SimulationError
+from weft.base.errors import SceneError
 from weft.base.settings import settings_by_field
 from weft.energies.derivative import differentiable
-from weft.energies.state import State
 from weft.integrators.adaptive import innermost
-from weft.integrators.base import Memory, Reversible, StepPart, Stepper
-from weft.integrators.halving import StepFailed, advance
+from weft.integrators.base import Reversible, StepPart, Stepper
 from weft.integrators.model import Model
+from weft.run.drive import Driver, StepFailed
+from weft.run.run_state import RunState, StepTimes
 from weft.run.scene_interface import Simulated, check_unchanged
 from weft.solve.linear.solver import Outcome
 
 SLACK = 1e-4  # [m/s] or [m]: a larger tolerance leaves errors that deserve a remark
-
-
-@dataclass(frozen=True)
-class StepRecord:
-    """State and memory of a run after ``count`` steps."""
-
-    count: int
-    state: State
-    memory: Memory
 
 
 class RecordedRun:
@@ -54,13 +43,12 @@ class RecordedRun:
             raise SceneError("frames, fps", got=(frames, fps), expected="frames >= 1 and fps > 0")
         check_unchanged(scene, "derivatives of a run", "keyframes have derivatives")
         self.scene, self.frames, self.fps = scene, frames, fps
-        # steps per frame; 1e-9: round-off in the quotient must not add a step
-        self.steps = max(1, math.ceil(1 / (fps * scene.step) - 1e-9))
+        self.times = StepTimes.of(fps, scene.step)
         self._check()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled; another process builds the model anew."""
-        return {k: v for k, v in vars(self).items() if k not in ("model", "stepper")}
+        return {k: v for k, v in vars(self).items() if k not in ("model", "stepper", "_driver")}
 
     @cached_property
     def model(self) -> Model:
@@ -71,6 +59,10 @@ class RecordedRun:
     def stepper(self) -> Stepper:
         """The integrator, with what surrounds it."""
         return self.scene.stepper()
+
+    @cached_property
+    def _driver(self) -> Driver:
+        return Driver(self.model, self.stepper, self.times)
 
     @property
     def inner(self) -> Reversible:
@@ -111,43 +103,35 @@ class RecordedRun:
     @property
     def dt(self) -> float:
         """Length [s] of a step."""
-        return 1 / (self.fps * self.steps)
+        return self.times.dt
+
+    @property
+    def steps(self) -> int:
+        """Number of steps of a frame."""
+        return self.times.steps
 
     @property
     def count(self) -> int:
         """Number of steps of the run."""
         return self.frames * self.steps
 
-    def start(self, scene: Simulated | None = None) -> StepRecord:
-        """Return the record before the first step, of another scene if one is given."""
+    def start(self, scene: Simulated | None = None) -> RunState:
+        """Return the state before the first step, of another scene if one is given."""
         state = (scene or self.scene).state()
-        return StepRecord(0, state, self.stepper.init(self.model, state))
+        return self._driver.begin(state)
 
-    def time(self, count: int) -> float:
-        """Return the time [s] after ``count`` steps.
-
-        It is computed from integers, so that round-off does not accumulate.
-        """
-        frame, part = divmod(count, self.steps)
-        return frame / self.fps + part * self.dt
-
-    def step(self, place: StepRecord) -> tuple[StepRecord, list[StepPart]]:
-        """Take the step after ``place``; return the record at its end, and the parts of the step.
+    def step(self, place: RunState) -> tuple[RunState, list[StepPart]]:
+        """Take the step after ``place``; return the state at its end, and the parts of the step.
 
         Raises:
             SimulationError: a step that does not converge, however short.
             SceneError: a step that stopped before it had converged.
         """
-        begin = place.state, place.memory
         try:
-            taken = advance(self.stepper, self.model, *begin, self.dt)
+            after, taken = self._driver.step(place)
         except StepFailed as failed:
-            raise SimulationError(
-                f"step {place.count + 1} at t = {failed.state.t:.6g} s",
-                got=failed.report.failure,
-                expected="a step that converges",
-                hint=failed.advice,
-            ) from None
+            hint = "Derivatives need every step of the run"
+            raise failed.error(f"step {place.count + 1}", hint) from None
         if any(t.report.outcome is Outcome.STOPPED for t in taken):
             raise SceneError(
                 "effort",
@@ -158,9 +142,7 @@ class RecordedRun:
         parts = [part for t in taken for part in t.report.parts]
         if not self.inner.has_history:
             parts = parts[-1:]
-        count, last = place.count + 1, taken[-1]
-        state = dataclasses.replace(last.state, t=self.time(count))
-        return StepRecord(count, state, last.memory), parts
+        return after, parts
 
 
 class RunCheckpoints:
@@ -181,7 +163,7 @@ class RunCheckpoints:
         size = 3 * sum(_bytes(a) for a in (place.state.x, place.state.v))
         n = forward.count
         self.every = 1 if n * size <= most else math.isqrt(n - 1) + 1
-        self.places: dict[int, StepRecord] = {0: place}
+        self.places: dict[int, RunState] = {0: place}
         self._parts: dict[int, list[StepPart]] = {}
         self.recomputed = 0  # steps computed again
 
@@ -195,7 +177,7 @@ class RunCheckpoints:
         }
         return sum(arrays.values())
 
-    def run(self) -> Iterator[StepRecord]:
+    def run(self) -> Iterator[RunState]:
         """Take all steps; yield every record, and keep those that the memory allows."""
         place = self.places[0]
         yield place

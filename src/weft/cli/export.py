@@ -125,7 +125,7 @@ def export(
         if (up, units) != ("y", "m") or net or weld or udim or names or density:
             expected = "none of --up, --units, --density, --net, --weld, --udim, --fields"
             raise RunError("--onto", got="with one of them", expected=expected)
-        export_onto = extensions.find("exports", "onto")
+        export_onto = extensions.find("options", "onto")
         prims = split_names(prim)
         export_onto(opened, out, onto, prims, first, chosen, fps=fps, shutter=moments)
         return

@@ -30,7 +30,7 @@ OPTIONAL: Mapping[str, str] = {  # module -> what it is for
     "h5py": "HDF5 and VTKHDF files (weft[hdf5])",
     "av": "video (weft[video])",
     "skimage": "drapes from photographs (weft[photographs])",
-    "svgelements": "patterns in SVG (weft[garments])",
+    "svgpathtools": "patterns in SVG (weft[garments])",
     "ezdxf": "patterns in DXF (weft[garments])",
     "xarray": "data sets (weft[data])",
     "h5netcdf": "data sets in HDF5 (weft[data])",

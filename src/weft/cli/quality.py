@@ -37,7 +37,9 @@ def quality(
 ) -> None:
     """Report how the cloth of a run sits, frame by frame: intersections, gaps of seams, strain by
     panel and direction, distance and pressure on the body, whether it slipped off or rests; and
-    whether garments are worn, worn badly or not worn in the last of the frames.
+    whether garments are worn, worn badly or not worn in the last of the frames. The last section
+    says where the time of the run went: phases, steps that were halved and why, the dearest steps,
+    and which setting would save time.
 
     Exit status 1 where faces intersect, or a garment has slipped off or is not worn.
     """
@@ -58,7 +60,7 @@ def quality(
             say(f"report   {out / 'quality.json'}, with pictures beside it")
     worst = report["worst"]
     unworn = report.get("verdict") == "not worn"
-    if worst["intersections"] or worst.get("slipped_off") or unworn:
+    if worst["intersections"] or unworn or any(flag is True for flag in worst.values()):
         raise typer.Exit(1)
 
 
@@ -112,6 +114,22 @@ def _tell(report: Any, folds: Sequence[str]) -> None:
     if "wear" in last:
         why = abbreviate(last["wear"]["reasons"], 4)
         say(f"verdict  {last['wear']['verdict']}" + (f" ({why})" if why else ""))
+    _tell_time(report["time"])
+
+
+def _tell_time(costs: Any) -> None:
+    """Print where the time of the run went."""
+    from weft.run.step_costs import cost_lines, rejections
+
+    heads = ("step", "frame", "t [s]", "seconds", "iterations", "parts")
+    table = new_table(*heads, "rejected", title="where the time went", right=heads)
+    for step in costs["dearest"]:
+        numbers = (step["step"], step["frame"], f"{step['t']:.4g}", f"{step['seconds']:.3g}")
+        counts = (step["iterations"], step["parts"])
+        table.add_row(*map(str, (*numbers, *counts)), rejections(step))
+    new_console().print(table)
+    for line in cost_lines(costs):
+        say(line)
 
 
 def _short(value: object) -> str:

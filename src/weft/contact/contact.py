@@ -39,9 +39,10 @@ GRAVITY = 9.81  # [m/s^2]
 HALF_FORCE = 4.3294
 PINCH = ("stop", "thin", "release")
 PRESCRIBED = ("stop", "pass")
-_UNTANGLE = (
-    "`weft check` lists and draws them; `resolve: true` in the scene's contact untangles small "
-    "ones, and pushes cloth out of bodies"
+LOOK = "`weft check` lists and draws them"
+UNTANGLE = (
+    f"{LOOK}; `resolve: true` in the scene's contact untangles small ones, and pushes cloth out of "
+    "bodies"
 )
 
 
@@ -445,7 +446,7 @@ class Contact:
         first = self.mesh.faces[pairs[0]]
         names = " and ".join(dict.fromkeys(self.name_of(int(f[0])) for f in first))
         of_bodies = bool((self.mesh.faces[pairs] >= self.n_cloth).all())
-        hint = "move them apart" if of_bodies else _UNTANGLE
+        hint = "move them apart" if of_bodies else UNTANGLE
         raise (SceneError if of_bodies else StartError)(
             "bodies at the start" if of_bodies else "cloth at the start",
             got=f"{len(pairs)} pairs of faces intersect ({names}, ...): {shown}",

@@ -4,7 +4,7 @@
 ``assembly.embedding`` maps points to vertices; this module joins them for one step after another.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import warp as wp
@@ -211,22 +211,11 @@ class ContactEnergy(Barrier, DifferentiableTerm):
         name.
         """
         y, contacts = self._at(x)
-        numbers = kernel.Reductions()
-        places = [numbers.add_sum(e) for e in self._energies(y, contacts)]
-        found = dict(zip((self.name, "friction"), (numbers[place] for place in places)))
+        energies = (kernel.total(e) for e in self._energies(y, contacts))
+        found = dict(zip((self.name, "friction"), energies))
         if self._rubbing[0]:
             found.setdefault("friction", 0.0)
         return found
-
-    def add_value(self, x: WarpArray, numbers: kernel.Reductions) -> int:
-        """Add the energy [J] of all pairs at x to the numbers that the host reads together."""
-        y = self.put(x)
-        contacts = self.search.propose_contacts(y, numbers)
-        return numbers.add_sum(*self._energies(y, contacts))
-
-    def confirm(self, numbers: kernel.Reductions) -> bool:
-        """Return whether all contacts were there when the energy was added last."""
-        return self.search.confirm(numbers)
 
     def _energies(self, y: WarpArray, contacts: ContactSet) -> list[WarpArray]:
         """Return the energy [J] of each contact and of each pair with friction at y."""
@@ -301,28 +290,17 @@ class ContactEnergy(Barrier, DifferentiableTerm):
         """Return the part of the displacement d, in [0, 1], that points may go from x before a pair
         collides.
         """
-        return self.propose_max_step(x, d, kernel.Reductions())()
+        return self.search.max_step(self.put(x), self._put_displacement(d))
 
-    def propose_max_step(
-        self, x: WarpArray, d: WarpArray, numbers: kernel.Reductions
-    ) -> Callable[[], float]:
-        """Return a function that returns ``max_step``; it reads what was added to ``numbers``."""
-        y, dy = self.put(x), self._put_displacement(d)
-        return self.search.propose_max_step(y, dy, numbers)
-
-    def is_settled(
-        self, x: WarpArray, d: WarpArray, numbers: kernel.Reductions
-    ) -> Callable[[], bool]:
-        """Return a function that says whether d changes the distance of no pair by more than
-        ``SETTLED`` of its room.
+    def is_settled(self, x: WarpArray, d: WarpArray) -> bool:
+        """Return whether d changes the distance of no pair by more than ``SETTLED`` of its room.
 
         Newton's increment at most doubles the room of a pair that is far too near, so for such a
         pair a small increment does not mean that the balance is near.
         """
         y, contacts = self._at(x)
         changes = contacts.changes_of_room(y, self._put_displacement(d))
-        largest = numbers.add_largest(changes)
-        return lambda: numbers[largest] <= SETTLED
+        return kernel.largest(changes) <= SETTLED
 
     def truncate(self, x: WarpArray, d: WarpArray) -> WarpArray:
         """Return d with the displacement of every vertex cut to the part that its near pairs leave

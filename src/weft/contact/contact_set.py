@@ -1,8 +1,7 @@
 """Contact sets: pairs in contact as data, and the barrier energy of each pair as local arrays."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -69,18 +68,8 @@ class ContactSet(PairSet):
     Its methods evaluate the barrier of each pair: value, gradient and Hessian.
     """
 
-    # Vertices (m,4) int32, in the order that ``PairKind`` gives, and ``BarrierParameters`` (m,);
-    # further rows are not used, and their gap is 0.
-    room: tuple[WarpArray, WarpArray]
-    rows: Callable[[], int] | None = None  # reads the number of pairs; None: all rows are pairs
-
-    @cached_property
-    def device(self) -> tuple[WarpArray, WarpArray]:  # type: ignore[override]
-        """Return the vertices (m,4) int32 and the ``BarrierParameters`` (m,) of the pairs."""
-        if self.rows is None:
-            return self.room
-        n = self.rows()
-        return self.room[0][:n], self.room[1][:n]
+    # Vertices (m,4) int32, in the order that ``PairKind`` gives, and ``BarrierParameters`` (m,).
+    device: tuple[WarpArray, WarpArray]
 
     @property
     def touch(self) -> Records:
@@ -105,10 +94,8 @@ class ContactSet(PairSet):
         return self.evaluate(relative_distance_changes, x, kernel.empty(len(self)), (d,))
 
     def energies(self, x: WarpArray) -> WarpArray:
-        """Return the barrier energy of each row at x (n,) vec3, [J]; 0 where it is not used."""
-        out = kernel.empty(self.room[0].shape[0])
-        kernel.launch(barrier_energy, out.shape[0], x, *self.room, out)
-        return out
+        """Return the barrier energy of each pair at x (n,) vec3, (m,) [J]."""
+        return self.evaluate(barrier_energy, x, kernel.empty(len(self)))
 
     def gradients(self, x: WarpArray) -> WarpArray:
         """Return the gradient of each pair's energy at x (n,) vec3, (m,4) vec3 [N]."""

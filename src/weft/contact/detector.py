@@ -6,8 +6,6 @@ Candidates are found for a whole path at once; they serve every point of it, and
 stay near.
 """
 
-from collections.abc import Callable
-
 import warp as wp
 
 from weft import kernel
@@ -15,7 +13,7 @@ from weft.base.timing import Phases
 from weft.contact.broad_phase.bvh import WORTH_SLICING
 from weft.contact.broad_phase.candidate_search import CandidateCache, Trees, find_candidates
 from weft.contact.broad_phase.candidates import Candidates, select_pairs
-from weft.contact.ccd.conservative_advancement import FRACTION, add_max_step, mark_blocked
+from weft.contact.ccd.conservative_advancement import FRACTION, mark_blocked, max_step_of
 from weft.contact.ccd.planar_truncation import cut_ways, least_parts
 from weft.contact.collision_mesh import CollisionMesh, Excluded
 from weft.contact.contact_set import ContactSet
@@ -27,7 +25,7 @@ from weft.contact.narrow_phase.distance_bounds import (
     VertexMotion,
     mark_undecided,
 )
-from weft.kernel import BitsArray, IntArray, Reductions, Scalar, Vec3Array, WarpArray, vec3
+from weft.kernel import BitsArray, IntArray, Scalar, Vec3Array, WarpArray, vec3
 from weft.kernel.bitmask import lowest_set_bit
 from weft.kernel.granularity import bits_per_thread
 from weft.solve.sparse.vectors import combine, equal
@@ -148,32 +146,11 @@ class ContactDetector:
         """Return the part of dy, in [0, 1], that may be gone before a pair comes closer than its
         thickness.
         """
-        return self.propose_max_step(y, dy, Reductions())()
-
-    def propose_max_step(
-        self, y: WarpArray, dy: WarpArray, numbers: Reductions
-    ) -> Callable[[], float]:
-        """Return a function that returns ``max_step``, which is to be called before the next
-        question, or never; it reads what was added to ``numbers``.
-
-        If vertices turn out to have left their boxes on the path, the function finds the candidates
-        of the path and asks anew.
-        """
         combine(y, 1.0, dy, self._end)
-        with self.phases("broad"):
-            candidates = self._nearby.propose(y, self._end, numbers)
+        candidates = self.along(y, self._end)
         with self.phases("ccd"):
             kept = self._separation(FRACTION * self.gap)
-            about = (candidates, kept, self._nearby.since, self._limit, numbers)
-            place = add_max_step(y, dy, *about)
-
-        def read() -> float:
-            part = numbers[place]
-            with self.phases("broad"):
-                confirmed = self._nearby.confirm(numbers)
-            return part if confirmed else self.max_step(y, dy)
-
-        return read
+            return max_step_of(y, dy, candidates, kept, self._nearby.since, self._limit)
 
     def find_candidates_along(self, y: WarpArray, dy: WarpArray) -> None:
         """Find the candidates of a path for which ``max_step`` will be called later."""
@@ -187,10 +164,9 @@ class ContactDetector:
         with self.phases("ccd"):
             kept = self._separation(FRACTION * self.gap)
             about = (y, dy, candidates.struct, kept, self._nearby.since.motion)
-            blocked = select_pairs(
-                candidates, Reductions(), mark_blocked, *about, worth=WORTH_SLICING
-            )
-            return blocked.compact_moved()
+            return select_pairs(
+                candidates, mark_blocked, *about, worth=WORTH_SLICING
+            ).compact_moved()
 
     def parts(self, y: WarpArray, dy: WarpArray, bound: WarpArray | None = None) -> WarpArray:
         """Return a part of dy for each vertex, such that no pair comes closer than its thickness,
@@ -224,43 +200,18 @@ class ContactDetector:
         """Return the pairs in contact at y; value, gradient and Hessian at the same y share one
         set.
         """
-        while True:
-            numbers = Reductions()
-            found = self.propose_contacts(y, numbers)
-            if self.confirm(numbers):
-                return found
-
-    def propose_contacts(self, y: WarpArray, numbers: Reductions) -> ContactSet:
-        """Return the contacts at y, which ``confirm`` has to confirm.
-
-        On devices other than the CPU their lists have as much room as those before needed, and the
-        numbers of pairs are added to ``numbers``.
-        """
         if self._contacts is not None:
             of, found = self._contacts
             if of is self._nearby.found and equal(y, self._where):
-                self._nearby.withdraw()
                 return found
-        with self.phases("broad"):
-            candidates = self._nearby.propose(y, y, numbers)
+        candidates = self.along(y, y)
         with self.phases("narrow"):
             adjacent_gap = self.mesh.adjacency.gap_among(candidates, self.gap)
             kept = self._separation(self.gap, adjacent_gap, self.stiffness)
-            found = self.narrow.propose(y, candidates, kept, self._nearby.since, numbers)
+            found = self.narrow.contacts(y, candidates, kept, self._nearby.since)
         kernel.copy(y, self._where)
         self._contacts = candidates, found
         return found
-
-    def confirm(self, numbers: Reductions) -> bool:
-        """Return whether the contacts that were proposed last are all, after the numbers are read;
-        if not, the next proposal has them.
-        """
-        with self.phases("broad"):
-            confirmed = self._nearby.confirm(numbers)
-        confirmed = self.narrow.confirm() and confirmed
-        if not confirmed:
-            self._contacts = None
-        return confirmed
 
     def soon(self, y: WarpArray, every: bool = False) -> WarpArray:
         """Return the pairs that may be in contact soon, (k,4) on the device.
@@ -279,5 +230,5 @@ class ContactDetector:
         reaches = (MARGIN * (gap + self.mesh.sides.thickest) for gap in (self.gap, less))
         nearer = separation(kernel.zeros(1), 1.0, *reaches)
         pairs = (candidates.struct, nearer, since.motion)
-        near = select_pairs(candidates, Reductions(), mark_near, y, *pairs, worth=WORTH_SLICING)
+        near = select_pairs(candidates, mark_near, y, *pairs, worth=WORTH_SLICING)
         return near.compact_moved().stencil

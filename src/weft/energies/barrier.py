@@ -1,13 +1,13 @@
 """Barriers: terms that bound steps, because their energy is infinite beyond a limit."""
 
 from abc import abstractmethod
-from collections.abc import Callable
 
+from weft import kernel
 from weft.base.arrays import Positions
 from weft.energies.obstacle import Obstacle
 from weft.energies.step import Step
 from weft.energies.term import Term
-from weft.kernel import Reductions, WarpArray
+from weft.kernel import WarpArray
 
 PART = 0.9  # largest part of the way to the nearest limit that a step may go
 
@@ -23,17 +23,6 @@ class Barrier(Term):
     @abstractmethod
     def max_step(self, x: WarpArray, d: WarpArray) -> float:
         """Return the part of the displacement d, in [0, 1], on which the energy stays finite."""
-
-    def propose_max_step(
-        self, x: WarpArray, d: WarpArray, numbers: Reductions
-    ) -> Callable[[], float]:
-        """Return a function that returns ``max_step``, which is to be called before the term is
-        asked anything else, or never.
-
-        What decides the step is added to ``numbers``, which the host reads when the function is
-        called. By default ``max_step`` reads for itself.
-        """
-        return lambda: self.max_step(x, d)
 
     def truncate(self, x: WarpArray, d: WarpArray) -> WarpArray | None:
         """Return a displacement that may be taken in full, in place of d; None: d itself may."""
@@ -53,14 +42,12 @@ class Barrier(Term):
         """Return whether surfaces intersect at x that did not when the step began."""
         return False
 
-    def is_settled(self, x: WarpArray, d: WarpArray, numbers: Reductions) -> Callable[[], bool]:
-        """Return a function that says whether d, the last displacement of a search, is small for
-        this term too.
+    def is_settled(self, x: WarpArray, d: WarpArray) -> bool:
+        """Return whether d, the last displacement of a search, is small for this term too.
 
-        A term that rises without bound may be far from balance although no point moves far. What
-        decides that is added to ``numbers``, which the host reads when the function is called.
+        A term that rises without bound may be far from balance although no point moves far.
         """
-        return lambda: True
+        return True
 
 
 class StepLimit(Barrier):
@@ -76,18 +63,8 @@ class StepLimit(Barrier):
 
     def max_step(self, x: WarpArray, d: WarpArray) -> float:
         """Return nine tenths of the way to the nearest limit, and at most 1."""
-        return self.propose_max_step(x, d, Reductions())()
+        return min(1.0, PART * kernel.least(self.reaches(x, d)))
 
-    def propose_max_step(
-        self, x: WarpArray, d: WarpArray, numbers: Reductions
-    ) -> Callable[[], float]:
-        """Return a function that returns ``max_step``; it reads what was added to ``numbers``."""
-        nearest = numbers.add_least(self.reaches(x, d))
-        return lambda: min(1.0, PART * numbers[nearest])
-
-    def is_settled(self, x: WarpArray, d: WarpArray, numbers: Reductions) -> Callable[[], bool]:
-        """Return a function that says whether d goes at most ``settled_part`` of the way to a
-        limit.
-        """
-        nearest = numbers.add_least(self.reaches(x, d))
-        return lambda: self.settled_part * numbers[nearest] >= 1.0
+    def is_settled(self, x: WarpArray, d: WarpArray) -> bool:
+        """Return whether d goes at most ``settled_part`` of the way to a limit."""
+        return self.settled_part * kernel.least(self.reaches(x, d)) >= 1.0

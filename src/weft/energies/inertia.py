@@ -48,12 +48,6 @@ class DiagonalQuadratic(DifferentiableTerm):
             return 0.0
         return 0.5 * kernel.total(self._distances(x))
 
-    def add_value(self, x: WarpArray, numbers: kernel.Reductions) -> int:
-        """Add the energy [J] to the numbers that the host reads together."""
-        if not self.acts:
-            return numbers.add(0.0)
-        return numbers.add_sum(self._distances(x), factor=0.5)
-
     def _distances(self, x: WarpArray) -> WarpArray:
         """Return w |x - c|^2 of every vertex."""
         return weighted_distances(x, self._center, self._shift, self._squares)

@@ -8,7 +8,7 @@ from weft.base.arrays import Vector
 
 @dataclass(frozen=True, eq=False)
 class Obstacle:
-    """Surfaces that leave no room for a step.
+    """Surfaces that leave no room for a step, or a limit that the step would exceed.
 
     Args:
         place: [m] where.
@@ -17,7 +17,8 @@ class Obstacle:
         t: [s] when.
         passes: whether prescribed cloth would pass through another prescribed surface; False:
             prescribed surfaces close on free cloth.
-        room: [m] what two surfaces that close on cloth leave between them; None: unknown.
+        room: [m] distance between two surfaces that close on cloth; None: unknown.
+        limit: name of the energy whose limit would be exceeded; there are no surfaces then.
     """
 
     place: Vector
@@ -26,3 +27,4 @@ class Obstacle:
     t: float
     passes: bool
     room: float | None = None
+    limit: str = ""

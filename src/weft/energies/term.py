@@ -18,7 +18,7 @@ from weft.base.arrays import Floats
 from weft.base.errors import SceneError
 from weft.base.trees import Json
 from weft.energies.step import Step
-from weft.kernel import Kernel, Reductions, WarpArray
+from weft.kernel import Kernel, WarpArray
 from weft.solve.linear.low_rank import LowRankUpdate
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
@@ -38,21 +38,6 @@ class Term(ABC):
     @abstractmethod
     def value(self, x: WarpArray) -> float:
         """Return the total energy [J]."""
-
-    def add_value(self, x: WarpArray, numbers: Reductions) -> int:
-        """Add the total energy [J] to the numbers that the host reads together; return its place.
-
-        By default ``value`` is read at once. Terms that sum an array on the device override this.
-        """
-        return numbers.add(self.value(x))
-
-    def confirm(self, numbers: Reductions) -> bool:
-        """Return whether the number that was added last is the energy.
-
-        A term that launches kernels before it knows the lengths of its lists may find that they
-        were longer than assumed. It corrects the lengths, and the value is computed again.
-        """
-        return True
 
     @abstractmethod
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
@@ -142,10 +127,6 @@ class SummedTerm(Term):
     def value(self, x: WarpArray) -> float:
         """Return the total energy [J]."""
         return kernel.total(self.energies(x)) if self.acts else 0.0
-
-    def add_value(self, x: WarpArray, numbers: Reductions) -> int:
-        """Add the total energy [J] to the numbers that the host reads together."""
-        return numbers.add_sum(self.energies(x)) if self.acts else numbers.add(0.0)
 
 
 class DampedTerm(SummedTerm):

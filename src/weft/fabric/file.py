@@ -161,7 +161,7 @@ def _build(document: FabricDocument, loc: Loc, where: str, name: str, depth: int
         base = {f.name: getattr(preset, f.name) for f in dataclasses.fields(preset)}
     if given.get("arcsim") is not None:
         file = document.path.parent / given.pop("arcsim")
-        tables = extensions.find("fabric files", "arcsim")(file)
+        tables = extensions.find("options", "arcsim")(file)
         base |= tables
         base["sources"] = base["sources"] | dict.fromkeys(tables, f"measured: ARCSim, {file.name}")
     base["name"] = name

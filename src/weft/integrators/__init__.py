@@ -10,8 +10,8 @@ the step. In the order of reading:
 - ``lagged_friction``: the outer loop of lagged friction.
 - ``quasi_static`` and ``lagged_loads``: equilibria, and loads without a potential (wind, friction).
 - ``linearized``, ``baraff_witkin_1998`` and ``semi_implicit_bdf2``: steps of one linear solve.
-- ``halving`` and ``adaptive``: divide a step that fails, or that stretches the cloth too much. The
-  length of an undivided step is that of the scene, by which ``run.simulation`` divides a frame.
+- ``adaptive``: divides a step that stretches the cloth too much. The length of an undivided step is
+  that of the scene, by which ``run.drive`` divides a frame and halves a step that fails.
 - ``feasible_start``: removes intersections from the start of a simulation; ``push_out`` pushes
   cloth out of bodies.
 """

@@ -10,7 +10,6 @@ frame. If a longer sub-step fails at once, the next attempt waits longer, as in 
 
 import dataclasses
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -150,7 +149,7 @@ class Adaptive:
             if not report.outcome.ok:
                 rejected.append(report)
                 if pace.level == s.most_halvings:
-                    return state, memory, _sum(dt, reports, rejected)
+                    return state, memory, _sum(dt, reports, rejected, failed=True)
                 pace = pace.rejected(s)
                 continue
             position += size
@@ -158,7 +157,7 @@ class Adaptive:
             kept, fibers = dict(keep), stretch
             reports.append(report)
             pace = pace.succeeded(s, aligned=position % (2 * size) == 0)
-        return now, {**kept, **pace.memory()}, _sum(dt, reports, rejected)
+        return now, {**kept, **pace.memory()}, _sum(dt, reports, rejected, failed=False)
 
     def _stretch(self, state: State) -> Floats:
         """Return the stretch |F e| of warp and weft at every sample, (q,2)."""
@@ -171,26 +170,16 @@ def innermost(stepper: Stepper) -> Stepper:
     return stepper.stepper if isinstance(stepper, Adaptive) else stepper
 
 
-def _sum(dt: float, accepted: list[StepReport], rejected: list[StepReport]) -> StepReport:
+def _sum(
+    dt: float, accepted: list[StepReport], rejected: list[StepReport], failed: bool
+) -> StepReport:
     """Return one report of all sub-steps: values of the last one, and sums of the counts."""
-
-    def every() -> Iterator[StepReport]:
-        yield from accepted
-        yield from rejected
-
-    last = accepted[-1] if accepted else rejected[-1]
-    failed = rejected and sum(r.dt for r in accepted) < dt * (1 - 1e-9)
+    last = rejected[-1] if failed else accepted[-1]
+    parts, tries = ([r for r in some if r is not last] for some in (accepted, rejected))
+    total = last.with_costs(tries, parts)
     return dataclasses.replace(
-        rejected[-1] if failed else last,
-        dt=rejected[-1].dt if failed else dt,
-        iterations=sum(r.iterations for r in every()),
-        linear_iterations=sum(r.linear_iterations for r in every()),
-        line_search_trials=sum(r.line_search_trials for r in every()),
-        seconds=sum(r.seconds for r in every()),
+        total,
+        dt=last.dt if failed else dt,
         parts=[part for r in accepted for part in r.parts],
         substeps=len(accepted),
-        rejected=len(rejected),
-        indefinite=sum(r.indefinite for r in every()),
-        released=sum(r.released for r in every()),
-        rescues=sum(r.rescues for r in every()),
     )

@@ -31,6 +31,7 @@ from weft.energies.step_cotangents import StepCotangents
 from weft.integrators.lagged_friction import minimize_lagged
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
+from weft.integrators.rejected_step import RejectedStep
 from weft.integrators.step_solver import Solver
 from weft.solve.linear.select import LINEAR_SOLVERS
 from weft.solve.linear.solver import LinearSolver, Outcome
@@ -87,7 +88,7 @@ class StepReport(Counts):
     terms: Mapping[str, float] = field(default_factory=dict)
     seconds: float = 0.0  # wall time
     substeps: int = 1  # accepted sub-steps of an adaptive step
-    rejected: int = 0  # rejected sub-steps of an adaptive step
+    rejected: Sequence[RejectedStep] = ()  # tries before this step; its costs include theirs
     indefinite: int = 0  # matrices that were not positive definite
     released: int = 0  # one-sided constraints that were dropped because they pulled
     unsettled: float = 0.0  # outcome STOPPED: fraction of vertices above the tolerance
@@ -100,6 +101,34 @@ class StepReport(Counts):
     obstacle: str = ""  # outcomes BLOCKED and PASSES: the surfaces that leave no room
     reached: Positions | None = field(default=None, repr=False)  # (n,3) end of a failed search
     parts: Sequence[StepPart] = field(default=(), repr=False)
+
+    def as_rejected(self) -> RejectedStep:
+        """Return this report as that of a try whose result is not used."""
+        cost = self.iterations, self.seconds
+        return RejectedStep(self.outcome, self.dt, *cost, self.place, self.obstacle)
+
+    def with_costs(
+        self, tries: Sequence["StepReport"], parts: Sequence["StepReport"] = ()
+    ) -> "StepReport":
+        """Return this report with the costs of other reports of the same step added.
+
+        Args:
+            tries: reports of tries whose results are not used.
+            parts: reports of earlier parts of the step.
+        """
+        counts, phases, every = self, dict(self.phases), (self, *parts, *tries)
+        for other in every[1:]:
+            counts = counts.after(other)
+            for name, seconds in other.phases.items():
+                phases[name] = phases.get(name, 0.0) + seconds
+        return dataclasses.replace(
+            counts,
+            phases=phases,
+            seconds=sum(r.seconds for r in every),
+            indefinite=sum(r.indefinite for r in every),
+            released=sum(r.released for r in every),
+            rejected=(*(r.as_rejected() for r in tries), *self.rejected),
+        )
 
     @property
     def failure(self) -> str:

@@ -210,7 +210,9 @@ class Model:
         return x if self.embedding is None else self.embedding.of(x)
 
     def describe(self, obstacle: Obstacle) -> str:
-        """Describe the surfaces that leave no room for a step, with their names and places."""
+        """Describe what leaves no room for a step: surfaces or a limit, with names and places."""
+        if obstacle.limit:
+            return f"the {obstacle.limit} would be exceeded at ({point_text(obstacle.place)})"
         assert self.contact is not None
         names = [self._name_of(v, obstacle.t) for v in obstacle.sides]
         if obstacle.passes:

@@ -7,7 +7,7 @@ whatever x says.
 """
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NewType
 
 import numpy as np
@@ -17,7 +17,7 @@ from weft import kernel
 from weft.base.arrays import Bools, Floats, Forces, Positions
 from weft.base.timing import Phases
 from weft.base.trees import Json
-from weft.energies.barrier import Barrier
+from weft.energies.barrier import Barrier, StepLimit
 from weft.energies.by_constants import ByName, by_constants, has_mixed
 from weft.energies.obstacle import Obstacle
 from weft.energies.step import Step
@@ -78,6 +78,7 @@ class Potential:
         self.phases.clear()
         self._matrix, self._energies = assembly.matrix, model.energies
         self.anew: list[Positions] = []  # (n,3) each, arguments of ``update_lagged_terms``
+        self._exceeded: Obstacle | None = None  # limit that the last start would exceed
         self._last: tuple[Positions, WarpArray] | None = None  # argument and result of ``point``
         self._fixed = kernel.array(step.fixed.astype(np.int32), wp.int32)
         for term in self.terms_of_phi:
@@ -193,7 +194,7 @@ class Potential:
     def blocked(self) -> Obstacle | None:
         """The obstacle for which a term found no room for the step; None if there was room."""
         found = (t.blocked for t in self.barriers if t.blocked is not None)
-        return next(found, None)
+        return next(found, self._exceeded)
 
     @property
     def refusal(self) -> Outcome:
@@ -245,6 +246,17 @@ class Potential:
                 value = self.value_at(self.point(start))
                 if is_start(value):
                     return start, value
+                self._exceeded = self._exceeded_limit(start)
+        return None
+
+    def _exceeded_limit(self, x: Positions) -> Obstacle | None:
+        """Return the first limit that is exceeded at x (n,3), where the potential is infinite."""
+        point = self.point(x)
+        for term in self.terms_of_phi:
+            if isinstance(term, StepLimit) and not np.isfinite(term.value(point)):
+                first = int(np.argmin(np.isfinite(kernel.numpy(term.energies(point)))))
+                a, b, c = x[term.energy.stencil[first]].mean(0).tolist()
+                return Obstacle((a, b, c), (), (), self.step.t, False, limit=term.name)
         return None
 
     def is_contact_free(self, goal: Positions) -> bool:
@@ -270,12 +282,7 @@ class Potential:
     def value_at(self, x: WarpArray) -> float:
         """Return Phi [J] at a device array (n,) vec3 whose pinned vertices are at their targets."""
         with self.phases("elastic"):
-            while True:
-                numbers = kernel.Reductions()
-                places = [term.add_value(x, numbers) for term in self.terms_of_phi]
-                value = sum(numbers[place] for place in places)
-                if all(term.confirm(numbers) for term in self.terms_of_phi):
-                    return value
+            return sum(term.value(x) for term in self.terms_of_phi)
 
     def gradient_at(self, x: WarpArray, out: WarpArray) -> None:
         """Write dPhi/dx [N] at x into out, (n,) vec3."""
@@ -306,17 +313,13 @@ class Potential:
             kernel.launch(zero_at_fixed, x.shape[0], self._fixed, 1, update.u)
         return updates
 
-    def propose_limit_at(
-        self, x: WarpArray, d: WarpArray, numbers: kernel.Reductions
-    ) -> Callable[[], float]:
-        """Return a function that returns the part of the direction d, in [0, 1], that is free of
-        collisions; it reads what was added to ``numbers``.
+    def max_step_at(self, x: WarpArray, d: WarpArray) -> float:
+        """Return the part of the direction d, in [0, 1], that is free of collisions.
 
         Values, gradients and matrices along the direction use the contact pairs that this search
-        finds. The function is called before any term is evaluated again.
+        finds.
         """
-        limits = [barrier.propose_max_step(x, d, numbers) for barrier in self.barriers]
-        return lambda: min((limit() for limit in limits), default=1.0)
+        return min((barrier.max_step(x, d) for barrier in self.barriers), default=1.0)
 
     def truncate_direction(self, x: WarpArray, d: WarpArray) -> WarpArray | None:
         """Return a direction free of collisions: each vertex is limited by its neighbors alone.
@@ -329,14 +332,9 @@ class Potential:
             held = held if shorter is None else shorter
         return held
 
-    def is_settled_at(
-        self, x: WarpArray, d: WarpArray, numbers: kernel.Reductions
-    ) -> Callable[[], bool]:
-        """Return a function that says whether d, as the last displacement of a search, is small to
-        every term; it reads what was added to ``numbers``.
-        """
-        found = [barrier.is_settled(x, d, numbers) for barrier in self.barriers]
-        return lambda: all(settled() for settled in found)
+    def is_settled_at(self, x: WarpArray, d: WarpArray) -> bool:
+        """Return whether d, as the last displacement of a search, is small to every barrier."""
+        return all(barrier.is_settled(x, d) for barrier in self.barriers)
 
     def update_lagged_terms(self, x: WarpArray, *, rubs: bool = True, blows: bool = True) -> bool:
         """Evaluate again at x what terms keep constant during a search.

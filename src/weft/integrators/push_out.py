@@ -38,7 +38,7 @@ AROUND = 0.2  # difference of winding numbers from which cloth goes around somet
 ASIDE = 1e-3  # of its depth: distance from the cloth at which these are measured
 SCALE = 1e-3  # [s^2] scale of the inertia that keeps vertices near their positions
 SPREAD = 0.05  # [m] distance along the cloth over which a displacement fades
-SHORTEST = 1 / 32  # of the way: part by which a body that has no room to grow is not grown
+LONGEST, SHORTEST = 1 / 8, 1 / 32  # of the way: parts by which a body grows
 ACCURACY = 0.1  # of the gap: tolerance of the positions on the way
 
 
@@ -175,6 +175,9 @@ class Smoothness:
 def grow(model: Model, x: Positions, thinner: Positions) -> tuple[Positions, Obstacle | None]:
     """Let the bodies of a model grow to their shape at time 0, and carry the cloth along.
 
+    Where bodies leave no room for the thickness, they grow by shorter parts, and then with less
+    thickness.
+
     Args:
         model: the model; its pins stay.
         x: (n,3) [m] positions that do not intersect the thinner bodies.
@@ -184,30 +187,40 @@ def grow(model: Model, x: Positions, thinner: Positions) -> tuple[Positions, Obs
         (n,3) [m] positions, and None; or the last positions, and what leaves no room to grow.
     """
     assert model.contact is not None
-    settings = dataclasses.replace(model.contact.settings, pinch="thin", prescribed="stop")
-    contact = dataclasses.replace(model.contact, settings=settings)
+    thick, thin = (
+        ContactEnergy(_with_pinch(model.contact, pinch), model.assembly.phases)
+        for pinch in ("stop", "thin")
+    )
+    contact, pushing = model.contact, thick
     edges = contact.mesh.edges
     edges = edges[edges[:, 1] < contact.n_cloth]
     length = float(np.linalg.norm(np.diff(x[edges], axis=1), axis=2).mean())
     stiffness = float(model.mass.mean()) / SCALE * (SPREAD / length) ** 2
     smooth = NumpyEnergy(Smoothness(edges, x, stiffness), model.assembly.pattern, quiet=True)
-    pushing = ContactEnergy(contact, model.assembly.phases)
-    terms = (model.assembly.inertia, smooth, pushing)
     solver, prepared = linear_solver("auto", len(x), contact=True), None
     way = contact.body_positions(0.0) - thinner
-    now, part, size = x, 0.0, 0.25
+    now, part, size = x, 0.0, LONGEST
     while part < 1.0:
         end = min(1.0, part + size)
         step = model.step(State(now, np.zeros_like(now)), 0.0, x, SCALE)
         step = dataclasses.replace(step, bodies=(thinner + part * way, thinner + end * way))
-        phi = Potential(model, step, terms=terms)
+        phi = Potential(model, step, terms=(model.assembly.inertia, smooth, pushing))
         start = phi.reach(step.move_pins(now))
         if start is None:
-            size /= 2
-            if size < SHORTEST:
+            if size > SHORTEST:
+                size /= 2
+            elif pushing is thick:
+                pushing = thin
+            else:
                 return now, pushing.blocked
             continue
         descent = Newton(ACCURACY * contact.gap)
         found = minimize(phi, phi.point(start), solver, descent, previous=prepared)
         now, part, prepared = np.array(kernel.numpy(found.x)), end, found.prepared
     return now, None
+
+
+def _with_pinch(contact: Contact, pinch: str) -> Contact:
+    """Return the contact that stops at pinched cloth, or makes it thinner."""
+    settings = dataclasses.replace(contact.settings, pinch=pinch, prescribed="stop")
+    return dataclasses.replace(contact, settings=settings)

@@ -317,7 +317,7 @@ class QuasiStatic:
     def _add_bumps(phi: Potential, x: WarpArray, bumps: Positions) -> WarpArray:
         """Return x (n,) with the bumps (n,3) of free vertices, scaled so that nothing collides."""
         d = np.where(phi.free[:, None], bumps, 0.0)
-        part = phi.propose_limit_at(x, kernel.points(d), kernel.Reductions())()
+        part = phi.max_step_at(x, kernel.points(d))
         return kernel.points(kernel.numpy(x) + part * d)
 
 

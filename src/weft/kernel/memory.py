@@ -242,136 +242,67 @@ def total(a: WarpArray) -> float:
 
 
 class Reductions:
-    """Numbers that are computed from arrays on the device, and that the host reads together.
+    """Numbers that are computed from scalar arrays on the device and read by the host together.
 
-    Every ``add`` returns the place of its number. The first ``numbers[place]`` reads all numbers
-    that were added before.
+    Every ``add`` returns the place of its number in the result of ``read``.
     """
 
-    MOST = 64  # arrays
-    EAGER = True  # on the CPU numbers are computed when they are added; tests set this to False
+    MOST = 64  # numbers
+    ON_HOST = True  # on the CPU NumPy computes the numbers; tests of the device's code set False
 
     def __init__(self) -> None:
-        self._eager = self.EAGER and is_cpu()
-        # Factor, first place on the device and end; or a known number and no places.
-        self._parts: list[tuple[float, int, int]] = []
-        self._device: WarpArray = None
-        self._found: list[float] | None = None
+        self._is_on_host = self.ON_HOST and is_cpu()
+        self._numbers: list[float] = []  # that the host knows
+        self._signs: list[float] = []  # factor on each number of the device
+        self._device: WarpArray = None if self._is_on_host else empty(self.MOST)
 
-    def add(self, number: float) -> int:
-        """Add a number that is known already."""
-        self._parts.append((number, 0, 0))
-        self._found = None
-        return len(self._parts) - 1
-
-    def add_sum(self, *arrays: WarpArray, factor: float = 1.0) -> int:
-        """Add ``factor`` times the sum of all numbers of some arrays, as ``total`` computes each of
-        them.
-        """
-        if self._eager or all(a.shape[0] == 0 for a in arrays):
-            return self.add(sum(factor * float(view(a).sum()) for a in arrays if a.shape[0]))
-        places = []
-        for a in arrays:
-            places.append(self._place(a.dtype))
-            if a.shape[0] == 0:
-                places[-1].zero_()
-            else:
-                wp.utils.array_sum(a, out=places[-1])
-        return self._join(factor, len(places))
-
-    def add_count(self, flags: WarpArray) -> int:
-        """Add the sum of an int32 array."""
-        if self._eager:
-            return self.add(int(view(flags).sum()))
-        out = self._place(Scalar)
-        out.zero_()
-        launch(_add_flag, flags.shape[0], flags, out)
-        return self._join(1.0)
-
-    def add_scan(self, flags: WarpArray, out: WarpArray) -> int:
-        """Write the exclusive prefix sums of flags (int32) into ``out``, and add the sum of all."""
-        prefix_sums(flags, out)
-        if flags.shape[0] == 0:
-            return self.add(0)
-        if self._eager:
-            return self.add(int(view(out)[-1]) + int(view(flags)[-1]))
-        launch(_last_sum, 1, flags, out, self._place(Scalar))
-        return self._join(1.0)
-
-    def add_entries(self, a: WarpArray) -> list[int]:
-        """Add each entry of a short int32 array; return their places."""
-        if self._eager:
-            return [self.add(number) for number in view(a).tolist()]
-        places = []
-        for k in range(a.shape[0]):
-            launch(_copy_entry, 1, a, k, self._place(Scalar))
-            places.append(self._join(1.0))
-        return places
+    def add_sum(self, a: WarpArray) -> int:
+        """Add the sum of a scalar array, as ``total`` computes it."""
+        if self._is_on_host:
+            return self._add(float(view(a).sum()))
+        place = self._place(1.0)
+        if a.shape[0]:
+            wp.utils.array_sum(a, out=place)
+        else:
+            place.zero_()
+        return len(self._signs) - 1
 
     def add_largest(self, a: WarpArray) -> int:
         """Add the largest number of a scalar array, at least 0."""
-        if self._eager:
-            return self.add(float(view(a).max(initial=0.0)))
-        return self._add_extreme(a, -1.0, 0.0)
+        if self._is_on_host:
+            return self._add(float(view(a).max(initial=0.0)))
+        return self._add_least(a, -1.0, 0.0)
 
     def add_least(self, a: WarpArray) -> int:
         """Add the smallest number of a scalar array; infinity if it has length 0."""
-        if self._eager:
-            return self.add(float(view(a).min(initial=np.inf)))
-        return self._add_extreme(a, 1.0, np.inf)
-
-    def _add_extreme(self, a: WarpArray, sign: float, start: float) -> int:
-        """Add the smallest of ``start`` and of sign times the numbers of a, times ``sign``."""
-        out = self._place(Scalar)
-        out.fill_(start)
-        launch(_least, a.shape[0], a, Scalar(sign), out)
-        return self._join(sign)
-
-    def _place(self, dtype: DataType) -> WarpArray:
-        """Return an array of length 1 for the next result."""
-        if self._device is None:
-            self._device = empty(4 * self.MOST)
-        first = max((end for _, _, end in self._parts), default=0)
-        end = first + wp.types.type_size_in_bytes(dtype) // 8
-        self._parts.append((1.0, first, end))
-        place = self._device.ptr + 8 * first
-        return wp.array(ptr=place, shape=1, dtype=dtype, device=self._device.device)
-
-    def _join(self, factor: float, count: int = 1) -> int:
-        """Make one number of the last ``count`` places, the sum times ``factor``; return its
-        place.
-        """
-        last = self._parts[-count:]
-        del self._parts[-count:]
-        self._parts.append((factor, last[0][1], last[-1][2]))
-        self._found = None
-        return len(self._parts) - 1
-
-    @property
-    def is_on_host(self) -> bool:
-        """Return whether the host knows all numbers without reading, as on the CPU."""
-        return self._device is None
-
-    def peek(self, place: int) -> float | None:
-        """Return a number without reading if the host knows it, as on the CPU, else None."""
-        number, first, end = self._parts[place]
-        return number if first == end else None
-
-    def __getitem__(self, place: int) -> float:
-        """Return the number at a place."""
-        return self.read()[place]
+        if self._is_on_host:
+            return self._add(float(view(a).min(initial=np.inf)))
+        return self._add_least(a, 1.0, np.inf)
 
     def read(self) -> list[float]:
         """Return all numbers in the order in which they were added."""
-        if self._found is None:
-            on_device = np.zeros(0)
-            if not self.is_on_host:
-                _count("scalars")
-                on_device = self._device.numpy()
-            self._found = [
-                f if a == b else f * float(on_device[a:b].sum()) for f, a, b in self._parts
-            ]
-        return self._found
+        _count("scalars")
+        if self._is_on_host:
+            return self._numbers
+        return [s * n for s, n in zip(self._signs, self._device.numpy().tolist())]
+
+    def _add(self, number: float) -> int:
+        """Add a number that the host knows."""
+        self._numbers.append(number)
+        return len(self._numbers) - 1
+
+    def _add_least(self, a: WarpArray, sign: float, start: float) -> int:
+        """Add the smallest of ``start`` and of sign times the numbers of a, times ``sign``."""
+        place = self._place(sign)
+        place.fill_(start)
+        launch(_least, a.shape[0], a, Scalar(sign), place)
+        return len(self._signs) - 1
+
+    def _place(self, sign: float) -> WarpArray:
+        """Return the array (1,) on the device for the next number, which is read times ``sign``."""
+        k = len(self._signs)
+        self._signs.append(sign)
+        return self._device[k : k + 1]
 
 
 def columns(a: WarpArray) -> list[float]:
@@ -400,13 +331,15 @@ def sum_into(a: WarpArray, n: int, out: WarpArray, place: int) -> None:
 def least(a: WarpArray) -> float:
     """Return the smallest number of a scalar array; infinity if it has length 0."""
     numbers = Reductions()
-    return numbers[numbers.add_least(a)]
+    numbers.add_least(a)
+    return numbers.read()[0]
 
 
 def largest(a: WarpArray) -> float:
     """Return the largest number of a scalar array, at least 0."""
     numbers = Reductions()
-    return numbers[numbers.add_largest(a)]
+    numbers.add_largest(a)
+    return numbers.read()[0]
 
 
 def least_into(a: WarpArray, out: WarpArray) -> None:
@@ -443,27 +376,36 @@ def scan(flags: WarpArray, out: WarpArray) -> int:
     """
     if flags.shape[0] == 0:
         return 0
-    numbers = Reductions()
-    return int(numbers[numbers.add_scan(flags, out)])
+    prefix_sums(flags, out)
+    if flags.device.is_cpu:
+        _count("scalars")
+        return int(view(out)[-1]) + int(view(flags)[-1])
+    total = empty(1, wp.int32)
+    launch(_last_sum, 1, flags, out, total)
+    return int(scalar(total))
+
+
+def count(flags: WarpArray) -> int:
+    """Return the sum of an array (n,) of int32."""
+    if flags.device.is_cpu:
+        _count("scalars")
+        return int(view(flags).sum())
+    total = zeros(1, wp.int32)
+    launch(_add_flag, flags.shape[0], flags, total)
+    return int(scalar(total))
 
 
 @wp.kernel(module=wp.get_module("weft.kernel"))
-def _last_sum(o: int, flags: IntArray, sums: IntArray, out: ScalarArray):
+def _last_sum(o: int, flags: IntArray, sums: IntArray, out: IntArray):
     """Write the sum of all flags from their exclusive prefix sums."""
     last = flags.shape[0] - 1
-    out[0] = Scalar(sums[last] + flags[last])
+    out[0] = sums[last] + flags[last]
 
 
 @wp.kernel(module=wp.get_module("weft.kernel"))
-def _add_flag(o: int, flags: IntArray, out: ScalarArray):
+def _add_flag(o: int, flags: IntArray, out: IntArray):
     """Sum integers by atomic operations, on devices other than the CPU."""
-    wp.atomic_add(out, 0, Scalar(flags[o + wp.tid()]))
-
-
-@wp.kernel(module=wp.get_module("weft.kernel"))
-def _copy_entry(o: int, a: IntArray, k: int, out: ScalarArray):
-    """Write one entry as a scalar."""
-    out[0] = Scalar(a[k])
+    wp.atomic_add(out, 0, flags[o + wp.tid()])
 
 
 def sort(keys: WarpArray, n: int) -> None:

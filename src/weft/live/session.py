@@ -16,7 +16,6 @@ import numpy as np
 from weft.base.arrays import Arrays, Floats, Ints
 from weft.base.errors import WeftError, check_known
 from weft.energies.springs.hand import Hand, Hands
-from weft.integrators.halving import TakenStep
 from weft.live.controls import controls_of, value_of
 from weft.live.messages import (
     Button,
@@ -31,6 +30,7 @@ from weft.live.messages import (
     Speed,
     Unpin,
 )
+from weft.run.drive import TakenStep
 from weft.run.run_folder import RunFolder
 from weft.run.simulation import Loop
 from weft.scene.changes import Change, changed_scene, read_poses
@@ -135,7 +135,7 @@ class Session:
     @property
     def dt(self) -> float:
         """The length of a step [s]."""
-        return 1 / (self.loop.fps * self.loop.steps)
+        return self.loop.driver.times.dt
 
     def control_values(self) -> dict[str, float | str]:
         """Return the present value of every control."""

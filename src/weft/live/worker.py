@@ -29,6 +29,7 @@ from weft.live.messages import ChooseLook, Save, read_messages
 from weft.live.order import Order
 from weft.live.save import SceneSource, save_play, save_scene
 from weft.live.session import Session
+from weft.run.plausibility import scene_warnings
 from weft.run.run import Run
 from weft.run.run_folder import RunFolder
 from weft.scene.build import LoadedScene, load_scene
@@ -214,18 +215,28 @@ class Player:
         }
 
 
+def print_warnings(session: Session, found: Sequence[warnings.WarningMessage]) -> None:
+    """Print the warnings of the build that were found, and those about the scene, as a run does."""
+    texts = [str(w.message) for w in found]
+    texts += scene_warnings(session.scene, session.loop.integrator)
+    for text in dict.fromkeys(texts):
+        sys.stderr.write(f"warning: {text}\n")
+    sys.stderr.flush()
+
+
 def main() -> None:
     """Connect, build what is played, and serve it."""
     address, key, order = pickle.load(sys.stdin.buffer)
     with Client(address, authkey=key) as connection, tempfile.TemporaryDirectory() as folder:
         try:
             kernel.configure(device=order.device, threads=order.threads)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with warnings.catch_warnings(record=True) as found:
+                warnings.simplefilter("default")
                 player = Player(order, connection, Path(folder) / "run")
         except WeftError as error:
             connection.send(error)
             return
+        print_warnings(player.session, found)
         with suppress(EOFError, OSError, KeyboardInterrupt), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             player.run()

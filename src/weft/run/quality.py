@@ -24,10 +24,10 @@ from weft.contact.exact.intersections import intersections
 from weft.energies.elastic.hinge_bending import dihedral_angles
 from weft.fabric.folds import RESOLVED
 from weft.run.run import Run
+from weft.run.step_costs import step_costs
 
 PERCENTILES = (1, 5, 50, 95, 99)
 STILL = 0.01  # [m/s] of the 99th percentile of speeds, below which a garment is at rest
-SLIPPED = 0.10  # [m] median distance along the body from which a garment has slipped off
 SHEARED, STRAINED = 30.0, 10.0  # [degrees] and [%] from which cloth counts as sheared or strained
 # Fraction of a panel's area that is sheared from which it is warned of. Flared panels on the bias
 # and sleeves of lowered arms that are worn well have more: it does not count in the verdict.
@@ -211,7 +211,6 @@ class Quality:
             part["pressure"] = percentiles(pressed) if len(pressed) else None
             if slip is not None:
                 part["slip"] = float(np.median(slip[ids]))
-                part["slipped_off"] = part["slip"] > SLIPPED
             found[name] = part
         return found
 
@@ -234,8 +233,8 @@ class Quality:
         frames: Sequence[int] | None = None,
         on_frame: Callable[[int, int], None] | None = None,
     ) -> Json:
-        """Return the measurements of several frames (None: all), the worst values among them, and
-        the verdict on the last one.
+        """Return the measurements of several frames (None: all), the worst values among them, the
+        verdict on the last one, and where the time of the run went (``step_costs``).
 
         ``on_frame`` is called with the number of finished frames and the number of all frames.
         """
@@ -246,11 +245,15 @@ class Quality:
             if on_frame is not None:
                 on_frame(k + 1, len(numbers))
         found = {"since": self.since, "worst": worst(lines, self.since), "frames": lines}
+        found["time"] = step_costs(self.run.metrics, self.run.manifest)
         return found | ({"verdict": lines[-1]["wear"]["verdict"]} if "wear" in lines[-1] else {})
 
 
 def worst(lines: Sequence[Json], since: int) -> Json:
-    """Return the worst values of all frames; seams and strain count only after sewing."""
+    """Return the worst values of all frames; seams and strain count only after sewing.
+
+    A flag that a measure of a plugin gives to parts on a body holds if it holds in any frame.
+    """
     sewn = [line for line in lines if line["frame"] >= since] or list(lines)
     kinds = ("intersections", "excluded_intersections")
     found: Json = {kind: max(line[kind] for line in lines) for kind in kinds}
@@ -265,7 +268,8 @@ def worst(lines: Sequence[Json], since: int) -> Json:
     if bodies:
         found["least_distance_mm"] = min(b["least_distance"] for b in bodies)
         parts = [p for b in bodies for p in b.values() if isinstance(p, dict)]
-        found["slipped_off"] = any(p.get("slipped_off", False) for p in parts)
+        flags = {name for p in parts for name, value in p.items() if isinstance(value, bool)}
+        found |= {name: any(p.get(name, False) for p in parts) for name in sorted(flags)}
     return found
 
 

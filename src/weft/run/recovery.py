@@ -23,8 +23,9 @@ from weft.run.run_folder import (
     frame_name,
     mesh_digest,
 )
+from weft.run.run_state import RunState
 from weft.run.sealed_file import MESH, Seal
-from weft.run.step_record import RunState, differences
+from weft.run.step_record import differences
 
 MOST_LISTED = 10  # damaged files that are listed in messages
 T = TypeVar("T")

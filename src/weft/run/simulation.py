@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import NoReturn
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +23,6 @@ from weft.base.errors import (
     SceneError,
     SimulationError,
     abbreviate,
-    point_text,
 )
 from weft.base.trees import Json
 from weft.cloth.attachments.drawing import strands
@@ -34,8 +33,9 @@ from weft.contact.memory import FIRMNESS
 from weft.contact.released import released_levels
 from weft.energies.state import State
 from weft.integrators.base import Memory, StepReport
-from weft.integrators.halving import StepFailed, TakenStep, advance
+from weft.integrators.model import Model
 from weft.io.files import check_room
+from weft.run.drive import Driver, StepFailed, TakenStep
 from weft.run.plausibility import (
     CAUGHT,
     about_garment,
@@ -48,15 +48,14 @@ from weft.run.plausibility import (
 )
 from weft.run.recovery import RunCondition, open_run
 from weft.run.run_folder import CHECKPOINT, RunFolder, frame_name
+from weft.run.run_state import RunState, StepTimes
 from weft.run.scene_interface import SEWN_EARLIER, SceneLike, sewn_as
 from weft.run.step_record import (
-    RunState,
     Stretch,
     build_manifest,
     mesh_arrays,
     report_as_dict,
 )
-from weft.solve.linear.solver import Outcome
 
 MOST_FRAMES = 10_000_000
 MOST_STEPS = 1_000_000_000  # in one frame
@@ -125,7 +124,7 @@ def run_scene(
     for pin in loop.model.pins:
         pin.check_until(frames / fps)
     _warn(str(p) for p in start_problems(scene) if p.outlook is not Outlook.RESOLVES)
-    _warn(scene_warnings(scene, loop.integrator))
+    _warn(scene_warnings(scene, loop.driver.stepper))
     if frames == 0:
         _warn(["0 frames: only the start is written"])
     with folder.lock:
@@ -146,10 +145,10 @@ class Loop:
 
     def __init__(self, scene: SceneLike, folder: RunFolder, fps: float) -> None:
         self.scene, self.folder, self.fps = scene, folder, fps
-        self.model, self.integrator = scene.model(), scene.stepper()
+        times = StepTimes.of(fps, scene.step)
+        self.driver = Driver(scene.model(), scene.stepper(), times)
+        self.steps = times.steps  # of a frame
         self._present = scene.at(-math.inf)  # for which model and integrator were made
-        # Steps per frame; round-off must not add a step if the step divides the frame.
-        self.steps = max(1, math.ceil(1 / (fps * scene.step) - 1e-9))
         self.stretch = Stretch(scene.cloth)
         self.area = scene.cloth.mesh.vertex_area
         self.recorder = Recorder.of(scene, scene.cloth.mesh)
@@ -160,6 +159,11 @@ class Loop:
         self.digest = ""  # of the last complete frame
         # With which the run starts again: seams to be sewn earlier, and the gap [m] of this try.
         self.order: tuple[Sequence[str], float] | None = None
+
+    @property
+    def model(self) -> Model:
+        """The model of the present scene."""
+        return self.driver.model
 
     def run(
         self,
@@ -267,7 +271,7 @@ class Loop:
         before, self.stretched = self.stretched, self.stretch.percentiles(place.state.x)
         if not self.asked and place.state.t >= self._sewn_at:
             stretches = before["max"], self.stretched["max"]
-            questions = list(about_stretch(*stretches, place.count, self.integrator))
+            questions = list(about_stretch(*stretches, place.count, self.driver.stepper))
             self.asked = bool(questions)
             _warn(questions)
 
@@ -283,7 +287,7 @@ class Loop:
         """Warn once, when garments are sewn, about open seams and panels that are too small."""
         cloth, t, begin = self.scene.cloth, place.state.t, self._sewn_at
         # True after exactly one step, the first one that ends at or after ``begin``.
-        if cloth.sewn is not None and begin <= t < begin + 1 / (self.fps * self.steps) - 1e-9:
+        if cloth.sewn is not None and begin <= t < begin + self.driver.times.dt - 1e-9:
             x = place.state.x
             high, at = self.stretch.largest(x), self.model.vertices(x)
             _warn(about_garment(cloth, at, high, t, self.scene.bodies))
@@ -313,8 +317,7 @@ class Loop:
 
     def _start(self) -> RunState:
         """Write frame 0 and return the state at the start."""
-        state = self.scene.state()
-        place = RunState(state, self.integrator.init(self.model, state), 0, 0, 0)
+        place = self.driver.begin(self.scene.state())
         self.digest = self._write_frame(place)
         return place
 
@@ -430,7 +433,7 @@ class Loop:
                 raise SimulationError(
                     text, got=error.got, expected=error.expected, hint="change less"
                 ) from None
-        self._present, self.model, self.integrator = now, model, now.stepper()
+        self._present, self.driver.model, self.driver.stepper = now, model, now.stepper()
 
     def _check_bodies(self, now: SceneLike, t: float) -> None:
         """Check that bodies go on from where they are in a scene that begins at t [s].
@@ -452,49 +455,32 @@ class Loop:
     def step(self, place: RunState) -> tuple[RunState, list[TakenStep]]:
         """Take the next step of the frame; return the new state and the parts of the step.
 
-        The end time of the step is computed from integers, so that round-off does not accumulate.
+        Raises:
+            SimulationError: the step fails, however short its parts are.
         """
-        dt = 1 / (self.fps * self.steps)
         self._change(place.state)
         try:
-            parts = advance(self.integrator, self.model, place.state, place.memory, dt)
+            return self.driver.step(place)
         except StepFailed as failed:
-            self._fail(place, failed)
-        step = place.step + 1
-        done = step == self.steps
-        frame = place.frame + done
-        t = frame / self.fps + (0 if done else step) * dt
-        last = dataclasses.replace(parts[-1], state=dataclasses.replace(parts[-1].state, t=t))
-        parts[-1] = last
-        return RunState(last.state, last.memory, frame, 0 if done else step, place.count + 1), parts
+            path = self._save_failure(place, failed)
+            hint = (
+                f"Frame {place.frame} is the last good one: `weft render {self.folder.path} "
+                f"failed.png --frame {place.frame}` draws it"
+            )
+            raise failed.error(f"step {place.count + 1}", hint, path) from None
 
-    def _fail(self, place: RunState, failed: StepFailed) -> NoReturn:
-        """Write a reproducer of a step that failed, and raise the error.
-
-        Raises:
-            SimulationError: always.
-        """
+    def _save_failure(self, place: RunState, failed: StepFailed) -> Path:
+        """Write a reproducer of a step that failed; return its path."""
         state, report = failed.state, failed.report
         before = dataclasses.replace(place, state=state, memory=failed.memory)
-        text = {**report_as_dict(report), "t": state.t, "outcome": report.outcome.name}
+        whole = self.driver.times.dt
+        text = {**report_as_dict(report, whole), "t": state.t, "outcome": report.outcome.name}
+        text["rejected"] = [r.as_rejected().as_dict(whole) for r in failed.tries]
         known = {"reached": report.reached, "place": report.place}
         arrays = {**before.arrays(), "dt": report.dt}
         arrays |= {name: value for name, value in known.items() if value is not None}
-        path = self.folder.save_failure(
+        return self.folder.save_failure(
             f"step_{place.count + 1:06d}", arrays, text, self.trajectory
-        )
-        near = ""
-        if report.place is not None:
-            near = f" near ({point_text(report.place)})"
-        raise SimulationError(
-            f"step {place.count + 1} at t = {state.t:.6g} s{near}",
-            got=report.failure,
-            expected="prescribed motion that passes through nothing"
-            if report.outcome is Outcome.PASSES
-            else f"a step that converges; tried down to dt = {report.dt:.3g} s",
-            where=path,
-            hint=f"{failed.advice}. Frame {place.frame} is the last good one: `weft render "
-            f"{self.folder.path} failed.png --frame {place.frame}` draws it",
         )
 
     def _metrics(self, place: RunState, part: TakenStep) -> Json:
@@ -506,7 +492,7 @@ class Loop:
         frame_end = whole and place.step == 0 and self.model.contact is not None
         return {
             **line,
-            **report_as_dict(part.report),
+            **report_as_dict(part.report, self.driver.times.dt),
             "kinetic": 0.5 * float(np.sum(self.model.mass * (state.v**2).sum(1))),
             "stretch": self.stretched if whole else self.stretch.percentiles(state.x),
             **(self.crossing if frame_end else {}),

@@ -7,51 +7,23 @@ import os
 import platform
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from weft.base.arrays import AnyArray, Arrays, Floats
 from weft.base.trees import Json, Yaml
 from weft.bodies.body import join_faces
 from weft.cloth.cloth import Cloth
 from weft.discretization.samples import principal_stretches
-from weft.energies.state import State
-from weft.integrators.base import Memory, StepReport
+from weft.integrators.base import StepReport
 from weft.run.resolution import fold_facts
 from weft.run.run_folder import FORMAT, mesh_digest, trajectory_id
 from weft.run.scene_interface import SceneLike
 
-_MEMORY = "memory."  # prefix of the names of the integrator's memory among the arrays of a frame
 PACKAGES = ("weft", "numpy", "scipy", "warp-lang")
-
-
-@dataclass(frozen=True)
-class RunState:
-    """The state after a step, with everything that is needed to continue from it."""
-
-    state: State
-    memory: Memory
-    frame: int  # number of the last complete frame
-    step: int  # steps done of the next frame
-    count: int  # steps done since the start of the run
-
-    def arrays(self) -> Mapping[str, ArrayLike]:
-        """Return the arrays of this state that a frame or checkpoint stores, by name."""
-        counters = {"frame": self.frame, "step": self.step, "count": self.count}
-        memory = {_MEMORY + name: value for name, value in self.memory.items()}
-        return {"x": self.state.x, "v": self.state.v, "t": self.state.t, **counters, **memory}
-
-    @staticmethod
-    def of(arrays: Arrays) -> "RunState":
-        """Build the state from the arrays of a frame or checkpoint."""
-        memory = {k.removeprefix(_MEMORY): v for k, v in arrays.items() if k.startswith(_MEMORY)}
-        state = State(arrays["x"], arrays["v"], float(arrays["t"]))
-        return RunState(state, memory, *(int(arrays[k]) for k in ("frame", "step", "count")))
 
 
 class Stretch:
@@ -91,11 +63,17 @@ def _between(ranked: Floats, at: float) -> float:
     return a + (b - a) * t if t < 0.5 else b - (b - a) * (1.0 - t)
 
 
-def report_as_dict(report: StepReport) -> Json:
-    """Return the report of a step as a tree of numbers and names."""
+def report_as_dict(report: StepReport, dt: float) -> Json:
+    """Return the report of a step, or of a part of it, as a tree of numbers and names.
+
+    Args:
+        report: of the step or part.
+        dt: [s] length of the whole step.
+    """
     tree = {**vars(report), "outcome": report.outcome.name}
     del tree["reached"], tree["divisible"], tree["place"], tree["parts"]
     tree["energies"] = tree.pop("terms")
+    tree["rejected"] = [r.as_dict(dt) for r in report.rejected]
     for name in ("attachments", "obstacle"):
         if not tree[name]:
             del tree[name]

@@ -7,9 +7,9 @@ import numpy as np
 from weft.base.arrays import Arrays
 from weft.base.errors import RunError
 from weft.run.run_folder import RunFolder
+from weft.run.run_state import RunState
 from weft.run.scene_interface import SceneLike, sewn_as
 from weft.run.simulation import Loop
-from weft.run.step_record import RunState
 
 
 class StepReplay:

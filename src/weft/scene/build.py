@@ -31,6 +31,7 @@ from weft.cloth.create import as_splines, spline_sheet, with_regions
 from weft.cloth.regions import ContactThickness, own_thickness
 from weft.cloth.rod import rod
 from weft.contact import Body, load_animated, load_body, load_cached, load_frames
+from weft.contact.contact import LOOK, UNTANGLE
 from weft.discretization.mesh import TriangleMesh, grid, isolated_error
 from weft.discretization.triangulate import triangulate_piece
 from weft.energies.state import State
@@ -182,8 +183,10 @@ class Builder:
         model = self._try(("contact",) if f.contact else ("conditions",), partial(_model_of, scene))
         if model is not None:
             self._try(("pins",), lambda: model.prescribed_positions(0.0))
+            before = len(self.problems)
             self._try(("contact", "resolve"), lambda: scene.resolved)
-            self._try(("start_state",), scene.state)
+            if len(self.problems) == before:  # else the state has the same problem
+                self._try(("start_state",), scene.state)
         if self.problems:
             raise SceneProblems(self.problems, scene)
         return LoadedScene(scene, f.seconds, f.fps, self, self.source.notes)
@@ -509,5 +512,6 @@ def _model_of(scene: Scene) -> Model:
             outlook, how = Outlook.MAY, f"with `resolve: true` weft {trial.resolved}"
         except WeftError as reason:
             outlook, how = Outlook.CANNOT, f"{reason}"
+            error.hint = (error.hint or "").replace(UNTANGLE, LOOK)
         error.hint = str(StartProblem(outlook, f"{how}. {error.hint}"))
         raise

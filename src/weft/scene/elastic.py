@@ -171,7 +171,8 @@ def rigidity_of(fabric: Fabric) -> tuple[float, float]:
     return fabric.bending_warp, fabric.bending_weft
 
 
-def _hinges(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> ElementEnergy:
+def hinge_bending(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> ElementEnergy:
+    """Return the bending energy of hinges, of ARCSim's tables, or of creases."""
     beta, rest = damping_of(scene, fabric), rest_of(scene, mesh)
     if fabric.arcsim is not None:
         table = fabric.arcsim.rigidities(rigidity_of(fabric))
@@ -246,17 +247,24 @@ def refuse_memory(scene: "Scene", fabric: Fabric, other: str) -> None:
         )
 
 
-def _quadratic(
+def quadratic_bending(
     scene: "Scene",
     fabric: Fabric,
     mesh: TriangleMesh,
     kind: type[QuadraticBending] = QuadraticBending,
 ) -> Energy:
+    """Return the quadratic bending energy of hinges, or that of another kind."""
     beta = damping_of(scene, fabric)
     return kind.of(mesh, rigidity_of(fabric), scene.rest_angles, beta)
 
 
-def _pairs(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> ElementEnergy:
+def fitted_bending(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> Energy:
+    """Return the quadratic bending energy of fitted quadrics."""
+    return quadratic_bending(scene, fabric, mesh, FittedBending)
+
+
+def pair_bending(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> ElementEnergy:
+    """Return the bending energy of pairs of edges, which buckle (Choi & Ko 2003)."""
     form, beta = scene.buckling or BucklingForm(), damping_of(scene, fabric)
     spring = form.compression
     if spring is None:
@@ -264,14 +272,6 @@ def _pairs(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> ElementEnergy:
     return BucklingBending.of(
         mesh, rigidity_of(fabric), spring, scene.rest_angles, form.calibrate, beta
     )
-
-
-BENDING: Mapping[str, Callable[["Scene", Fabric, TriangleMesh], Energy]] = {  # of the engine
-    "hinges": _hinges,
-    "quadratic": _quadratic,
-    "fitted": partial(_quadratic, kind=FittedBending),
-    "pairs": _pairs,
-}
 
 
 def bending_name(scene: "Scene", fabric: Fabric) -> str:

@@ -87,6 +87,8 @@ def read_template(path: str | Path, overrides: Sequence[str] = ()) -> Source:
     """
     hint = "`weft explain scene` lists the fields; examples/ has scenes, `weft demo` needs none"
     source = read_document(Source, Path(path), hint, "`cloth:`")
+    for name in source.tree:  # a file of a plugin that is not installed, such as a pattern
+        extensions.check_installed(str(name))
     source = include_files(_apply(source, [t for t in overrides if t.lstrip().startswith(INCLUDE)]))
     known = list(variables_of(source))
     made = _apply(source, [t for t in overrides if t.lstrip().startswith(VARIABLES)])

@@ -19,7 +19,7 @@ from weft.contact.detector import ContactDetector
 from weft.contact.exact.intersection_check import IntersectionCheck
 from weft.contact.exact.intersections import intersections
 from weft.energies.barrier import Barrier
-from weft.integrators.halving import StepFailed, advance
+from weft.run.drive import StepFailed, advance
 from weft.scene.build import load_scene
 from weft.scene.scene import Scene
 from weft.solve.linear.solver import Outcome
@@ -118,7 +118,7 @@ def test_a_way_beyond_a_limit_is_blocked():
 def test_steps_that_intersect_are_refused(monkeypatch):
     """Collision detection that sees nothing does not make a run wrong in silence."""
     scene = limited_sheet(1.0, 0.01).with_(pins=[], velocity=(0, -2.0, 0))
-    monkeypatch.setattr(ContactDetector, "propose_max_step", lambda self, *_: lambda: 1.0)
+    monkeypatch.setattr(ContactDetector, "max_step", lambda self, *_: 1.0)
     model, stepper, state = scene.model(), scene.stepper(), scene.state()
     memory = stepper.init(model, state)
     with pytest.raises(StepFailed) as failed:

@@ -13,7 +13,7 @@ from weft.contact.broad_phase import candidate_search as neighborhood
 from weft.contact.broad_phase.aabb import MovingPoints
 from weft.contact.broad_phase.candidate_search import CandidateCache, find_candidates
 from weft.contact.broad_phase.candidates import UNKNOWN
-from weft.contact.ccd.conservative_advancement import add_max_step, max_step
+from weft.contact.ccd.conservative_advancement import max_step, max_step_of
 from weft.contact.collision_groups import CollisionGroups
 from weft.contact.collision_mesh import CollisionMesh
 from weft.contact.distance.distance import PairKind, distances_of, separation
@@ -105,10 +105,8 @@ def test_bounds_of_distances_never_exceed_them():
     for x, d in ways:
         y, end = kernel.points(x), kernel.points(x + d)
         found = near.along(y, end)
-        numbers, way = kernel.Reductions(), kernel.points(d)
-        about = (separation(gap=GAP), near.since, kernel.empty(1), numbers)
-        place = add_max_step(y, way, found, *about)
-        with_bounds = numbers[place]
+        about = (separation(gap=GAP), near.since, kernel.empty(1))
+        with_bounds = max_step_of(y, kernel.points(d), found, *about)
         assert with_bounds >= max_step(y, kernel.points(d), found) - 1e-12
         found = near.along(end, end)
         kept = ways.mesh.separation(found, GAP, 1.0)

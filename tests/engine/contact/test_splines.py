@@ -12,9 +12,9 @@ from tests.stepping import model_steps, steps
 from weft import kernel
 from weft.contact import plate, sphere
 from weft.contact.exact.intersections import intersections
-from weft.integrators.halving import advance
 from weft.kernel import vec3
 from weft.laws import Psd
+from weft.run.drive import advance
 
 GAP = 0.03
 

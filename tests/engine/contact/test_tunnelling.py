@@ -14,8 +14,8 @@ from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.bodies.shapes.primitives import ring
 from weft.contact import plate, sphere
 from weft.contact.contact import SelfContact
-from weft.integrators.halving import StepFailed, advance
 from weft.integrators.quasi_static import QuasiStaticSettings
+from weft.run.drive import StepFailed, advance
 from weft.scene.scene import Scene
 from weft.show.looks import CONTACT
 from weft.show.picture.style import Style

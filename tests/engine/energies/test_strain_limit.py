@@ -16,6 +16,7 @@ from weft.energies.barrier import PART
 from weft.energies.elastic.strain_limit import StrainLimits
 from weft.kernel import vec3
 from weft.laws import StrainLimit
+from weft.solve.linear.solver import Outcome
 from weft.solve.sparse.block_csr import BlockPattern
 
 pytestmark = [pytest.mark.quick, pytest.mark.filterwarnings("ignore:fabric")]
@@ -96,21 +97,6 @@ def test_how_far_a_step_may_go(rng, device):
         assert np.isfinite(energy.value(x + step * d)).all()
 
 
-def test_what_limits_decide_is_read_together(monkeypatch):
-    """How far a direction may go, and whether it is small, are one read, where there are reads."""
-    monkeypatch.setattr(kernel.Reductions, "EAGER", False)
-    mesh = grid(4, 4, 1.0, 1.0)
-    energy = StrainLimits(linear_triangle(mesh), StrainLimit((1.1, None)))
-    bound = energy.bind(BlockPattern.of(16, [energy.stencil]))
-    x, d = (kernel.array(part * np.array(mesh.vertices), vec3) for part in (1.0, 0.2))
-    with kernel.count_traffic() as traffic:
-        numbers = kernel.Reductions()
-        settled = bound.is_settled(x, d, numbers)
-        limit = bound.propose_max_step(x, d, numbers)
-        assert not settled() and limit() == pytest.approx(PART * 0.5)
-    assert traffic.scalars == 1
-
-
 def test_settled_looks_at_limits():
     """A direction that is short beside the cloth, but long beside what is left to a limit."""
     mesh = grid(4, 4, 1.0, 1.0)
@@ -120,7 +106,7 @@ def test_settled_looks_at_limits():
     d = 1e-4 * np.array(mesh.vertices) * [1, 0, 0]
     for length, small in ((1.0, False), (1e-2, True)):
         asked = kernel.array(x, vec3), kernel.array(length * d, vec3)
-        assert bound.is_settled(*asked, kernel.Reductions())() == small
+        assert bound.is_settled(*asked) == small
 
 
 def test_a_start_beyond_a_limit_is_refused():
@@ -128,6 +114,20 @@ def test_a_start_beyond_a_limit_is_refused():
     stretched = cloth.with_points(np.array(cloth.points) * [1.12, 1, 1])
     with refused(SceneError, "start of the cloth", got="1.12", expected="strain limit"):
         weft.Scene(stretched).model()
+
+
+def test_pins_that_pull_past_a_limit_are_told_so():
+    """A step without room names the limit and the place."""
+    cloth = weft.sheet(8, 8, fabric=LIMITED)
+    low, high = cloth.border("bottom"), cloth.border("top")
+    way = cloth.vertices[high].mean(0) - cloth.vertices[low].mean(0)
+    path = weft.Path([weft.Keyframe(0.0), weft.Keyframe(0.1, tuple(way))])
+    pins = [weft.Pin(low), weft.Pin(high, path=path)]
+    scene = weft.Scene(cloth, pins, step=0.1)
+    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    report = stepper.step(model, state, stepper.init(model, state), 0.1)[-1]
+    assert report.outcome is Outcome.BLOCKED
+    assert "strain limit would be exceeded at (" in report.failure
 
 
 def test_fabrics_say_limits_and_curves():

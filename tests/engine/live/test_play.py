@@ -111,6 +111,23 @@ def test_a_missing_folder_of_saved_files_is_made(tmp_path, monkeypatch, run):
     assert (tmp_path / "python" / "made" / "a.scene-1.yaml").exists()
 
 
+def test_warnings_about_the_scene_are_printed(tmp_path, capfd):
+    """Those of a run: here of a body that goes back and forth inside a step."""
+    (tmp_path / "scene.yaml").write_text(
+        "cloth: {sheet: {nx: 4, ny: 4}}\n"
+        "bodies: [{name: ball, sphere: {radius: 1 cm}, translation: [1, 0, 0], path: {"
+        "hold: true, keyframes: [{time: 0}, {time: 5 ms, translation: [10 cm, 0, 0]}, {time: 10 ms}"
+        "]}}]\n"
+        "contact: {gap: 1 mm}\nstep: 20 ms\n"
+    )
+    process = SimulationProcess(Order(None, tmp_path / "scene.yaml", folder=tmp_path))
+    try:
+        process.say([])
+    finally:
+        process.close()
+    assert "warning: ball" in capfd.readouterr().err
+
+
 def test_a_process_that_cannot_start_or_ends_is_named(tmp_path, monkeypatch):
     scene = tmp_path / "scene.yaml"
     scene.write_text("cloth: {sheet: {nx: 4, ny: 4, width: 10 cm, height: 10 cm}}\n")

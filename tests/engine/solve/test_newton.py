@@ -37,11 +37,11 @@ class Function:
     def truncate_direction(self, x, d):
         return None
 
-    def propose_limit_at(self, x, d, numbers):
-        return lambda: 1.0
+    def max_step_at(self, x, d):
+        return 1.0
 
-    def is_settled_at(self, x, d, numbers):
-        return lambda: True
+    def is_settled_at(self, x, d):
+        return True
 
     def updates_at(self, x):
         return ()
@@ -97,16 +97,16 @@ class Unsettled(Function):
 
     directions = 0
 
-    def is_settled_at(self, x, d, numbers):
+    def is_settled_at(self, x, d):
         self.directions += 1
-        return lambda: self.directions > 4
+        return self.directions > 4
 
 
 class Doubts:
     """Bounds that no direction of an iterative solver meets."""
 
-    def compare_residual(self, A, d, g, numbers):
-        return lambda: True
+    def is_exceeded(self, A, d, g):
+        return True
 
 
 def test_a_solver_prepares_nothing_after_a_factorization_took_over(monkeypatch):

@@ -10,22 +10,13 @@ from PIL import Image
 from tests.plugins.garments.patterns.patterns import disc, panel, rectangle, seam, tube
 from tests.refusals import refused
 from weft.base.errors import RunError
+from weft.discretization.polygon import arc_lengths
 from weft.plugins.garments.patterns.check import examine_pattern
 from weft.plugins.garments.patterns.pattern import Closing, Elastic, Pattern, PatternFold, SeamSide
-from weft.plugins.garments.sheets.layout import arrange, roomiest
-from weft.plugins.garments.sheets.pattern_sheet import (
-    FABRIC,
-    WRONG,
-    PatternSheet,
-    save_pattern,
-    seam_color,
-)
+from weft.plugins.garments.sheets.layout import arrange, seam_color
+from weft.plugins.garments.sheets.pattern_sheet import WRONG, draw_pattern, save_pattern
 
 pytestmark = pytest.mark.quick
-
-
-def pixels(image, color):
-    return int((np.abs(image.astype(int) - color).max(axis=2) < 12).sum())
 
 
 def test_boxes_do_not_overlap():
@@ -39,25 +30,31 @@ def test_boxes_do_not_overlap():
             assert ((low > other_high + 0.049) | (other_low > high + 0.049)).any()
 
 
-def test_room_of_an_annulus_is_not_in_its_hole():
-    t = np.linspace(0, 2 * np.pi, 60, endpoint=False)
-    circle = np.stack([np.cos(t), np.sin(t)], axis=1)
-    point, room = roomiest([circle, 0.5 * circle])
-    assert 0.65 < np.linalg.norm(point) < 0.85 and room == pytest.approx(0.25, abs=0.04)
+def lines_of(figure, color):
+    """Points of all lines of a color."""
+    (axes,) = figure.axes
+    return [line.get_xydata() for line in axes.lines if line.get_color() == color]
 
 
 def test_both_sides_of_a_seam_have_its_color():
-    """As long a line on the front as on the back, and nowhere else but in the list."""
-    sheet = PatternSheet(examine_pattern(tube()))
-    image = sheet.image()
-    middle = sheet.at("back", np.array([[-0.25, 0.0]]))[0, 0] - 50
-    for i in range(2):
-        color = seam_color(i)
-        left = pixels(image[:, : int(middle)], color)
-        right = pixels(image[:, int(middle) : -sheet.list_width], color)
-        assert min(left, right) > 500 and 0.4 < left / right < 2.5  # lines may blend with paper
-    assert pixels(image, FABRIC) > 2 * 0.5 * 0.6 * sheet.scale**2 * 0.7
+    """A line beside each side, as long as the edge, and one row of the list."""
+    report = examine_pattern(tube())
+    figure = draw_pattern(report)
+    for i, match in enumerate(report.seams):
+        drawn = [arc_lengths(x)[-1] for x in lines_of(figure, seam_color(i))]
+        assert drawn == pytest.approx([match.first.length, match.second.length], rel=1e-6)
+    (axes,) = figure.axes
+    assert len(axes.get_legend().get_texts()) == len(report.seams)
     assert len({seam_color(i) for i in range(24)}) == 24
+
+
+def test_lines_of_seams_are_inside_their_panels():
+    report = examine_pattern(tube())
+    (axes,) = draw_pattern(report).axes
+    fills = [patch.get_path() for patch in axes.patches]
+    for i in range(len(report.seams)):
+        for points in lines_of(axes.figure, seam_color(i)):
+            assert any(fill.contains_points(points[1:-1]).all() for fill in fills)
 
 
 def test_everything_is_drawn(tmp_path):
@@ -87,10 +84,10 @@ def test_what_is_wrong_is_red_and_what_cannot_be_drawn_is_left_out(tmp_path):
     nan = panel("nan", [[0, 0], [np.nan, 0.4], [0.4, 0]])
     good = panel("good", rectangle(0.3, 0.3))
     pattern = Pattern("bad", [bow, nan, good], [seam("s", ("bow", 0), ("good", 0))])
-    image = PatternSheet(examine_pattern(pattern)).image()
-    assert pixels(image, WRONG) > 300
-    assert pixels(PatternSheet(examine_pattern(Pattern("good", [good]))).image(), WRONG) == 0
-    PatternSheet(examine_pattern(Pattern("none", [nan]))).image()
+    assert len(lines_of(draw_pattern(examine_pattern(pattern)), WRONG)) == 1
+    assert not lines_of(draw_pattern(examine_pattern(Pattern("good", [good]))), WRONG)
+    (axes,) = draw_pattern(examine_pattern(Pattern("none", [nan]))).axes
+    assert "no panel" in axes.get_title()
 
 
 def test_a_missing_matplotlib_is_named(tmp_path, monkeypatch):

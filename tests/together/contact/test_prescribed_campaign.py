@@ -8,7 +8,7 @@ import pytest
 from studies.garments.intersection_count import count_intersections
 from tests.engine.contact.prescribed_cases import random_scene
 from weft.contact.released import released_levels
-from weft.integrators.halving import StepFailed, advance
+from weft.run.drive import StepFailed, advance
 from weft.solve.linear.solver import Outcome
 
 NAMED = (Outcome.BLOCKED, Outcome.PASSES)

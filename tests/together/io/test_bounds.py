@@ -204,7 +204,7 @@ def test_numbers_of_400_digits(run, tmp_path):  # noqa: F811
 
 @pytest.mark.parametrize("radii", ["100,1e400", "1e400,100", "1e308,1e-308", "nan,1"])
 def test_arcs_without_a_shape(run, tmp_path, radii):  # noqa: F811
-    pytest.importorskip("svgelements")
+    pytest.importorskip("svgpathtools")
     (tmp_path / "a.svg").write_text(
         '<svg xmlns="http://www.w3.org/2000/svg" width="20cm" height="20cm" viewBox="0 0 200 200">'
         f'<path id="a" d="M 0,0 L 100,0 A {radii} 0 0 1 0,180 Z"/></svg>'

@@ -67,6 +67,16 @@ def test_what_intersects_may_be_untangled(radius, outlook, tmp_path):
     assert outlook.value in str(error)
     done = say(tmp_path, "run")
     assert done.exit_code != 0 and str(error) == str(done.exception.problems[0])
+    assert ("`resolve: true`" in str(error)) == (outlook is Outlook.MAY), "no advice that fails"
+
+
+def test_a_start_that_cannot_be_resolved_is_one_problem(tmp_path):
+    scene = write_scene(tmp_path, "28.3 cm")
+    scene.write_text(
+        SCENE.format(radius="28.3 cm").replace("gap: 2 mm", "gap: 2 mm, resolve: true")
+    )
+    (error,) = check(scene).errors
+    assert "contact.resolve" in str(error)
 
 
 @pytest.mark.parametrize("hole", [0, 3])

@@ -3,7 +3,8 @@
 The syntax is that of Python's numbers, with ``^`` for powers: Python's own parser gives the tree,
 in which only operators, signs, functions and operands may stand. An operand is a number, with its
 unit or without, or a name. A unit is one word directly after its number (``2.5 cm``, ``90 deg``,
-``30 N``); a word elsewhere is a name. Both operands of a sum need the same dimension. Angles are a
+``30 N``), and a power after it is the unit's: ``4 cm^2`` is 4 square centimeters, ``(4 cm)^2`` are
+16. A word elsewhere is a name. Both operands of a sum need the same dimension. Angles are a
 dimension too: ``sin`` takes an angle, ``atan2`` returns one.
 """
 
@@ -45,7 +46,8 @@ OPERATORS: Mapping[type[ast.operator], Callable[[float, float], float | complex]
 }
 _TOKEN = re.compile(
     rf"\s*(?:(?P<function>(?:{'|'.join(FUNCTIONS)})(?=\s*\())"
-    r"|(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?:\s*(?P<unit>[^\W\d]\w*|°|%))?"
+    r"|(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?:\s*(?P<unit>[^\W\d]\w*|°|%)"
+    r"(?:\s*\^\s*(?P<power>-?[0-9]+)(?![.0-9]))?)?"
     r"|(?P<name>[^\W\d]\w*|°|%)|(?P<op>[-+*/^(),]))\s*"
 )
 
@@ -135,17 +137,19 @@ class _Evaluation:
         if match["op"] or match["function"]:
             return match["function"] or match["op"].replace("^", "**")
         operand = f"_{len(self.operands)}"
-        self.operands[operand] = self._operand(match["number"], match["unit"] or match["name"])
+        word, power = match["unit"] or match["name"], int(match["power"] or 1)
+        self.operands[operand] = self._operand(match["number"], word, power)
         return operand
 
-    def _operand(self, number: str | None, word: str | None) -> UnitValue:
-        """Return a number, times its unit if a unit follows, or a named number."""
+    def _operand(self, number: str | None, word: str | None, power: int) -> UnitValue:
+        """Return a number, times a power of its unit if a unit follows, or a named number."""
         if number is not None:
             scale, dimension = (1.0, PLAIN) if word is None else UNITS.get(word, (math.nan, PLAIN))
             if math.isnan(scale):
                 hint = did_you_mean(str(word), [*UNITS, *self.known])
                 self.refuse(f"a unit or an operator after {number}, not {word!r}", hint)
-            return self.finite(float(number) * scale, dimension)
+            unit = self.combine(ast.Pow(), UnitValue(scale, dimension), UnitValue(float(power)))
+            return self.finite(float(number) * unit.value, unit.dimension)
         known = {name: UnitValue(value) for name, value in CONSTANTS.items()} | dict(self.known)
         if word not in known:
             hint = did_you_mean(str(word), [*self.known, *FUNCTIONS])

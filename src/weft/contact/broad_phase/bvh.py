@@ -33,7 +33,7 @@ from weft.contact.broad_phase.overlap_query import (
 )
 from weft.contact.broad_phase.tree_order import LEAF
 from weft.contact.narrow_phase.adjacent_pairs import AdjacentPairGap
-from weft.kernel import IntArray, IntArray2d, Reductions, WarpArray
+from weft.kernel import IntArray, IntArray2d, WarpArray
 from weft.kernel.bitmask import lowest_set_bit, mask_below
 
 _module = wp.get_module("weft.broad_phase")
@@ -286,7 +286,6 @@ class Overlaps:
         moved: Moved | None = None,
         closer: AdjacentPairGap | None = None,
         wanted: float = 0.0,
-        numbers: Reductions | None = None,
     ) -> None:
         b = boxes or tree.boxes
         n, layout = len(b), b.inside.layout
@@ -311,13 +310,12 @@ class Overlaps:
         if not self._leaves:
             count.zero_()
         self._ask(kernel.empty((0, 0), wp.int32), 0)
-        self._numbers = numbers or Reductions()
-        self._count = self._numbers.add_scan(count, start)
+        self._count = kernel.scan(count, start)
         self._width = b.ids.shape[1] + tree.boxes.ids.shape[1] if stencils else 2
 
     def __len__(self) -> int:
         """Return the number of overlapping pairs."""
-        return int(self._numbers[self._count])
+        return self._count
 
     def write(self, out: WarpArray, begin: int) -> None:
         """Write all pairs into the rows of ``out`` (k,width) int32, from row ``begin`` on."""

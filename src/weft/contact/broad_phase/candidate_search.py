@@ -32,7 +32,6 @@ from weft.contact.narrow_phase.distance_bounds import DisplacementBound
 from weft.kernel import (
     BitsArray,
     IntArray,
-    Reductions,
     Scalar,
     ScalarArray,
     Vec3Array,
@@ -112,7 +111,6 @@ def find_candidates(
         stencils=True,
         closer=closer,
         wanted=reach if lines else 0.0,
-        numbers=kernel.Reductions(),
     )
     points, pairs = find(faces, vertices), find(edges, query_mask=excluded.free)
     stencil = kernel.empty((len(points) + len(pairs), 4), wp.int32)
@@ -276,67 +274,37 @@ class CandidateCache:
         """Forget all candidates; ``excluded`` pairs are left out from now on."""
         self.excluded = excluded
         self.found: Candidates | None = None  # candidates of the last path
-        self._path: tuple[WarpArray, WarpArray] | None = None  # that is not confirmed
-        self._corrected = False  # whether the candidates are those of the next path
 
     def along(self, y: WarpArray, end: WarpArray) -> Candidates:
         """Return the pairs that may come within reach on the straight path from y to ``end``, (n,)
         vec3 [m] each; ``end`` is the same array if the path has no length.
         """
-        while True:
-            numbers = Reductions()
-            found = self.propose(y, end, numbers)
-            if self.confirm(numbers):
-                return found
-
-    def propose(self, y: WarpArray, end: WarpArray, numbers: Reductions) -> Candidates:
-        """Return the candidates of ``along``, which ``confirm`` has to confirm.
-
-        On devices other than the CPU they are those of the last path, because the host does not
-        know yet whether vertices leave their boxes; how many do is added to ``numbers``. If these
-        are not confirmed, the next proposal has to be for the same path.
-        """
-        corrected, self._corrected, self._path = self._corrected, False, None
         if self.found is None:
             self.found = self._whole(y, end)
-        elif not corrected:
-            self._fit_frame(y, end)
-            # A bit less than the margin that the search had, as a reserve for round-off.
-            spare = Scalar(SPARE * self.reach * (1 - 1e-9))
-            boxes = (self._low, self._high, self._way, self._frame, spare)
-            kernel.launch(leave, y.shape[0], y, end, *boxes, self._left)
-            self.since.measure(y, end)
-            self._path, self._leaving = (y, end), numbers.add_count(self._left)
-            self._away = numbers.add_sum(self.since.motion.away) if end is y else numbers.add(0.0)
-            if numbers.peek(self._leaving):
-                self.confirm(numbers)
-                self._corrected = False
-        return self.found
-
-    def withdraw(self) -> None:
-        """Forget the path that was proposed last: a direction that was refused is not followed."""
-        self._path = None
-
-    def confirm(self, numbers: Reductions) -> bool:
-        """Return whether the candidates that were proposed last serve their path, after the numbers
-        are read; if not, find those that do.
-        """
-        if self._path is None or self.found is None:
-            return True
-        (y, end), self._path, leaving = self._path, None, numbers[self._leaving]
-        if leaving == 0:
-            # A path of length zero: y is where the bounds get their new origin.
-            if numbers[self._away] > FAR * self.reach * y.shape[0]:
-                self.since.begin(y, self.found.struct)
-            return True
+            return self.found
+        leaving = self._mark_leaving(y, end)
         if leaving > FEW * y.shape[0]:
             self.found = self._whole(y, end)
-        else:
+        elif leaving:
             self._enclose(y, end)
             self.since.measure(y, end)
             self.found = self._renew_candidates(self.found)
-        self._corrected = True
-        return False
+        elif end is y and kernel.total(self.since.motion.away) > FAR * self.reach * y.shape[0]:
+            # A path of length zero: y is where the bounds get their new origin.
+            self.since.begin(y, self.found.struct)
+        return self.found
+
+    def _mark_leaving(self, y: WarpArray, end: WarpArray) -> int:
+        """Mark the vertices whose path from y to ``end`` leaves their boxes, and measure the
+        displacements of the path; return the number of the vertices.
+        """
+        self._fit_frame(y, end)
+        # A bit less than the margin that the search had, as a reserve for round-off.
+        spare = Scalar(SPARE * self.reach * (1 - 1e-9))
+        boxes = (self._low, self._high, self._way, self._frame, spare)
+        kernel.launch(leave, y.shape[0], y, end, *boxes, self._left)
+        self.since.measure(y, end)
+        return kernel.count(self._left)
 
     def _fit_frame(self, y: WarpArray, end: WarpArray) -> None:
         """Compute the frame in which the boxes are nearest to y and to ``end``: times on their
@@ -420,18 +388,16 @@ class CandidateCache:
             self._points = BoundingVolumeHierarchy(
                 Boxes(self._places, self.mesh.primitives[2], *about)
             )
-        points, places, numbers = self._points, self._places, Reductions()
+        points, places = self._points, self._places
         left_faces, left_edges, left_points = (
             self._mark_moved(tree, places) for tree in (faces, edges, points)
         )
-        find = partial(
-            Overlaps, stencils=True, closer=self.closer, wanted=self._margin, numbers=numbers
-        )
+        find = partial(Overlaps, stencils=True, closer=self.closer, wanted=self._margin)
         every, still, later = QueryScope.ANY, QueryScope.STILL, QueryScope.LATER
         new_points = find(faces, points.boxes, moved=Moved(left_points, left_faces, every))
         new_faces = find(points, faces.boxes, moved=Moved(left_faces, left_points, still))
         new_edges = find(edges, moved=Moved(left_edges, left_edges, later))
-        kept = select_pairs(found, numbers, mark_stayed, found.stencil, self._left)
+        kept = select_pairs(found, mark_stayed, found.stencil, self._left)
         new, before, total = len(new_points) + len(new_faces), kept.points, len(kept)
         out = kept.compact_moved(new, len(new_edges))
         stencil, adjacent = out.stencil, out.adjacent

@@ -4,7 +4,6 @@ Pairs are selected from such a list by a bit mask: a kernel marks the pairs that
 each; a scan of the numbers of set bits gives the rows to which each thread copies its pairs.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,7 +17,6 @@ from weft.kernel import (
     IntArray,
     IntArray2d,
     Kernel,
-    Reductions,
     WarpArray,
 )
 from weft.kernel.bitmask import mask_below
@@ -156,8 +154,8 @@ class CompactedPairs:
     of: Candidates  # the pairs from which these are selected
     bits: WarpArray  # (w,) uint32, bits of ``bits_per_thread`` candidates each
     place: WarpArray  # (w,) int32 number of selected pairs before those of a word
-    numbers: Reductions
-    places: Sequence[int]  # among ``numbers``: of all selected pairs, and of vertex-face pairs
+    total: int  # number of selected pairs
+    points: int  # number of selected vertex-face pairs
 
     def compact_moved(self, points: int = 0, edges: int = 0) -> Candidates:
         """Return the selected pairs, with their bounds and marks, and with room for new pairs.
@@ -181,22 +179,16 @@ class CompactedPairs:
 
     def __len__(self) -> int:
         """Return the number of selected pairs."""
-        return int(self.numbers[self.places[0]])
-
-    @property
-    def points(self) -> int:
-        """Return the number of selected vertex-face pairs."""
-        return int(self.numbers[self.places[1]])
+        return self.total
 
 
 def select_pairs(
-    of: Candidates, numbers: Reductions, mark: Kernel, *arguments: object, worth: int | None = None
+    of: Candidates, mark: Kernel, *arguments: object, worth: int | None = None
 ) -> CompactedPairs:
     """Select the candidate pairs that a kernel marks.
 
     Args:
         of: the candidate pairs.
-        numbers: with which the numbers of selected pairs are read.
         mark: kernel that takes ``arguments``, the number of pairs of each thread, and the arrays
             to which it writes their bits and the number of set bits.
         arguments: the first arguments of the kernel.
@@ -212,7 +204,7 @@ def select_pairs(
     kernel.prefix_sums(count, place)
     selected = kernel.zeros(2, wp.int32)
     kernel.launch(count_selected, min(words, 1), bits, count, place, of.points, width, selected)
-    return CompactedPairs(of, bits, place, numbers, numbers.add_entries(selected))
+    return CompactedPairs(of, bits, place, *kernel.scalars(selected))
 
 
 def _above() -> int:

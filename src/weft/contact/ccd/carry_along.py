@@ -14,7 +14,13 @@ from weft import kernel
 from weft.base.arrays import Bools, Floats, Ints, Positions
 from weft.contact.assembly.embedding import ContactEmbedding
 from weft.contact.broad_phase.candidates import Candidates
-from weft.contact.ccd.obstacles import ClosingSurfaces, PrescribedContacts, passing_sides, vector
+from weft.contact.ccd.obstacles import (
+    ClosingSurfaces,
+    PrescribedContacts,
+    near_sides,
+    passing_sides,
+    vector,
+)
 from weft.contact.ccd.prescribed_motion import PrescribedMotion
 from weft.contact.collision_groups import THROUGH_BODIES, THROUGH_CLOTH
 from weft.contact.collision_mesh import Excluded
@@ -221,6 +227,8 @@ class CarryAlong:
                 self.search.mesh, dy, pairs, every, place, self.step.t
             )
             self.obstacle = self._closing.obstacle
+        else:  # free cloth that does not come apart
+            self.obstacle = near_sides(self.y + dy, pairs[0], self.step.t)
         return None
 
     def _follow(

@@ -32,7 +32,6 @@ from weft.contact.narrow_phase.distance_bounds import (
 from weft.kernel import (
     BitsArray,
     IntArray,
-    Reductions,
     Scalar,
     ScalarArray,
     Vec3Array,
@@ -186,25 +185,23 @@ def max_step(
         kept: thickness that pairs keep; pairs that certainly stay farther apart by its gap are
             skipped. None: no thickness and no gap.
     """
-    y, dy, numbers = kernel.points(x), kernel.points(dx), kernel.Reductions()
+    y, dy = kernel.points(x), kernel.points(dx)
     end = kernel.empty(y.shape[0], vec3)
     combine(y, 1.0, dy, end)
     pairs = Candidates(candidates.stencil, candidates.points)  # their bounds are not known
-    about = (kept or separation(), DisplacementBound.at(y, end), kernel.empty(1), numbers)
-    return numbers[add_max_step(y, dy, pairs, *about)]
+    about = (kept or separation(), DisplacementBound.at(y, end), kernel.empty(1))
+    return max_step_of(y, dy, pairs, *about)
 
 
-def add_max_step(
+def max_step_of(
     y: WarpArray,
     dy: WarpArray,
     candidates: Candidates,
     kept: Separation,
     since: DisplacementBound,
     limit: WarpArray,
-    numbers: Reductions,
-) -> int:
-    """Add the largest part of dy, in [0, 1], that all pairs may go to ``numbers``; return its
-    place.
+) -> float:
+    """Return the largest part of dy, in [0, 1], that all pairs may go.
 
     A few pairs are tested first: the others need to be followed only as far as these may go.
 
@@ -216,14 +213,13 @@ def add_max_step(
             skipped.
         since: displacements of the path since the candidates' bounds were computed.
         limit: (1,) work memory.
-        numbers: that the host reads together.
     """
     if len(candidates) == 0:
-        return numbers.add(1.0)
+        return 1.0
     limit.fill_(1.0)
     if len(candidates) > 100 * SAMPLE:
         kernel.least_into(_least_parts(y, dy, candidates, kept, since, limit, SAMPLE), limit)
-    return numbers.add_least(_least_parts(y, dy, candidates, kept, since, limit, 1))
+    return kernel.least(_least_parts(y, dy, candidates, kept, since, limit, 1))
 
 
 def _least_parts(

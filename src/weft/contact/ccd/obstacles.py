@@ -16,11 +16,11 @@ OPPOSITE = -0.3  # cosine between the normals of two sides that close on somethi
 
 @dataclass(frozen=True, eq=False)
 class PrescribedContacts:
-    """Pairs of prescribed surfaces and cloth that collide in a step.
+    """Prescribed sides of pairs that collide in a step.
 
     Args:
         vertices: (m,4) vertices of each pair.
-        held: (m,4) which of them are prescribed.
+        held: (m,4) which of them are prescribed, on the side that is meant.
         at: (m,3) [m] places on the prescribed surface.
         normal: (m,3) unit vectors from there to the cloth.
     """
@@ -32,19 +32,24 @@ class PrescribedContacts:
 
     @staticmethod
     def of(y: Positions, pairs: Candidates, held: Bools) -> "PrescribedContacts":
-        """Return those of the pairs (m,4) of which one side is prescribed: ``held`` (m,4).
+        """Return the sides of pairs (m,4) that are mostly prescribed, with ``held`` (m,4).
 
-        y (n+b,3) [m] are the vertices at the start of the step.
+        A side is the part of a pair whose weights at the closest points have one sign. Both sides
+        of a pair may be prescribed. If no side is mostly prescribed, those with a prescribed
+        vertex are returned. y (n+b,3) [m] are the vertices at the start of the step.
         """
         stencil, kinds = pairs.device
         w = closest_of(y, stencil, kinds)[1]
-        share = np.where(held, w, 0.0).sum(1)
-        kept = np.abs(share) > 0.5
-        ids, w, held, share = pairs.pairs[kept], w[kept], held[kept], share[kept]
-        at = np.einsum("ma,mai->mi", np.where(held, w, 0.0), y[ids]) / share[:, None]
-        away = -np.sign(share)[:, None] * np.einsum("ma,mai->mi", w, y[ids])
+        sides = np.concatenate([held & (w > 0), held & (w < 0)])
+        ids, w = np.tile(pairs.pairs, (2, 1)), np.tile(w, (2, 1))
+        share = np.abs(np.where(sides, w, 0.0).sum(1))
+        chosen = share > (0.5 if (share > 0.5).any() else 0.0)
+        ids, w, sides, share = ids[chosen], w[chosen], sides[chosen], share[chosen]
+        at = np.einsum("ma,mai->mi", np.where(sides, np.abs(w), 0.0), y[ids]) / share[:, None]
+        sign = np.sign(np.where(sides, w, 0.0).sum(1))
+        away = -sign[:, None] * np.einsum("ma,mai->mi", w, y[ids])
         normal = away / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-300)
-        return PrescribedContacts(ids, held, at, normal)
+        return PrescribedContacts(ids, sides, at, normal)
 
     @staticmethod
     def join(parts: "Sequence[PrescribedContacts]") -> "PrescribedContacts":

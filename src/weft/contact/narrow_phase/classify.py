@@ -36,7 +36,6 @@ from weft.kernel import (
     IntArray,
     IntArray2d,
     LongArray,
-    Reductions,
     Scalar,
     ScalarArray,
     Vec3Array,
@@ -49,7 +48,6 @@ from weft.kernel.bitmask import lowest_set_bit
 from weft.kernel.granularity import bits_per_thread
 
 _module = wp.get_module("weft.narrow_phase")
-NO_KEY = wp.constant(wp.int64(2**63 - 1))  # in lists of keys with more room than keys
 
 
 @wp.func
@@ -197,23 +195,22 @@ def mark_contacts(
 
 
 @wp.kernel(module=_module)
-def collect(o: int, marks: ContactMarks, place: IntArray, width: int, room: int, out: LongArray):
-    """Write the keys of the reduced pairs one after the other, at most ``room``."""
+def collect(o: int, marks: ContactMarks, place: IntArray, width: int, out: LongArray):
+    """Write the keys of the reduced pairs one after the other."""
     w = o + wp.tid()
     left = marks.reduced[w]
     at = place[w]
     while left != wp.uint32(0):
-        if at < room:
-            out[at] = marks.key[w * width + lowest_set_bit(left)]
+        out[at] = marks.key[w * width + lowest_set_bit(left)]
         left = left & (left - wp.uint32(1))
         at += 1
 
 
 @wp.kernel(module=_module)
 def mark_first(o: int, key: LongArray, first: IntArray):
-    """Mark the first of equal keys in a sorted array, which may end with ``NO_KEY``."""
+    """Mark the first of equal keys in a sorted array."""
     i = o + wp.tid()
-    first[i] = wp.where(key[i] == NO_KEY, 0, 1)
+    first[i] = 1
     if i > 0:  # noqa: SIM102 (kernels evaluate both sides of `and`)
         if key[i] == key[i - 1]:
             first[i] = 0
@@ -251,8 +248,6 @@ def write_whole(
     while left != wp.uint32(0):
         i = w * width + lowest_set_bit(left)
         left = left & (left - wp.uint32(1))
-        if at >= out.shape[0]:
-            return
         for a in range(4):
             out[at, a] = pairs.stencil[i, a]
         adjacent = own_gap(i, pairs, separation) < separation.gap
@@ -268,8 +263,7 @@ def write_reduced(
     key: LongArray,
     first: IntArray,
     place: IntArray,
-    marks: ContactMarks,
-    whole_at: IntArray,
+    n_whole: int,
     n: int,
     separation: Separation,
     out: IntArray2d,
@@ -292,10 +286,7 @@ def write_reduced(
         last = first.shape[0] - 1
         while i + times <= last and key[wp.min(i + times, last)] == key[i]:
             times += 1
-        end = whole_at.shape[0] - 1
-        at = whole_at[end] + marks.n_whole[end] + place[i]
-        if at >= out.shape[0]:
-            return
+        at = n_whole + place[i]
         kind = int(PairKind.POINT_EDGE)
         if low == high:
             kind = int(PairKind.POINT_POINT)
@@ -323,7 +314,6 @@ class NarrowPhase:
         self._keys = [GrowingArray(wp.int64) for _ in range(2)]
         self._parallel = GrowingArray(Scalar)
         self._marks, self._size = ContactMarks(), (-1, -1)
-        self._room = [64, 64]  # for whole and reduced contacts, where their numbers are not known
 
     def contacts(
         self,
@@ -344,74 +334,29 @@ class NarrowPhase:
         if since is None:
             candidates.bound.fill_(UNKNOWN)
             since = DisplacementBound.at(x, x)
-        while True:
-            found = self.propose(x, candidates, separation, since, Reductions())
-            if self.confirm():
-                return found
-
-    def propose(
-        self,
-        x: WarpArray,
-        candidates: Candidates,
-        separation: Separation,
-        since: DisplacementBound,
-        numbers: Reductions,
-    ) -> ContactSet:
-        """Return the contacts at x, which ``confirm`` has to confirm; arguments as for
-        ``contacts``.
-
-        The numbers of contacts are added to ``numbers``. Where the host does not know them yet,
-        lists have as much room as the lists before needed.
-        """
         m, width = len(candidates), bits_per_thread()
         words = -(-m // width)
         pairs, marks, above = candidates.struct, self._marks_of(m, words), WORTH_SLICING // width
         about = (x, self.mesh.device_rest, pairs, separation, since.motion, width, marks)
         kernel.launch(mark_contacts, words, *about, slice_above=above)
         whole_at, reduced_at = (a.take(words) for a in self._integers[2:4])
-        n_whole = numbers.add_scan(marks.n_whole, whole_at)
-        n_reduced = numbers.add_scan(marks.n_reduced, reduced_at)
-        known = [numbers.peek(place) for place in (n_whole, n_reduced)]
-        whole_room, reduced_room = (
-            room if n is None else int(n) for n, room in zip(known, self._room)
-        )
+        n_whole = kernel.scan(marks.n_whole, whole_at)
+        n_reduced = kernel.scan(marks.n_reduced, reduced_at)
         # Sorting brings equal keys together; the sort needs as much memory again.
-        keys = self._keys[1].take(2 * reduced_room)
-        if known[1] is None:
-            keys.fill_(NO_KEY)
-        every = words if reduced_room else 0
+        keys = self._keys[1].take(2 * n_reduced)
         kernel.launch(
-            collect, every, marks, reduced_at, width, reduced_room, keys, slice_above=above
+            collect, words if n_reduced else 0, marks, reduced_at, width, keys, slice_above=above
         )
-        kernel.sort(keys, reduced_room)
-        first, first_at = (a.take(reduced_room) for a in self._integers[4:])
-        kernel.launch(mark_first, reduced_room, keys, first)
-        n_first = numbers.add_scan(first, first_at)
-        unique = numbers.peek(n_first)
-        count = whole_room + (reduced_room if unique is None else int(unique))
+        kernel.sort(keys, n_reduced)
+        first, first_at = (a.take(n_reduced) for a in self._integers[4:])
+        kernel.launch(mark_first, n_reduced, keys, first)
+        count = n_whole + kernel.scan(first, first_at)
         out = kernel.empty((count, 4), wp.int32), kernel.empty(count, BarrierParameters)
-        if unique is None:
-            for a in out:
-                a.zero_()
         whole = (pairs, separation, marks, whole_at, width, *out)
-        kernel.launch(write_whole, words if whole_room else 0, *whole, slice_above=above)
-        reduced = (keys, first, first_at, marks, whole_at, x.shape[0], separation, *out)
-        kernel.launch(write_reduced, reduced_room, *reduced)
-        self._proposed = numbers, (n_whole, n_reduced), (whole_room, reduced_room)
-        if unique is not None:
-            return ContactSet(out)
-        return ContactSet(out, lambda: int(numbers[n_whole] + numbers[n_first]))
-
-    def confirm(self) -> bool:
-        """Return whether the lists that were proposed last had room for all contacts; if not, the
-        next ones have.
-        """
-        numbers, places, rooms = self._proposed
-        if numbers.peek(places[0]) is not None:
-            return True
-        needed = [int(numbers[place]) for place in places]
-        self._room = [max(room, n + n // 4) for n, room in zip(needed, self._room)]
-        return all(n <= room for n, room in zip(needed, rooms))
+        kernel.launch(write_whole, words if n_whole else 0, *whole, slice_above=above)
+        reduced = (keys, first, first_at, n_whole, x.shape[0], separation, *out)
+        kernel.launch(write_reduced, n_reduced, *reduced)
+        return ContactSet(out)
 
     def _marks_of(self, m: int, words: int) -> ContactMarks:
         """Return marks of m candidates, not initialized."""

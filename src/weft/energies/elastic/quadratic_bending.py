@@ -44,7 +44,7 @@ from weft.energies.rest_mesh import RestMesh
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.energies.term import damping_of
-from weft.kernel import Reductions, WarpArray
+from weft.kernel import WarpArray
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
@@ -177,12 +177,6 @@ class QuadraticBendingTerm(QuadraticFormTerm):
     def value(self, x: WarpArray) -> float:
         """Return the total energy [J]."""
         return super().value(x) + (0.0 if self.rate is None else self.rate.value(x))
-
-    def add_value(self, x: WarpArray, numbers: Reductions) -> int:
-        """Add the total energy [J] to the numbers that the host reads together."""
-        if self.rate is None:
-            return super().add_value(x, numbers)
-        return numbers.add(self.value(x))
 
     def terms(self, x: WarpArray) -> Mapping[str, float]:
         """Return the energy [J] of the elastic part and of damping, by name."""

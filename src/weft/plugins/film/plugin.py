@@ -14,6 +14,6 @@ plugin = Plugin(
             **dict.fromkeys(USD, f"{_HERE}.formats:USD"),
             **dict.fromkeys((".glb", ".gltf"), f"{_HERE}.formats:GLTF"),
         },
-        "exports": {"onto": f"{_HERE}.assets.asset_export:export_onto"},
+        "options": {"onto": f"{_HERE}.assets.asset_export:export_onto"},
     },
 )

@@ -12,13 +12,13 @@ plugin = Plugin(
             "mannequin": f"{_HERE}.scene.body_sources:MANNEQUIN",
             "smpl": f"{_HERE}.scene.body_sources:SMPL",
         },
-        "scene inputs": {"pattern": f"{_HERE}.scene.pattern_source:PATTERN"},
+        "scene inputs": {"panels": f"{_HERE}.scene.pattern_source:PATTERN"},
         "scene checks": {"ease": f"{_HERE}.scene.ease_check:add_ease"},
         "measures": {"wear": f"{_HERE}.quality.wear:measure_wear"},
         "cloth sources": {"garment": f"{_HERE}.scene.garments:GARMENT"},
         "names": {
             "Mannequin": f"{_HERE}.mannequin.figure:Mannequin",
-            "find_landmarks": f"{_HERE}.bodies.landmarks:landmarks_of",
+            "find_landmarks": f"{_HERE}.bodies.landmarks:find_landmarks",
         },
         "commands": {
             "mannequin": f"{_HERE}.cli.mannequin:mannequin",

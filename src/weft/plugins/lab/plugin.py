@@ -28,9 +28,12 @@ _EXPERIMENTS = {
     "internal-friction": "internal_friction:checks",
     "attachments": "attachments:checks",
     "rigid": "rigid:checks",
+    "laboratory": "laboratory:checks",
+}
+# Those that --all adds.
+_LONG_EXPERIMENTS = {
     "rods": "rods:checks",
     "jointed": "jointed:checks",
-    "laboratory": "laboratory:checks",
     "fitting": "fitting:checks",
     "pillow": "pillow:checks",
     "numerical-damping": "numerical_damping:checks",
@@ -46,8 +49,11 @@ plugin = Plugin(
     weft="0.1",
     entries={
         "names": {"sweep": f"{_HERE}.sweep.runner:sweep"},
-        "fabric files": {"arcsim": f"{_HERE}.arcsim_file:read_arcsim"},
+        "options": {"arcsim": f"{_HERE}.arcsim_file:read_arcsim"},
         "certificate": {name: f"{_HERE}.validate.{at}" for name, at in _EXPERIMENTS.items()},
+        "long certificate": {
+            name: f"{_HERE}.validate.{at}" for name, at in _LONG_EXPERIMENTS.items()
+        },
         "commands": {
             "fabrics test": f"{_HERE}.cli.fabrics_test:test",
             "fabrics fit": f"{_HERE}.cli.fabrics_fit:fit",

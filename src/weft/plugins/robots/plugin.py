@@ -12,7 +12,7 @@ plugin = Plugin(
             "urdf": f"{_HERE}.arms.sources:URDF",
             "mjcf": f"{_HERE}.arms.sources:MJCF",
         },
-        "certificate": {"arms": f"{_HERE}.validate_arms:checks"},
+        "long certificate": {"arms": f"{_HERE}.validate_arms:checks"},
         "names": {
             "robotics": f"{_HERE}.learning",
             "Batch": f"{_HERE}.batch.batch:Batch",

@@ -1,22 +1,12 @@
 """Choice of the linear solver: by name, or the fastest one that is installed."""
 
-from collections.abc import Callable
-
 from weft import extensions
 from weft.base.errors import SolverError, check_known
 from weft.solve.linear.block_jacobi import BlockJacobiPcg
 from weft.solve.linear.direct import Pardiso, Splu, have_pardiso
-from weft.solve.linear.multigrid.solver import Multigrid
 from weft.solve.linear.solver import LinearSolver, Stop
 from weft.solve.sparse.block_csr import BlockPattern
 
-# The engine's linear solvers by name, as functions of the error that their tolerance bounds.
-SOLVERS: dict[str, Callable[[Stop], LinearSolver]] = {
-    "multigrid": Multigrid,
-    "pcg": lambda stop: BlockJacobiPcg(stop=stop),
-    "pardiso": lambda stop: Pardiso(),
-    "splu": lambda stop: Splu(),
-}
 LINEAR_SOLVERS = extensions.Names("linear solvers", "auto")
 DIRECT_UP_TO = 500  # vertices; above, multigrid is faster than PARDISO (docs/decisions/0007)
 DIRECT_EXACT = 12_000  # the same for equilibria and derivatives, which need more digits than steps
@@ -64,3 +54,18 @@ def linear_solver(
         name = "pardiso" if have_pardiso() and n <= most else "multigrid"
     made: LinearSolver = extensions.find("linear solvers", name)(stop)
     return made
+
+
+def pcg(stop: Stop) -> LinearSolver:
+    """Return conjugate gradients whose tolerance bounds this error."""
+    return BlockJacobiPcg(stop=stop)
+
+
+def pardiso(stop: Stop) -> LinearSolver:
+    """Return PARDISO, which is exact for every kind of error."""
+    return Pardiso()
+
+
+def splu(stop: Stop) -> LinearSolver:
+    """Return SuperLU, which is exact for every kind of error."""
+    return Splu()

@@ -14,7 +14,6 @@ and falls again after full steps. It changes the path of the iterates, never the
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -122,15 +121,6 @@ class Newton:
         return NewtonDirections(self)
 
 
-class DirectionMeasures(NamedTuple):
-    """Functions that return numbers of a direction after they are read; None: not asked for."""
-
-    # fractions of vertices above the tolerance and above ``enough``, and the mean square
-    rest: Callable[[], tuple[list[float], float]] | None
-    is_settled: Callable[[], bool] | None  # whether it is small to every energy
-    is_inaccurate: Callable[[], bool] | None  # whether its residual exceeds the bounds
-
-
 class NewtonDirections:
     """Directions -A^-1 g with a new matrix or, while that pays, with the last one."""
 
@@ -168,25 +158,26 @@ class NewtonDirections:
         """
         o, fresh = self.settings, self.stale
         d, outcome = self._newest(s) if fresh else solve(s, self.forcing)
-        rest, is_settled, is_inaccurate = self._measure(s, d, fresh, outcome)
-        may_end = s.increment <= max(o.tolerance, o.enough)
-        if is_inaccurate is not None and may_end and is_inaccurate():
+        s.increment, s.slope = size_and_slope(d, s.g)
+        if fresh and outcome.ok and self._is_inaccurate(s, d):
             self.factorizes = True
             d, outcome = solve_by_factorization(s, s.prepared.A)
-            rest, is_settled, _ = self._measure(s, d, fresh, outcome)
+            s.increment, s.slope = size_and_slope(d, s.g)
         self._tighten(-s.slope, s.iterations)
         if not outcome.ok:
             return None, outcome
         if not s.increment < float("inf"):
             return None, Outcome.NOT_FINITE
-        if rest is not None:
-            (longer, self.far), square = rest()
+        if o.effort:
+            (longer, self.far), square = fractions_longer_and_mean_square(
+                d, (o.tolerance, o.enough)
+            )
             s.left, self.size = RemainingError(longer, 0.5 * self.decrement), float(np.sqrt(square))
         if not fresh and s.increment > max(CONTRACTION * self.before, o.tolerance):
             self.stale = True
             return None, None
-        if is_settled is not None:
-            self.settled = is_settled()
+        if fresh:
+            self.settled = s.problem.is_settled_at(s.x, d)
         return d, None
 
     def _newest(self, s: Search) -> tuple[WarpArray, Outcome]:
@@ -202,21 +193,15 @@ class NewtonDirections:
         prepare(s, A)
         return solve(s, self.forcing)
 
-    def _measure(self, s: Search, d: WarpArray, fresh: bool, outcome: Outcome) -> DirectionMeasures:
-        """Read the size and slope of the direction d, together with its other numbers."""
-        o, numbers = self.settings, kernel.Reductions()
-        rest = is_settled = is_inaccurate = None
-        size = size_and_slope(d, s.g, numbers)
-        if o.effort:
-            rest = fractions_longer_and_mean_square(d, (o.tolerance, o.enough), numbers)
-        if fresh:
-            is_settled = s.problem.is_settled_at(s.x, d, numbers)
-        if fresh and outcome.ok and o.bounds and not (s.solver.is_direct or self.factorizes):
-            is_inaccurate = o.bounds.compare_residual(s.prepared.A, d, s.g, numbers)
-        if outcome.ok:
-            s.propose_limit(d, numbers)
-        s.increment, s.slope = size()
-        return DirectionMeasures(rest, is_settled, is_inaccurate)
+    def _is_inaccurate(self, s: Search, d: WarpArray) -> bool:
+        """Return whether d, by an iterative solver, may end the search although its residual at
+        rigid bodies exceeds the bounds.
+        """
+        o = self.settings
+        may_end = s.increment <= max(o.tolerance, o.enough)
+        if o.bounds is None or not may_end or s.solver.is_direct or self.factorizes:
+            return False
+        return o.bounds.is_exceeded(s.prepared.A, d, s.g)
 
     def arrives(self, s: Search, d: WarpArray) -> Outcome | None:
         """Return CONVERGED if the increment is below the tolerance and small to every energy.
@@ -384,11 +369,7 @@ class ShiftedDirections:
         add_diagonal(A, self.settings.mass, self.mu)
         prepare(s, A)
         d, outcome = solve(s, self.forcing)
-        numbers = kernel.Reductions()
-        size = size_and_slope(d, s.g, numbers)
-        if outcome.ok:
-            s.propose_limit(d, numbers)
-        s.increment, s.slope = size()
+        s.increment, s.slope = size_and_slope(d, s.g)
         return d, outcome
 
     def arrives(self, s: Search, d: WarpArray) -> None:

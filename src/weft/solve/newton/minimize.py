@@ -12,7 +12,7 @@ from typing import Any, Protocol, Self
 
 from weft import kernel
 from weft.base.timing import Phases
-from weft.kernel import Reductions, WarpArray, vec3
+from weft.kernel import WarpArray, vec3
 from weft.solve.linear.low_rank import LowRankUpdate
 from weft.solve.linear.solver import AdaptivePrepared, LinearSolver, Outcome, PreparedSolver
 from weft.solve.newton.line_search import LineSearchSettings, backtrack
@@ -45,15 +45,10 @@ class Problem(Protocol):
         Without ``psd``, the problem chooses. The matrix is valid until the next call.
         """
 
-    def propose_limit_at(
-        self, x: WarpArray, d: WarpArray, numbers: Reductions
-    ) -> Callable[[], float]:
-        """Return a function that returns the fraction of the direction d, in [0, 1], that is
-        feasible.
+    def max_step_at(self, x: WarpArray, d: WarpArray) -> float:
+        """Return the fraction of the direction d, in [0, 1], that is feasible.
 
-        It is smaller than 1 only where contact or a strain limit bounds the step. The function
-        reads what was added to ``numbers``, together with other numbers of the direction; it is
-        called before the problem is evaluated again, or never.
+        The fraction is smaller than 1 only where contact or a strain limit bounds the step.
         """
 
     def truncate_direction(self, x: WarpArray, d: WarpArray) -> WarpArray | None:
@@ -62,12 +57,8 @@ class Problem(Protocol):
         The search tries it if only a small fraction of d is feasible.
         """
 
-    def is_settled_at(self, x: WarpArray, d: WarpArray, numbers: Reductions) -> Callable[[], bool]:
-        """Return a function that says whether the direction d is small to every energy, and so may
-        be the last one.
-
-        It reads what was added to ``numbers``, together with other numbers of the direction.
-        """
+    def is_settled_at(self, x: WarpArray, d: WarpArray) -> bool:
+        """Return whether the direction d is small to every energy, and so may be the last one."""
 
     def updates_at(self, x: WarpArray) -> Sequence[LowRankUpdate]:
         """Return rank-one terms c u u^T that belong to the Hessian but not to ``matrix_at``.
@@ -161,20 +152,6 @@ class Search:
         # the direction.
         self.increment, self.left = float("inf"), RemainingError()
         self.slope = float("nan")
-        # Returns the feasible fraction of the last direction (``Problem.propose_limit_at``).
-        self.limit: Callable[[], float] = lambda: 1.0
-
-    def propose_limit(self, d: WarpArray, numbers: Reductions) -> None:
-        """Set ``limit`` for the direction d (n,) vec3, which may yet be refused.
-
-        A device computes what decides the limit now, so that all numbers of the direction are read
-        together. The CPU, where reading costs nothing, computes it when ``limit`` is called.
-        """
-        propose, x = self.problem.propose_limit_at, self.x
-        if numbers.is_on_host:
-            self.limit = lambda: propose(x, d, Reductions())()
-        else:
-            self.limit = propose(x, d, numbers)
 
     def counts(self, outcome: Outcome) -> Counts:
         """Return the work done so far together with this outcome."""
@@ -192,7 +169,7 @@ class Directions(Protocol):
         """Return the outcome if the search ends at the present iterate, else None."""
 
     def direction(self, s: Search) -> tuple[WarpArray | None, Outcome | None]:
-        """Compute a search direction and store its ``increment``, ``slope`` and ``limit`` in ``s``.
+        """Compute a search direction and store its ``increment`` and ``slope`` in ``s``.
 
         Returns:
             The direction and None; or None and the outcome that ends the search; or None twice,
@@ -287,21 +264,19 @@ def _advance(
         return outcome
     end = way.arrives(s, d)
     if end is not None:
-        combine(s.x, s.limit(), d, s.x)
+        combine(s.x, s.problem.max_step_at(s.x, d), d, s.x)
         return end
     slope, length = s.slope, s.increment
     if not slope < 0.0:
         return Outcome.NOT_DESCENT
-    limit = s.limit()
+    limit = s.problem.max_step_at(s.x, d)
     if limit < TRUNCATE_BELOW and way.truncates():
         held = s.problem.truncate_direction(s.x, d)
         if held is not None:
-            numbers = Reductions()
-            size_of = size_and_slope(held, s.g, numbers)
-            s.propose_limit(held, numbers)
-            size, downhill = size_of()
+            size, downhill = size_and_slope(held, s.g)
             if downhill < limit * slope:
-                d, slope, length, limit = held, downhill, size, s.limit()
+                d, slope, length = held, downhill, size
+                limit = s.problem.max_step_at(s.x, held)
     found = backtrack(partial(_value_along, s, way, d), s.value, slope, limit, line_search)
     s.trials += found.trials
     if found.step == 0.0:

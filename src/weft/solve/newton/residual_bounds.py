@@ -7,13 +7,12 @@ the force that the direction leaves unbalanced there. If it is at most m a at ev
 motion that the joints leave free is off by less than the acceleration a.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import warp as wp
 
 from weft import kernel
-from weft.kernel import IntArray, Mat33Array, Reductions, ScalarArray, Vec3Array, WarpArray
+from weft.kernel import IntArray, Mat33Array, ScalarArray, Vec3Array, WarpArray
 from weft.solve.sparse.block_csr import BlockCsr
 
 _module = wp.get_module("weft.residual_bounds")
@@ -51,14 +50,9 @@ class ResidualBounds:
 
     largest: WarpArray
 
-    def compare_residual(
-        self, A: BlockCsr, d: WarpArray, g: WarpArray, numbers: Reductions
-    ) -> Callable[[], bool]:
-        """Return a function that says whether the residual of A d = -g exceeds a bound; it reads
-        what was added to ``numbers``. d and g are (n,) vec3.
-        """
+    def is_exceeded(self, A: BlockCsr, d: WarpArray, g: WarpArray) -> bool:
+        """Return whether the residual of A d = -g exceeds a bound; d and g are (n,) vec3."""
         rows, p, found = self.largest.shape[0], A.pattern, kernel.zeros(1, wp.int32)
         matrix = (p.device_row_start, p.device_column, A.values)
         kernel.launch(find_excess, rows, A.n - rows, *matrix, d, g, self.largest, found)
-        place = numbers.add_count(found)
-        return lambda: numbers[place] > 0
+        return bool(kernel.scalar(found) > 0)

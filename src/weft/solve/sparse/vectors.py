@@ -3,7 +3,7 @@
 Sums run in NumPy if the device is the CPU, else in kernels.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import warp as wp
@@ -136,37 +136,32 @@ def mark_longer(o: int, a: Vec3Array, least: Scalar, out: ScalarArray):
         out[i] = Scalar(1.0)
 
 
-def size_and_slope(
-    d: WarpArray, g: WarpArray, numbers: Reductions
-) -> Callable[[], tuple[float, float]]:
-    """Add the largest length of a vector in d, NaN if any component is NaN, and d.g to ``numbers``;
-    return a function that reads both.
-    """
+def size_and_slope(d: WarpArray, g: WarpArray) -> tuple[float, float]:
+    """Return the largest length of a vector in d, NaN if any component is NaN, and d.g."""
     if d.device.is_cpu:
-        places = numbers.add(max_norm(d)), numbers.add(dot(g, d))
-        return lambda: (numbers[places[0]], numbers[places[1]])
-    squares = _products(d, d)
-    largest, total = numbers.add_largest(squares), numbers.add_sum(squares)
-    slope = numbers.add_sum(_products(g, d))
-
-    def read() -> tuple[float, float]:
-        # The maximum of a device array may skip NaN; the sum does not.
-        sum = numbers[total]
-        return (sum if sum != sum else float(numbers[largest] ** 0.5)), numbers[slope]
-
-    return read
+        return max_norm(d), dot(g, d)
+    numbers, squares = Reductions(), _products(d, d)
+    numbers.add_largest(squares)
+    numbers.add_sum(squares)
+    numbers.add_sum(_products(g, d))
+    largest, total, slope = numbers.read()
+    # The maximum of a device array may skip NaN; the sum does not.
+    return (total if total != total else largest**0.5), slope
 
 
 def fractions_longer_and_mean_square(
-    a: WarpArray, bounds: Sequence[float], numbers: Reductions
-) -> Callable[[], tuple[list[float], float]]:
-    """Add the fractions of vectors that are longer than each of ``bounds``, and the mean square
-    length, to ``numbers``; return a function that reads them.
+    a: WarpArray, bounds: Sequence[float]
+) -> tuple[list[float], float]:
+    """Return the fractions of vectors that are longer than each of ``bounds``, and the mean square
+    length.
     """
-    n, places = max(int(a.shape[0]), 1), []
+    n, numbers = max(int(a.shape[0]), 1), Reductions()
     for least in bounds:
         out = kernel.empty(a.shape[0])
         kernel.launch(mark_longer, a.shape[0], a, Scalar(least), out)
-        places.append(numbers.add_sum(out))
-    square = numbers.add(dot(a, a)) if a.device.is_cpu else numbers.add_sum(_products(a, a))
-    return lambda: ([numbers[place] / n for place in places], numbers[square] / n)
+        numbers.add_sum(out)
+    if a.device.is_cpu:
+        return [number / n for number in numbers.read()], dot(a, a) / n
+    numbers.add_sum(_products(a, a))
+    *longer, square = (number / n for number in numbers.read())
+    return longer, square

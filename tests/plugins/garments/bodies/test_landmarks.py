@@ -9,7 +9,7 @@ from weft.base.errors import MeshError
 from weft.cli.commands import app
 from weft.contact import load_body
 from weft.io import write_mesh
-from weft.plugins.garments.bodies.landmarks import UP, find_landmarks, landmarks_of
+from weft.plugins.garments.bodies.landmarks import UP, find_landmarks, landmarks_of_mesh
 from weft.plugins.garments.bodies.sections import cut_loop, tape_length
 from weft.plugins.garments.bodies.sizes import size_of
 from weft.plugins.garments.mannequin import mannequin
@@ -69,7 +69,7 @@ def size_48():
 )
 def test_landmarks_are_where_the_mannequin_has_them(make):
     body = make()
-    found = find_landmarks(body.vertices, body.faces)
+    found = landmarks_of_mesh(body.vertices, body.faces)
     check_known(found, body.measurements)
     joints = {n: body.joints[NUMBER[f"left_{n}"]] for n in ("elbow", "wrist", "knee", "ankle")}
     for name, joint in joints.items():
@@ -81,7 +81,7 @@ def test_landmarks_go_with_a_body_that_is_turned_moved_and_small(woman):
     """A child of 1.1 m that looks aside, away from the origin."""
     turn, shift, scale = Rotation.from_euler("y", 130, degrees=True), [2.0, 0.3, -1.0], 1.1 / 1.68
     x = scale * turn.apply(np.array(woman.vertices)) + shift
-    found, own = find_landmarks(x, woman.faces), find_landmarks(woman.vertices, woman.faces)
+    found, own = landmarks_of_mesh(x, woman.faces), landmarks_of_mesh(woman.vertices, woman.faces)
     assert found.forward == pytest.approx(turn.apply([0.0, 0, 1]), abs=0.02)
     for name, point in own.points.items():
         moved = scale * turn.apply(point) + shift
@@ -94,7 +94,7 @@ def test_landmarks_go_with_a_body_that_is_turned_moved_and_small(woman):
 def test_a_hole_at_the_neck_changes_nothing_below(woman, hole):
     y = woman.vertices[woman.faces, 1].mean(axis=1) / 1.68
     faces = woman.faces[(y < hole[0]) | (y > hole[1])]
-    found, known = find_landmarks(woman.vertices, faces), woman.measurements
+    found, known = landmarks_of_mesh(woman.vertices, faces), woman.measurements
     for name in ("bust", "waist", "hip", "crotch"):
         level = getattr(known, LEVELS[name])
         assert found.points[name][1] == pytest.approx(level, abs=0.025), name
@@ -105,7 +105,7 @@ def test_a_hole_at_the_neck_changes_nothing_below(woman, hole):
 @pytest.mark.parametrize("pose", ["t_pose", "arms_down"])
 def test_arms_may_be_up_or_down(woman, pose):
     x, known = woman.pose_vertices(pose), woman.measurements
-    found = find_landmarks(x, woman.faces)
+    found = landmarks_of_mesh(x, woman.faces)
     shoulder = np.linalg.norm(woman.vertices - known.left_shoulder, axis=1).argmin()
     assert np.linalg.norm(found.points["shoulder_left"] - x[shoulder]) < 0.03
     assert found.girths["chest"] == pytest.approx(known.chest, abs=0.03)
@@ -116,7 +116,7 @@ def test_a_tape_lies_around_the_posed_skin():
     """With arms down the man's trunk is narrower, because skin at the armpits goes with them."""
     man = mannequin("man")
     x = man.pose_vertices("arms_down")
-    found = find_landmarks(x, man.faces)
+    found = landmarks_of_mesh(x, man.faces)
     for name, level in (("chest", "bust"), ("waist", "waist")):
         center = found.points[level] * [0, 1, 0]
         around = tape_length(cut_loop(x, man.faces, center, UP), UP)
@@ -126,7 +126,7 @@ def test_a_tape_lies_around_the_posed_skin():
 
 def test_stated_landmarks_are_not_searched(woman):
     stated = {"waist": 1.0, "crotch": 0.815, "shoulder_left": (0.2, 1.4, 0.0)}
-    found = find_landmarks(woman.vertices, woman.faces, stated)
+    found = landmarks_of_mesh(woman.vertices, woman.faces, stated)
     assert found.points["waist"][1] == pytest.approx(1.0)
     assert found.girths["waist"] > woman.measurements.waist + 0.05  # measured at the stated level
     assert found.points["shoulder_left"].tolist() == [0.2, 1.4, 0.0]
@@ -148,14 +148,14 @@ def test_stated_landmarks_are_not_searched(woman):
 )
 def test_a_body_that_is_none_is_refused_with_the_reason(woman, change, stated, what, hint):
     with pytest.raises(MeshError) as refused:
-        find_landmarks(change(woman.vertices), woman.faces, stated)
+        landmarks_of_mesh(change(woman.vertices), woman.faces, stated)
     assert what in refused.value.what
     assert hint is None or hint in refused.value.hint
 
 
 def test_a_seated_body_has_no_crotch(woman):
     with pytest.raises(MeshError) as refused:
-        find_landmarks(woman.pose_vertices("sit"), woman.faces)
+        landmarks_of_mesh(woman.pose_vertices("sit"), woman.faces)
     assert "crotch" in refused.value.what and "landmarks" in refused.value.hint
 
 
@@ -174,7 +174,7 @@ def test_a_scan_in_centimeters_with_z_up_noise_and_a_hole_is_a_body(woman, tmp_p
     done = CliRunner().invoke(app, [*asked, "--scale", "1 cm", "--rotation=-90,0,0"])
     assert done.exit_code == 0, done.output
     body = load_body(file, 0.01, "scan").move((0, 0, 0), rotation=(-90, 0, 0))
-    found, known = landmarks_of(body), woman.measurements
+    found, known = find_landmarks(body), woman.measurements
     for name in ("chest", "waist", "hips"):
         assert found.girths[name] == pytest.approx(getattr(known, name), abs=0.02), name
     for name in ("bust", "waist", "hip", "crotch", "knee_left"):
@@ -195,5 +195,5 @@ contact: {}
 seconds: 0.1
 """)
     (body,) = load_scene(scene).scene.bodies
-    assert landmarks_of(body).points["top"].tolist() == [0.0, 1.7, 0.0]
-    assert landmarks_of(body).points["waist"][1] == pytest.approx(1.0)
+    assert find_landmarks(body).points["top"].tolist() == [0.0, 1.7, 0.0]
+    assert find_landmarks(body).points["waist"][1] == pytest.approx(1.0)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.engine.io.files import read_moving
 from weft.io import FORMATS
-from weft.plugins.garments.bodies.landmarks import landmarks_of
+from weft.plugins.garments.bodies.landmarks import find_landmarks
 from weft.plugins.garments.mannequin import MotionSettings
 from weft.plugins.garments.mannequin.joints import NAMES
 from weft.plugins.garments.mannequin.smpl import SmplModel
@@ -97,4 +97,4 @@ seconds: 0.1
     (body,) = load_scene(tmp_path / "scene.yaml").scene.bodies
     own = woman.animate(SETTINGS, fps=10)
     np.testing.assert_allclose(body.at(0.8), own.positions[8], atol=2e-6)
-    assert landmarks_of(body).girths["waist"] == pytest.approx(woman.measurements.waist, abs=0.01)
+    assert find_landmarks(body).girths["waist"] == pytest.approx(woman.measurements.waist, abs=0.01)

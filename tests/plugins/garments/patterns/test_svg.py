@@ -292,7 +292,7 @@ def test_what_is_refused_in_a_side_car_file(tmp_path, car, message):
 
 @pytest.mark.parametrize("suffix", [".svg", ".dxf"])
 def test_packages_that_are_not_installed(tmp_path, monkeypatch, suffix):
-    package = {".svg": "svgelements", ".dxf": "ezdxf"}[suffix]
+    package = {".svg": "svgpathtools", ".dxf": "ezdxf"}[suffix]
     for name in [m for m in sys.modules if m.partition(".")[0] == package]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)

@@ -91,7 +91,7 @@ class Landmarks:
         return above + float(np.interp(height, [0.0, *(y for y, _ in levels)], [0.0, *own]))
 
 
-def find_landmarks(
+def landmarks_of_mesh(
     vertices: Positions, faces: Faces, stated: Mapping[str, Stated] | None = None
 ) -> Landmarks:
     """Return the landmarks of a standing body, y up, with arms that touch nothing.
@@ -126,14 +126,14 @@ def find_landmarks(
 
 
 @checked(MeshError)
-def landmarks_of(body: Body) -> Landmarks:
+def find_landmarks(body: Body) -> Landmarks:
     """Return the landmarks of the person that a body is, at the start; they are found once.
 
     Raises:
         MeshError: it is no standing person.
     """
     if body not in _FOUND:
-        _FOUND[body] = find_landmarks(body.at(0.0), body.faces, body.landmarks)
+        _FOUND[body] = landmarks_of_mesh(body.at(0.0), body.faces, body.landmarks)
     return _FOUND[body]
 
 

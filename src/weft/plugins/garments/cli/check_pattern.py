@@ -68,7 +68,6 @@ def check_pattern(path: Path, overrides: Sequence[str], picture: Path | None) ->
 def _read(path: Path, overrides: Sequence[str]) -> "Pattern":
     """Return the pattern, with ``measures.NAME=VALUE`` in place of the file's."""
     from weft.plugins.garments.patterns.formats import read_pattern
-    from weft.plugins.garments.patterns.yaml_pattern import read_yaml_pattern
 
     expected = "measures.NAME=VALUE of a pattern"
     given: dict[str, str | float] = {}
@@ -76,11 +75,7 @@ def _read(path: Path, overrides: Sequence[str]) -> "Pattern":
         if not name.startswith("measures."):
             raise PatternError("--set", got=repr(name), expected=expected)
         given[name.removeprefix("measures.")] = value
-    if path.suffix.lower() in (".yaml", ".yml"):
-        return read_yaml_pattern(path, given)
-    if given:
-        raise PatternError("--set", got=path.name, expected="a YAML pattern, which has measures")
-    return read_pattern(path)
+    return read_pattern(path, given)
 
 
 def table(report: "Report") -> list[str]:

@@ -43,7 +43,7 @@ def landmarks(
 ) -> None:
     """Find the landmarks and girths of a person, and draw them; exit status 1 if there are none."""
     from weft.contact import load_body
-    from weft.plugins.garments.bodies.landmarks import landmarks_of
+    from weft.plugins.garments.bodies.landmarks import find_landmarks
     from weft.plugins.garments.sheets.landmark_picture import save_landmarks
 
     target = picture or path.with_suffix(".landmarks.png")
@@ -51,7 +51,7 @@ def landmarks(
     try:
         unit = None if scale is None else meters(scale, "--scale")
         person = load_body(path, unit, path.stem, prim).move((0.0, 0.0, 0.0), rotation=turn)
-        marks = landmarks_of(person)
+        marks = find_landmarks(person)
     except WeftError as error:
         say_problems((), [error])
         raise typer.Exit(1) from None

@@ -7,7 +7,7 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.bodies.body import Body
-from weft.plugins.garments.bodies.landmarks import Landmarks, landmarks_of
+from weft.plugins.garments.bodies.landmarks import Landmarks, find_landmarks
 from weft.plugins.garments.patterns.body_depth import BodyDepth
 
 MARGIN = 0.01  # [m] distance from the body that ways and panels keep
@@ -51,7 +51,7 @@ class Figure:
         Raises:
             MeshError: landmarks that cannot be found.
         """
-        found, vertices = landmarks_of(body), body.at(0.0)
+        found, vertices = find_landmarks(body), body.at(0.0)
         turn = found.axes.T.copy()
         origin = np.array(found.points["crotch"])
         origin[1] = vertices[:, 1].min()

@@ -16,7 +16,7 @@ from weft.base.errors import MeshError, abbreviate
 from weft.base.trees import Json
 from weft.discretization.connectivity import component_labels
 from weft.discretization.mesh import TriangleMesh, unique_edges
-from weft.plugins.garments.bodies.landmarks import UP, Landmarks, find_landmarks
+from weft.plugins.garments.bodies.landmarks import UP, Landmarks, landmarks_of_mesh
 from weft.plugins.garments.patterns.seam_ways import CENTER, FACE_TO_FACE, UPWARD
 
 WAIST = 0.10  # [m] distance from the body's waist up to which a seam around it is a waist seam
@@ -65,7 +65,7 @@ class MovingLandmarks:
         for end, count in zip(np.cumsum(counts).tolist(), counts):
             own = faces[(faces[:, 0] >= end - count) & (faces[:, 0] < end)]
             with suppress(MeshError):
-                found, ids = find_landmarks(body, own), np.unique(own)
+                found, ids = landmarks_of_mesh(body, own), np.unique(own)
                 near = {
                     name: int(ids[np.argmin(((body[ids] - p) ** 2).sum(1))])
                     for name, p in found.points.items()

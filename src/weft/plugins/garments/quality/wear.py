@@ -1,8 +1,4 @@
-"""Whether garments are worn: a measure of runs (``weft.run.quality``).
-
-Cloth of a garment that has left its place on a body which stands has slipped off; hoods, which may
-fall back, have not.
-"""
+"""Whether garments are worn: a measure of runs (``weft.run.quality``)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +16,7 @@ from weft.plugins.garments.quality.garment_lines import (
 from weft.run.plausibility import CAUGHT, OPEN
 from weft.run.quality import Quality
 
+SLIPPED = 0.10  # [m] median distance along the body from which a part has slipped off
 FOLDED = 50.0  # [%] median compression of a waistband, from which it is folded over
 VERDICTS, UNJUDGED = ("worn", "worn badly", "not worn"), "not judged"
 
@@ -35,7 +32,7 @@ def measure_wear(quality: Quality, frame: int, found: Json) -> None:
     if "body" not in found:
         return
     wear = wear_of(quality)
-    wear.excuse(frame, found)
+    wear.mark_slipped(frame, found)
     if quality.seams:
         found["wear"] = wear.judge_wear(frame, found)
 
@@ -56,13 +53,17 @@ class Wear:
 
     quality: Quality
 
-    def excuse(self, frame: int, found: Json) -> None:
-        """Take back that parts have slipped off if the body does not stand, and that hoods have."""
+    def mark_slipped(self, frame: int, found: Json) -> None:
+        """Add whether each part has slipped off: it has left its place on a body that stands.
+
+        Hoods, which may fall back, have not.
+        """
         stands = self.wearer is None or self.wearer.stands(self.quality.at(frame).body)
         for name in found["parts"]:
             part = found["body"][name]
-            if part.get("slipped_off") and (not stands or name in self._hoods):
-                part["slipped_off"] = False
+            if "slip" in part:
+                far = part["slip"] > SLIPPED
+                part["slipped_off"] = far and stands and name not in self._hoods
 
     @cached_property
     def wearer(self) -> MovingLandmarks | None:

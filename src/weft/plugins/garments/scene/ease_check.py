@@ -3,7 +3,7 @@
 from typing import Any
 
 from weft.base.errors import MeshError
-from weft.plugins.garments.bodies.landmarks import Landmarks, landmarks_of
+from weft.plugins.garments.bodies.landmarks import Landmarks, find_landmarks
 from weft.plugins.garments.patterns.ease import ease_warnings, measure_ease
 from weft.plugins.garments.patterns.garment import Garment
 from weft.plugins.garments.patterns.spline_panels import SplineGarment
@@ -22,7 +22,7 @@ def add_ease(builder: Any, found: Any) -> None:
     marks: Landmarks | None = None
     for body in wearer.bodies if garments else ():
         try:
-            marks = marks or landmarks_of(body)
+            marks = marks or find_landmarks(body)
         except MeshError as error:
             told = error.hint is None or wearer.reasons
             if error.what == "body: height" and not told:

@@ -7,7 +7,7 @@ from typing import Any
 
 from weft.base.errors import RunError
 from weft.cli.options import say
-from weft.plugins.garments.bodies.landmarks import landmarks_of
+from weft.plugins.garments.bodies.landmarks import find_landmarks
 from weft.plugins.garments.cli.check_pattern import check_pattern, is_pattern
 from weft.plugins.garments.patterns import read_pattern
 from weft.plugins.garments.patterns.check import check_pattern as raise_problems
@@ -37,7 +37,7 @@ def doubts(builder: Any) -> Sequence[str]:
     Raises:
         MeshError: the body is no person.
     """
-    landmarks_of(builder.bodies[0])
+    find_landmarks(builder.bodies[0])
     found = Findings()
     add_ease(builder, found)
     return found.warnings

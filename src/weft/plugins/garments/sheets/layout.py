@@ -1,15 +1,13 @@
-"""Arrangement of flat panels on a sheet: rows of boxes, and the roomiest place for a panel's
-name.
-"""
+"""Arrangement of flat panels on a sheet, in rows of boxes, and colors of seams."""
 
-from collections.abc import Mapping, Sequence
+import colorsys
+from collections.abc import Mapping
 
 import numpy as np
 
 from weft.base.arrays import Floats
-from weft.discretization.polygon import contains
 
-ROOM = 28  # samples per side in the search for the roomiest place
+GOLDEN = 0.61803398875  # turns of hue from one seam to the next
 
 
 def arrange(outlines: Mapping[str, Floats], gap: float) -> tuple[dict[str, Floats], Floats]:
@@ -48,28 +46,7 @@ def arrange(outlines: Mapping[str, Floats], gap: float) -> tuple[dict[str, Float
     return places, np.array([widest - gap, bottom - gap])
 
 
-def roomiest(loops: Sequence[Floats]) -> tuple[Floats, float]:
-    """Return the point of a panel that is farthest from its outline and holes, and its distance
-    [m].
-
-    The panel is inside the first loop and outside the others. The point is the best one of a grid
-    of samples.
-    """
-    from scipy.spatial import cKDTree
-
-    every = []
-    for loop in loops:
-        p = np.asarray(loop, dtype=np.float64)
-        t = np.arange(8)[:, None] / 8
-        every += [a + t * (b - a) for a, b in zip(p, np.roll(p, -1, axis=0))]
-    low, high = loops[0].min(axis=0), loops[0].max(axis=0)
-    s = (np.arange(ROOM) + 0.5) / ROOM
-    grid = np.stack(np.meshgrid(s, s), axis=-1).reshape(-1, 2) * (high - low) + low
-    grid = grid[contains([np.asarray(loop) for loop in loops], grid)]
-    if len(grid) == 0:
-        return (low + high) / 2, 0.0
-    distance, _ = cKDTree(np.concatenate(every)).query(grid)
-    # The penalty prefers the place nearest to the middle among places that are almost as good.
-    off = np.linalg.norm(grid - (low + high) / 2, axis=1)
-    best = int(np.argmax(distance - 0.15 * off))
-    return np.asarray(grid[best]), float(distance[best])
+def seam_color(i: int) -> str:
+    """Return the color ``#rrggbb`` of the i-th seam; neighbors in the list differ most."""
+    hue, light = (0.58 + i * GOLDEN) % 1.0, (0.44, 0.36, 0.50)[i % 3]
+    return "#" + bytes(round(255 * c) for c in colorsys.hls_to_rgb(hue, light, 0.72)).hex()

@@ -16,8 +16,7 @@ from weft.io.extra import optional
 from weft.plugins.garments.patterns.curves import outline_polygon
 from weft.plugins.garments.patterns.edge_chains import EdgeChain, Match
 from weft.plugins.garments.patterns.pattern import Panel, Pattern
-from weft.plugins.garments.sheets.layout import arrange
-from weft.plugins.garments.sheets.pattern_sheet import seam_color
+from weft.plugins.garments.sheets.layout import arrange, seam_color
 
 GAP = 0.03  # [m] between panels
 SQUARE = 0.05  # [m] of the square that shows whether a print is to scale
@@ -107,7 +106,7 @@ class Nest:
 
     def color(self, size: str) -> str:
         """Return the color of a size, as ``#rrggbb``."""
-        return "#" + bytes(seam_color(self.sizes.index(size))).hex()
+        return seam_color(self.sizes.index(size))
 
     @cached_property
     def square(self) -> Floats:

@@ -30,7 +30,6 @@ from weft.energies.loads.gravity import Gravity
 from weft.energies.state import State
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.bdf2 import Bdf2
-from weft.integrators.halving import StepFailed, advance
 from weft.integrators.model import Model
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.laws.measured import Measured
@@ -45,6 +44,7 @@ from weft.plugins.lab.validate.strip import (
     tip,
     upright_grid,
 )
+from weft.run.drive import StepFailed, advance
 
 DENSITY, STIFFNESS, SHEAR = 0.2, 60.0, 20.0  # [kg/m^2], [N/m], [N/m]
 LENGTH, WIDTH, LIMIT, ONSET = 1.0, 0.25, 0.1, 0.5  # [m], [m], strain, onset over the limit

@@ -1,7 +1,7 @@
 """Experiments of the certificate by name, and a function that runs some of them.
 
-An experiment is a function that yields rows, registered by name (``weft.extensions``, kind
-``certificate``).
+An experiment is a function that yields rows, registered by name (``weft.extensions``): those that
+always run are of kind ``certificate``, those that ``--all`` adds of kind ``long certificate``.
 """
 
 import dataclasses
@@ -17,69 +17,47 @@ __all__ = ["ALL", "FAST", "Check", "names", "part_of", "run", "topic"]
 FAST, ALL = "fast", "all"  # runs by default, in under 30 s on two cores; runs with --all
 
 
-_FAST = (
-    "free-fall",
-    "rigid-motion",
-    "hanging-strip",
-    "catenary",
-    "elastica",
-    "quadratic-bending",
-    "euler-buckling",
-    "drum",
-    "hencky",
-    "order",
-    "derivatives",
-    "spectra",
-    "bias",
-    "tension-field",
-    "friction",
-    "friction-at-rest",
-    "wind",
-    "limits",
-    "creases",
-    "internal-friction",
-    "attachments",
-    "rigid",
-    "laboratory",
-)
-
-
-def _experiments() -> list[str]:
-    """Return the registered experiments, those of the fast part first."""
-    every = extensions.names("certificate")
-    return [*_FAST, *(n for n in every if n not in _FAST)]
-
-
 def names(part: str = ALL) -> list[str]:
     """Return the names of the experiments of a part, in the order in which they run.
 
     ``all`` stands for both parts.
     """
-    return [n for n in _experiments() if part == ALL or part_of(n) == part]
+    return [*extensions.names("certificate"), *(_long_experiments() if part == ALL else ())]
 
 
 def part_of(name: str) -> str:
     """Return the part of the certificate that an experiment belongs to: ``fast`` or ``all``."""
-    return FAST if name in _FAST else ALL
+    return ALL if name in _long_experiments() else FAST
+
+
+def _long_experiments() -> list[str]:
+    return extensions.names("long certificate")
+
+
+def _experiment(name: str) -> Callable[[], Rows]:
+    """Return the function that yields the rows of an experiment."""
+    kind: extensions.Kind = "long certificate" if part_of(name) == ALL else "certificate"
+    found: Callable[[], Rows] = extensions.find(kind, name)
+    return found
 
 
 def topic(name: str) -> str:
     """Return what an experiment compares: the first paragraph of its module's docstring."""
-    text = sys.modules[extensions.find("certificate", name).__module__].__doc__ or ""
+    text = sys.modules[_experiment(name).__module__].__doc__ or ""
     return " ".join(text.split("\n\n")[0].split())
 
 
 def run(
-    names: Sequence[str] = (),
+    chosen: Sequence[str] = (),
     on_result: Callable[[Check], None] | None = None,
     everything: bool = False,
 ) -> list[Check]:
     """Run experiments. One that raises gives a failed row with the reason, and the others go on.
 
     Args:
-        names: experiments of either part; none means the fast part.
+        chosen: experiments of either part; none means the fast part.
         on_result: called with every check as soon as it is done.
-        everything: run both parts if ``names`` is empty.
+        everything: run both parts if ``chosen`` is empty.
 
     Returns:
         The rows, in the order of the certificate.
@@ -87,18 +65,18 @@ def run(
     Raises:
         WeftError: an unknown name.
     """
-    for name in names:
-        check_known(name, _experiments(), "experiment")
+    for name in chosen:
+        check_known(name, names(), "experiment")
     checks = []
-    for name in _experiments():
-        part = part_of(name)
-        if name in names or (not names and (everything or part == FAST)):
-            for check in attempt(name, _rows, name):
-                checks.append(dataclasses.replace(check, part=part))
-                if on_result is not None:
-                    on_result(checks[-1])
+    for name in names():
+        if name not in (chosen or names(ALL if everything else FAST)):
+            continue
+        for check in attempt(name, _rows, name):
+            checks.append(dataclasses.replace(check, part=part_of(name)))
+            if on_result is not None:
+                on_result(checks[-1])
     return checks
 
 
 def _rows(name: str) -> Rows:
-    yield from extensions.find("certificate", name)()
+    yield from _experiment(name)()

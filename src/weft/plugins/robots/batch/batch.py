@@ -1,6 +1,5 @@
 """``weft.batch``: many small cloths stepped frame by frame, with the same bits as alone."""
 
-import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -315,6 +314,4 @@ class Batch:
 def _world(number: int, scene: SceneLike, fps: float) -> World:
     stepper = scene.stepper()
     check_unchanged(scene, f"world {number}", "run this scene with weft.simulate, or as a sweep")
-    # 1e-9: round-off in the quotient must not add a step
-    steps = max(1, math.ceil(1 / (fps * scene.step) - 1e-9))
-    return World(scene, stepper, fps, steps, number)
+    return World(scene, stepper, fps, number)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from weft.base.arrays import Floats, Point, Positions, VertexIds
-from weft.base.errors import SceneError, SimulationError
+from weft.base.errors import SceneError
 from weft.base.keyframes import Keys
 from weft.base.runtime_types import checked
 from weft.bodies.body import arms_of
@@ -17,10 +17,10 @@ from weft.bodies.joints.arm import Arm, ArmJoint
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.energies.state import State
 from weft.integrators.base import Stepper
-from weft.integrators.halving import StepFailed, TakenStep, advance
 from weft.integrators.model import Model
+from weft.run.drive import Driver, StepFailed, TakenStep
+from weft.run.run_state import StepTimes
 from weft.run.scene_interface import SceneLike
-from weft.run.step_record import RunState
 
 
 @checked(SceneError, "hold")
@@ -44,25 +44,22 @@ class World:
         scene: the scene that is simulated.
         stepper: its integrator.
         fps: frames per second.
-        steps: steps of a frame.
         number: number in the batch, for messages.
     """
 
-    def __init__(
-        self, scene: SceneLike, stepper: Stepper, fps: float, steps: int, number: int
-    ) -> None:
-        self.scene, self.fps, self.steps, self.number = scene, fps, steps, number
+    def __init__(self, scene: SceneLike, stepper: Stepper, fps: float, number: int) -> None:
+        self.scene, self.fps, self.number = scene, fps, number
         # Scenes may share an integrator and a model. Worlds do not, because both keep data of a
         # step and symbolic work.
-        self.stepper = copy.deepcopy(stepper)
-        self.model = dataclasses.replace(scene.model())
+        model = dataclasses.replace(scene.model())
+        self.driver = Driver(model, copy.deepcopy(stepper), StepTimes.of(fps, scene.step))
         self.arms = arms_of(scene.bodies)  # with their present targets
         self.reset()
 
     def reset(self, start: Positions | None = None) -> None:
         """Go back to the start of the scene, or to rest at positions (n,3) [m]."""
         state = self.scene.state() if start is None else State.at_rest(start)
-        self.place = RunState(state, self.stepper.init(self.model, state), 0, 0, 0)
+        self.place = self.driver.begin(state)
         # [m] displacement of the scene's pins
         self.shift = np.zeros((len(self.scene.model().pins), 3))
         self.parts: list[TakenStep] = []  # the last step, or those that it was divided into
@@ -71,9 +68,14 @@ class World:
         self._hold((), np.zeros_like(self.shift))
 
     @property
-    def dt(self) -> float:
-        """Length [s] of a step."""
-        return 1 / (self.fps * self.steps)
+    def model(self) -> Model:
+        """The model of the scene, with present pins and targets of arms."""
+        return self.driver.model
+
+    @property
+    def steps(self) -> int:
+        """Number of steps of a frame."""
+        return self.driver.times.steps
 
     @property
     def link_loads(self) -> Floats:
@@ -102,7 +104,7 @@ class World:
         contact = self.scene.model().contact
         if contact is not None and arms != self.arms:
             self.arms, moved = arms, contact.on_arms(arms)
-            self.model = _changed(self.model, contact=moved)
+            self.driver.model = _changed(self.model, contact=moved)
 
     def grip(self, holds: Sequence[Hold], moves: Floats) -> None:
         """Hold vertices in the next frame, and move the scene's pins by ``moves`` (p,3) [m]."""
@@ -127,7 +129,7 @@ class World:
                 start[hold.vertices] = state.x[hold.vertices]
                 path = _straight(begin, end, np.zeros(3), np.asarray(hold.displacement))
                 pins.append(Pin(hold.vertices, None, path, f"hold {k + 1}"))
-        self.model = _changed(self.model, pins=tuple(pins), start=start)
+        self.driver.model = _changed(self.model, pins=tuple(pins), start=start)
 
     def step(self) -> None:
         """Take a step, as a single run does.
@@ -135,24 +137,12 @@ class World:
         Raises:
             SimulationError: the step does not converge, and no part of it does, however short.
         """
-        p = self.place
         try:
-            self.parts = advance(self.stepper, self.model, p.state, p.memory, self.dt)
+            self.place, self.parts = self.driver.step(self.place)
         except StepFailed as failed:
-            report = failed.report
-            raise SimulationError(
-                f"world {self.number}, step {p.count + 1} at t = {failed.state.t:.6g} s",
-                got=report.failure,
-                expected=f"a step that converges; tried down to dt = {report.dt:.3g} s",
-                hint=f"{failed.advice}; reset({self.number}) starts that world again",
-            ) from None
-        last, done = self.parts[-1], p.step + 1 == self.steps
-        frame, step = (p.frame + 1, 0) if done else (p.frame, p.step + 1)
-        # The time is computed from integers, as in ``simulate``, so that round-off does not
-        # accumulate.
-        state = dataclasses.replace(last.state, t=frame / self.fps + step * self.dt)
-        self.parts[-1] = dataclasses.replace(last, state=state)
-        self.place = RunState(state, last.memory, frame, step, p.count + 1)
+            hint = f"reset({self.number}) starts that world again"
+            step = f"world {self.number}, step {self.place.count + 1}"
+            raise failed.error(step, hint) from None
 
 
 def _straight(begin: float, end: float, first: Floats, last: Floats) -> Path:

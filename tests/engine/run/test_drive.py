@@ -10,7 +10,7 @@ from weft.energies.springs.hand import Hand
 from weft.integrators.adaptive import Adaptive
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepSettings
-from weft.integrators.halving import MOST_HALVINGS, StepFailed, advance
+from weft.run.drive import MOST_HALVINGS, StepFailed, advance
 from weft.solve.linear.solver import Outcome
 
 pytestmark = pytest.mark.quick
@@ -59,12 +59,28 @@ def test_its_halves_are_converged_steps():
     assert [p.state.t for p in parts] == pytest.approx([0.005, 0.01])
 
 
+def test_a_part_keeps_the_tries_before_it_and_their_costs():
+    stepper, step = begin(lambda effort, dt: dt > 0.003, "converged", iterations=70)
+    parts = advance(stepper, *step)
+    assert [p.report.dt for p in parts] == pytest.approx([0.0025] * 4)
+    whole, half, other = [p.report.rejected for p in (parts[0], parts[1], parts[2])]
+    # The whole step, the shortest part as a trial that succeeds, and the first half fail or are
+    # not used; then the second half.
+    assert [r.outcome.name for r in whole] == ["BLOCKED", "CONVERGED", "BLOCKED"]
+    assert [r.as_dict(0.01)["part"] for r in whole] == [1, 1 / 64, 0.5]
+    assert half == () and [r.dt for r in other] == pytest.approx([0.005, 0.01 / 64])
+    alone = stepper.step(*step[:3], 0.0025)[2].iterations
+    assert parts[0].report.iterations == alone + sum(r.iterations for r in whole)
+    assert parts[0].report.seconds > sum(r.seconds for r in whole) > 0
+
+
 def test_the_shortest_part_ends_it():
     stepper, step = begin(lambda effort, dt: True, "converged")
     with pytest.raises(StepFailed) as failed:
         advance(stepper, *step)
     assert stepper.asked[-1][1] == pytest.approx(0.01 / 2**MOST_HALVINGS)
     assert failed.value.state is step[1] and failed.value.report.outcome is Outcome.BLOCKED
+    assert [r.dt for r in failed.value.tries] == [dt for _, dt in stepper.asked]
 
 
 @pytest.mark.parametrize("iterations, tried", [(0, [1, 2, 64]), (100, [1, 64])])
