@@ -103,6 +103,7 @@ import weft
 from weft.scene.build import load_scene
 from weft.scene.explain import explain
 from weft.scene.field_units import json_schema, unit_of
+from weft.base.schema.block import fields_of
 from weft.scene.schema import SceneFile, scene_block
 
 small = ["cloth.sheet.nx=7", "cloth.sheet.ny=7", "bodies.0.egg.size=4 cm", "seconds=0.2"]
@@ -145,7 +146,7 @@ print(json.dumps({
     "keys": scene.keyed["magnet.force"].values,
     "plugins": run.manifest["plugins"],
     "identity": run.manifest["scene"]["magnet"],
-    "explained": [row.meaning, unit_of(scene_block(["magnet"]).model_fields["force"])],
+    "explained": [row.meaning, unit_of(fields_of(scene_block(["magnet"]))["force"])],
     "schema": "largest pull on a kilogram of cloth" in schema and "an egg, upright" in schema,
     "pulled": float(run.positions()[:, 0].mean()),
     "documented": "magnet: A magnet that pulls cloth to a place" in weft.Scene.__doc__,

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 
-from weft.base.settings import settings_by_field
+from weft.base.schema.block import fields_of, number_of, setting_in
 from weft.fabric.fabric import described_fields
 from weft.scene.explain import explain
 from weft.scene.field_units import unit_of
@@ -19,7 +19,7 @@ SIGNS = {"gt": ">", "ge": ">=", "lt": "<", "le": "<="}
 
 def markdown() -> str:
     """All blocks, outer ones first, each with its table; a block that occurs twice is told once."""
-    seen: dict[type[BaseModel], str] = {}
+    seen: dict[type, str] = {}
     return "\n\n".join([*_blocks([], seen), _fabric()])
 
 
@@ -34,7 +34,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def _blocks(names: list[str], seen: dict[type[BaseModel], str]) -> Iterator[str]:
+def _blocks(names: list[str], seen: dict[type, str]) -> Iterator[str]:
     """The section of a block, then those of the blocks in it."""
     block = scene_block(names)
     assert block is not None
@@ -43,7 +43,7 @@ def _blocks(names: list[str], seen: dict[type[BaseModel], str]) -> Iterator[str]
     seen[block] = path
     helps = {f.path.rsplit(".", 1)[-1]: f for f in fields}
     rows, inner = [], []
-    for name, field in block.model_fields.items():
+    for name, field in fields_of(block).items():
         below = scene_block([*names, name])
         words = cell(_meaning(field))
         if below is not None:
@@ -54,7 +54,7 @@ def _blocks(names: list[str], seen: dict[type[BaseModel], str]) -> Iterator[str]
         unit = unit_of(field)
         unit = "" if unit in ("block", "text", "yes/no", "1") or " or " in unit else unit
         kind = type_of(field.annotation)
-        bounds = _bounds(block, name, field)
+        bounds = _bounds(field)
         default = helps[name].default
         default = default if default in ("required", "none") else f"`{default}`" if default else ""
         if default == "`see below it`":
@@ -86,15 +86,12 @@ def _meaning(field: Any) -> str:
     return text.removeprefix(f"[{unit}]").strip()
 
 
-def _bounds(block: Any, name: str, field: Any) -> str:
+def _bounds(field: Any) -> str:
     """What numbers a field takes."""
-    kind = getattr(block, "settings", None)
-    if dataclasses.is_dataclass(kind):
-        by_key = {about.key or n: about for n, about in settings_by_field(kind).items()}
-        if name in by_key:
-            said = by_key[name].expected.removeprefix("must be ").split(" [")[0]
-            vague = said == "a finite number" or by_key[name].choices
-            return "" if vague else said
+    about = setting_in(field)
+    said = about.expected.removeprefix("must be ").split(" [")[0]
+    if said != "a finite number" and not about.choices:
+        return said
     found = [
         f"{sign} {getattr(m, key):g}"
         for m in field.metadata
@@ -123,7 +120,9 @@ def type_of(annotation: Any) -> str:
     if parts:  # unions
         return " or ".join(dict.fromkeys(t for p in parts if (t := type_of(p))))
     if isinstance(annotation, type):
-        if issubclass(annotation, BaseModel) or dataclasses.is_dataclass(annotation):
+        if dataclasses.is_dataclass(annotation):
+            return "number or block" if number_of(annotation) else "block"
+        if issubclass(annotation, BaseModel):
             return "block"
         if issubclass(annotation, enum.Enum):
             return ", ".join(f"`{m.name.lower()}`" for m in annotation)
@@ -131,6 +130,8 @@ def type_of(annotation: Any) -> str:
 
 
 def _plural(word: str) -> str:
+    if word == "number or block":
+        return "blocks"
     return f"{word}s" if word in ("block", "number", "integer", "list") else word
 
 

@@ -3,6 +3,7 @@
 import dataclasses
 import enum
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ import weft
 from tests.refusals import refused
 from weft.base.errors import LawError, SceneError
 from weft.base.runtime_types import checked
-from weft.base.schema.block import block_of
+from weft.base.schema.block import fields_of
+from weft.base.schema.document import YamlDocument
 from weft.base.settings import REQUIRED, documented, setting, settings_by_field
 from weft.energies.elastic.condition import ConditionForm
 from weft.integrators.adaptive import AdaptiveSettings
@@ -24,6 +26,13 @@ DATACLASSES = sorted(
     | {weft.AdaptiveSettings, weft.Path, weft.Wind, weft.Gusts},
     key=lambda kind: kind.__name__,
 )
+
+
+class Document(YamlDocument):
+    error = SceneError
+
+
+FILE = Document(Path("file.yaml"), {})
 
 
 class Kind(enum.Enum):
@@ -59,21 +68,26 @@ class Outer:
 
 
 @pytest.mark.parametrize("kind", DATACLASSES, ids=lambda kind: kind.__name__)
-def test_blocks_say_what_dataclasses_do(kind):
-    """Same fields, defaults and descriptions; an empty block makes the default."""
-    block, about = block_of(kind), settings_by_field(kind)
+def test_fields_of_files_are_those_of_dataclasses(kind):
+    """Same names, defaults and descriptions; an empty block is the default."""
+    fields, about = fields_of(kind), settings_by_field(kind)
     defaults = {f.name: f.default for f in dataclasses.fields(kind)}
-    assert [a.key or name for name, a in about.items()] == list(block.model_fields)
+    assert [a.key or name for name, a in about.items()] == list(fields)
     for name, a in about.items():
-        field = block.model_fields[a.key or name]
+        field = fields[a.key or name]
         assert field.is_required() == (defaults[name] is dataclasses.MISSING)
         assert field.is_required() or field.default == defaults[name]
         assert field.description.endswith(a.meaning) and f"{name}: " in kind.__doc__
-    if not any(f.is_required() for f in block.model_fields.values()):
-        assert block().make() == kind()
+    if not any(f.is_required() for f in fields.values()):
+        assert read(kind, {}) == kind()
 
 
-def test_a_block_makes_the_dataclass():
+def read(kind, tree):
+    """The settings that a file gives."""
+    return FILE.read_block(kind, tree)
+
+
+def test_a_file_gives_the_dataclass():
     said = {
         "length": "25 cm",
         "kind": "first_one",
@@ -81,10 +95,11 @@ def test_a_block_makes_the_dataclass():
         "inner": "3 mm",
         "several": [{"size": 1, "more": 2}, 4],
     }
-    made = block_of(Outer).model_validate(said).make()
+    made = read(Outer, said)
     several = (Inner(1.0, 2.0), Inner(4.0))
     assert made == Outer(0.25, 3, Kind.FIRST_ONE, "a", (1.0, 2.0), Inner(0.003), several)
-    assert "python_only" not in block_of(Outer).model_fields
+    assert "python_only" not in fields_of(Outer) and made.python_only == 7
+    assert dataclasses.replace(made, python_only=8).python_only == 8
 
 
 @pytest.mark.parametrize(
@@ -93,17 +108,21 @@ def test_a_block_makes_the_dataclass():
         ({"length": 0}, "must be > 0 and < 9 [m]"),
         ({"length": "5 kg"}, "a length"),
         ({"count": 0}, "must be >= 1"),
-        ({"kind": "firstone"}, "'first_one' or 'other'"),
+        ({"kind": "firstone"}, "did you mean 'first_one'?"),
         ({"word": "c"}, "'a' or 'b'"),
         ({"pair": [1, -1]}, "must be >= 0 [N/m]"),
         ({"inner": {"size": -1}}, "must be > 0 [m]"),
-        ({"python_only": 1}, "not permitted"),
+        ({"python_only": 1}, "field python_only (file.yaml): expected one of length, count"),
+        ({"several": [{}]}, "several.0.size = nothing (file.yaml): expected a value"),
+        ({"several": 3}, "several = 3 (file.yaml): expected a list"),
+        ({"inner": [1]}, "inner = a list of 1 (file.yaml): expected a block of fields"),
+        ({"inner": {"size": True}}, "another value than yes or no"),
         ({"unbounded": float("inf")}, "finite"),
     ],
 )
-def test_blocks_refuse(said, message):
-    with pytest.raises(ValueError) as caught:
-        block_of(Outer).model_validate(said)
+def test_files_are_refused(said, message):
+    with pytest.raises(SceneError) as caught:
+        read(Outer, said)
     assert message in str(caught.value)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.fuzz import scenes
 from tests.fuzz.mutations import changed_bytes, changed_tree
 from tests.plugins.garments.patterns.dxf_writer import block, drawing, polyline, text
-from weft.base.schema.block import block_of
+from weft.base.schema.block import fields_of
 from weft.plugins.garments.patterns.check import examine_pattern
 from weft.plugins.garments.patterns.formats import read_pattern
 from weft.plugins.lab.fitting.file import FitFileSettings, read_fit
@@ -123,7 +123,7 @@ class Documents:
         data = self.changed(
             self.rng.choice(files).read_text(),
             [
-                *block_of(FitFileSettings).model_fields,
+                *fields_of(FitFileSettings),
                 "kind",
                 "field",
                 "value",
@@ -146,7 +146,7 @@ class Documents:
         (self.folder / "swept.yaml").write_text(scenes.SHEET + "gravity: [0, -9.81, 0]\n")
         data = self.changed(
             self.rng.choice((SWEEP, SAMPLED)),
-            [*block_of(SweepSettings).model_fields, "from", "to", "steps"],
+            [*fields_of(SweepSettings), "from", "to", "steps"],
         )
         path = self.folder / "sweep.yaml"
         path.write_bytes(data)

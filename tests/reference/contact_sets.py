@@ -9,7 +9,7 @@ from weft.contact.broad_phase.candidates import Candidates
 from weft.contact.ccd.conservative_advancement import max_step
 from weft.contact.contact_set import ContactSet
 from weft.contact.distance.distance import distances_of
-from weft.contact.friction.friction import friction_coefficients
+from weft.contact.friction.law import friction_coefficients
 
 
 def contact_set(stencil, kind, stiffness, gap, thickness=0.0, parallel=0.0):

@@ -84,6 +84,7 @@ def _rows(
     names: Sequence[str], only: Sequence[str] | None, nested: bool, depth: int = 0
 ) -> Iterator[tuple[str, str, str, str]]:
     """Yield field, unit, meaning and default of a block, and of the blocks in it."""
+    from weft.base.schema.block import fields_of
     from weft.scene.explain import explain as look_up
     from weft.scene.field_units import unit_of
     from weft.scene.schema import scene_block
@@ -92,7 +93,7 @@ def _rows(
     if block is None:
         return
     helps = {f.path.rsplit(".", 1)[-1]: f for f in look_up(".".join(["scene", *names]))[1]}
-    for name, field in block.model_fields.items():
+    for name, field in fields_of(block).items():
         if only is not None and name not in only:
             continue
         shown = helps[name]

@@ -25,11 +25,11 @@ from weft.contact.collision_mesh import Excluded
 from weft.contact.contact import Contact, SelfContact
 from weft.contact.contact_forces import link_forces
 from weft.contact.contact_set import ContactSet, PairSet
-from weft.contact.derivatives.by_constants import gradient_change
-from weft.contact.derivatives.contact_slopes import ContactSlopes
+from weft.contact.derivatives.contact_derivative import ContactDerivative
 from weft.contact.detector import ContactDetector
 from weft.contact.exact.intersection_check import IntersectionCheck
-from weft.contact.friction.friction import FrictionSet, friction_coefficients
+from weft.contact.friction.friction import FrictionInputs, FrictionSet
+from weft.contact.friction.law import friction_coefficients
 from weft.contact.memory import FIRMNESS, RELEASED, SLIP
 from weft.contact.released import released_levels, still_released
 from weft.energies.barrier import Barrier
@@ -75,7 +75,9 @@ class ContactEnergy(Barrier, DifferentiableTerm):
         self._motion = PrescribedMotion(contact.mesh)
         self._slip: WarpArray = kernel.zeros(0, vec3)  # elastic slip at the start of the step
         self.friction: FrictionSet | None = None
-        self._slopes: ContactSlopes | None = None  # of the step and friction that are frozen
+        self._derivative: ContactDerivative | None = (
+            None  # of the step and friction that are frozen
+        )
         self.blocked = None
         self._check = IntersectionCheck(contact.mesh)
         bodies = (*contact.loose.bodies, *contact.bodies)
@@ -108,9 +110,9 @@ class ContactEnergy(Barrier, DifferentiableTerm):
             carrying = self._carrying
             _, dy = carrying.displacements(step.start - carrying.x)
             self.search.find_candidates_along(start, dy)
-            self.push_as(before=True)
+            self.set_stiffness(before=True)
             self._freeze_friction(start, self.search.contacts(start))
-        self.push_as(before=False)
+        self.set_stiffness(before=False)
 
     def _begin(self, step: Step) -> None:
         """Forget the candidates and the friction of the step before, and set the bodies."""
@@ -120,8 +122,8 @@ class ContactEnergy(Barrier, DifferentiableTerm):
         self.embedded.begin(step)
         self._latecomers.begin()
         self.step, self.blocked = step, None
-        self.friction = self._slopes = None
-        self._firmness = AdaptiveStiffness.of(step.kept.get(FIRMNESS))
+        self.friction = self._derivative = None
+        self.adaptive_stiffness = AdaptiveStiffness.of(step.kept.get(FIRMNESS))
         if len(step.bodies[1]):
             bodies = kernel.points(np.array(step.bodies[1]))
             wp.copy(self._y, bodies, dest_offset=self.embedded.n)
@@ -140,9 +142,9 @@ class ContactEnergy(Barrier, DifferentiableTerm):
             last = self._left_out = fixed, released, self.contact.excluded(fixed, released)
         self._excluded = last[2]
 
-    def push_as(self, *, before: bool) -> None:
+    def set_stiffness(self, *, before: bool) -> None:
         """Set the stiffness of the step before this one, or of this one."""
-        firmness = self._firmness.before if before else self._firmness.now
+        firmness = self.adaptive_stiffness.before if before else self.adaptive_stiffness.now
         self.search.stiffen(self.contact.stiffness * firmness)
 
     @property
@@ -157,19 +159,17 @@ class ContactEnergy(Barrier, DifferentiableTerm):
 
     def _freeze_friction(self, y: WarpArray, contacts: ContactSet) -> None:
         """Evaluate the friction of the step from the contacts at y."""
-        self._slopes = None
+        self._derivative = None
         with self.phases("friction"):
-            self.friction = self.friction_of(y, contacts) or None
+            self.friction = FrictionSet.of(contacts, y, *self.friction_inputs) or None
 
-    def friction_of(self, y: WarpArray, contacts: ContactSet) -> FrictionSet:
-        """Return the friction of this step with the normal forces and planes of the contacts
-        at y.
-        """
+    @property
+    def friction_inputs(self) -> FrictionInputs:
+        """The data from which the friction of this step is frozen, besides the contacts."""
         smooth = self.step.slip
         if smooth is None:
             smooth = self._rubbing[1] * self.step.dt
-        origin = self._carrying.start
-        return FrictionSet.of(contacts, y, origin, self._table, smooth, self._slip)
+        return FrictionInputs(self._carrying.start, self._table, smooth, self._slip)
 
     def _measure_room(self, y: WarpArray) -> None:
         """Keep only a part of the thickness if y (n+b,) has less room, because bodies pinch the
@@ -371,7 +371,7 @@ class ContactEnergy(Barrier, DifferentiableTerm):
             left = still_released(self.contact.mesh, y, self._carrying.released)
             kept[RELEASED] = left.astype(np.float64)
         if self.step.scale is not None:
-            kept[FIRMNESS] = self._firmness.after(*self._measure_pressing(x)).memory()
+            kept[FIRMNESS] = self.adaptive_stiffness.after(*self.measure_pressing(x)).memory()
         if self._rubs:
             kept[SLIP] = np.zeros((self.embedded.n, 3))
             if self.friction:
@@ -379,34 +379,30 @@ class ContactEnergy(Barrier, DifferentiableTerm):
                 kept[SLIP] = np.array(kernel.numpy(after))
         return kept
 
-    def slopes(self, step: Step, x: WarpArray, at: Positions | None) -> ContactSlopes:
+    def derivative(self, step: Step, x: WarpArray, at: Positions | None) -> ContactDerivative:
         """Return the derivatives at the end x (n,) of the step, with friction evaluated at ``at``.
 
         They are those of the last call as long as x is the same array.
         """
-        if self._slopes is None or self._slopes.x is not x:
-            self._slopes = ContactSlopes(self, step, x, at)
-        return self._slopes
+        if self._derivative is None or self._derivative.x is not x:
+            self._derivative = ContactDerivative(self, step, x, at)
+        return self._derivative
 
     def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
         """Add the derivatives by the start of the step, bodies and the memory before."""
-        self.slopes(step, x, into.at).pull(by, into)
+        self.derivative(step, x, into.at).pull(by, into)
 
     def pull_back_memory(
         self, step: Step, x: WarpArray, kept: Mapping[str, Floats], into: StepCotangents
     ) -> Floats:
         """Return derivatives by the end x, from those by elastic slip and stiffness."""
-        slopes = self.slopes(step, x, into.at)
-        out = slopes.pull_back_memory(kept, into)
-        if step.scale is None and into.at is not None:
-            out += slopes.pull_back_memory_at_rest(into)
-        return out
+        return self.derivative(step, x, into.at).pull_back_memory(kept, into)
 
     def along_constants(
         self, step: Step, x: WarpArray, change: ByName, at: Positions | None
     ) -> tuple[Floats, ByName]:
         """Return the changes of dE/dx and of the elastic slip along a change of constants."""
-        return gradient_change(self.slopes(step, x, at), change)
+        return self.derivative(step, x, at).along_constants(change)
 
     def pull_back_constants(
         self,
@@ -417,10 +413,10 @@ class ContactEnergy(Barrier, DifferentiableTerm):
         kept: ByName,
         into: StepCotangents,
     ) -> float:
-        """Return the change of s and of the elastic slip along a change of constants."""
-        forces, remembered = self.along_constants(step, x, change, into.at)
-        total = float((by * forces).sum())
-        return total + sum(float((kept[n] * d).sum()) for n, d in remembered.items() if n in kept)
+        """Return the change of s and of the elastic slip along a change of constants, by what
+        ``pull_back`` and ``pull_back_memory`` of this step found.
+        """
+        return self.derivative(step, x, into.at).pull_back_constants(change)
 
     def zero_tables(self) -> dict[str, Floats]:
         """Return zeros for the mass of all cloth, and for rest positions (mollifier)."""
@@ -431,9 +427,9 @@ class ContactEnergy(Barrier, DifferentiableTerm):
 
         The stiffness is proportional to the mean mass.
         """
-        slopes = self.slopes(step, x, at)
-        by_mass = np.asarray(slopes.by_stiffness / float(self.contact.mass.sum()))
-        return {"total mass": by_mass, "rest": slopes.by_rest_positions()}
+        found = self.derivative(step, x, at)
+        by_mass = np.asarray(found.by_stiffness() / float(self.contact.mass.sum()))
+        return {"total mass": by_mass, "rest": found.by_rest_positions()}
 
     def by_corner_uv(self, by: ByName, rest: RestMesh) -> Floats:
         """Return derivatives (f,3,2) by the mass of all faces, and by flat positions."""
@@ -445,9 +441,9 @@ class ContactEnergy(Barrier, DifferentiableTerm):
 
     def pull_back_place(self, step: Step, x: WarpArray, by: Floats, at: Positions) -> Floats:
         """Return (n,3) derivatives by the positions at which friction was evaluated."""
-        return self.slopes(step, x, at).by_place(by)
+        return self.derivative(step, x, at).by_place(by)
 
-    def _measure_pressing(self, x: WarpArray) -> tuple[float, float]:
+    def measure_pressing(self, x: WarpArray) -> tuple[float, float]:
         """Return the largest force on a vertex and the least room, which the firmness follows.
 
         The force of contact is relative to the force that the stiffness without factor holds; the

@@ -81,6 +81,10 @@ class ContactSet(PairSet):
         pairs = kernel.array(np.ascontiguousarray(self.stencil[rows]), wp.int32)
         return ContactSet((pairs, kernel.array(self.touch[rows], BarrierParameters)))
 
+    def with_parameters(self, touch: Records) -> "ContactSet":
+        """Return the same pairs with other parameters, (m,) records of ``BarrierParameters``."""
+        return ContactSet((self.device[0], kernel.array(touch, BarrierParameters)))
+
     def least_distance(self, x: WarpArray) -> float:
         """Return the distance [m] of the nearest pair at x (n,) vec3; infinity without pairs."""
         return kernel.least(self.evaluate(set_distances, x, kernel.empty(len(self))))

@@ -118,7 +118,8 @@ _CurveField = Annotated[tuple[_Point, ...] | None, AfterValidator(_curve)]
 @cache
 def _block() -> type[_FabricBase]:
     """Return the block of a fabric; fields that are left out have the preset's values."""
-    fields: dict[str, Any] = {name: (kind, None) for name, (kind, _) in fields_of(Fabric).items()}
+    own = fields_of(Fabric).items()
+    fields: dict[str, Any] = {name: (field.rebuild_annotation(), None) for name, field in own}
     fields |= dict.fromkeys(CURVES, (_CurveField, None)) | {"arcsim": (str | None, None)}
     return create_model("FabricBlock", __base__=_FabricBase, **fields)
 
@@ -214,9 +215,7 @@ def _split_sources(
         sources[key] = ""
         if isinstance(value, Mapping):
             kind = _Painted if "map" in value else _Sourced
-            block, problems = document.validate(kind, value, (*loc, key))
-            if block is None:
-                raise problems[0]
+            block = document.read_block(kind, value, (*loc, key))
             fields[key], sources[key] = block.value, block.source
             if isinstance(block, _Painted):
                 painted[key] = block

@@ -218,7 +218,7 @@ class Player:
 def print_warnings(session: Session, found: Sequence[warnings.WarningMessage]) -> None:
     """Print the warnings of the build that were found, and those about the scene, as a run does."""
     texts = [str(w.message) for w in found]
-    texts += scene_warnings(session.scene, session.loop.integrator)
+    texts += scene_warnings(session.scene, session.loop.driver.stepper)
     for text in dict.fromkeys(texts):
         sys.stderr.write(f"warning: {text}\n")
     sys.stderr.flush()

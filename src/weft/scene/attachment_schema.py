@@ -10,7 +10,7 @@ from pydantic import Field, create_model, model_validator
 
 from weft.base.arrays import AnyArray, Ints, Positions
 from weft.base.errors import SceneError
-from weft.base.schema.block import Block, FileTranslation, FromBlock
+from weft.base.schema.block import Block, FileTranslation, InBlock
 from weft.base.schema.quantities import Point
 from weft.base.settings import REQUIRED, Setting, settings_by_field
 from weft.base.trees import Json
@@ -109,11 +109,11 @@ class _Attachment(SelectionBlock, NamedBlock):
         description="factor of the stiffness at every point: a number, or a map of painted "
         "weights; none: 1",
     )
-    path: Annotated[FromBlock[Path] | None, MOTION] = Field(
+    path: Annotated[InBlock[Path] | None, MOTION] = Field(
         None,
         description="kinds rope, spring, slide, goal: motion of the place or pole; none: it stands",
     )
-    release: FromBlock[Release] | None = Field(None, description="when points let go; none: never")
+    release: InBlock[Release] | None = Field(None, description="when points let go; none: never")
 
     @property
     def selects_all(self) -> bool:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, create_model, model_validator
 
 from weft import extensions
-from weft.base.schema.block import Block, FromBlock
+from weft.base.schema.block import Block, InBlock
 from weft.base.schema.quantities import Degrees, Point, QuantityIn, Size, Thickness
 from weft.base.settings import ROOM, Setting
 from weft.base.trees import Yaml
@@ -42,7 +42,7 @@ class BodyBlock(create_model("_Shapes", __base__=_Body, **fields_of_sources(SOUR
     rotation: Annotated[tuple[Degrees, Degrees, Degrees], PLACE] = Field(
         (0, 0, 0), description="[degrees] about x, y and z in turn"
     )
-    path: Annotated[FromBlock[Path] | None, MOTION] = Field(
+    path: Annotated[InBlock[Path] | None, MOTION] = Field(
         None, description="a motion; none: it stands still"
     )
     landmarks: Annotated[
@@ -50,7 +50,7 @@ class BodyBlock(create_model("_Shapes", __base__=_Body, **fields_of_sources(SOUR
         Setting(constant="places on the body where it stands at the start"),
     ] = Field(
         {},
-        description="of a person, stated instead of found: a height [m] above the floor of "
+        description="[m] of a person, stated instead of found: a height above the floor of "
         "neck_back, bust, waist, hip or crotch, or a point of any (docs/mannequin.md)",
     )
     joints: Annotated[
@@ -63,7 +63,7 @@ class BodyBlock(create_model("_Shapes", __base__=_Body, **fields_of_sources(SOUR
     size: Annotated[Size, Setting(constant=LINKS_STAY)] = Field(
         0.02, description="[m] of an arm: edges of primitive shapes, at most"
     )
-    rigid: FromBlock[Rigid] | None = Field(
+    rigid: InBlock[Rigid] | None = Field(
         None, description="forces and contact move it (docs/bodies.md); none: nothing does"
     )
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from weft.base.schema.block import Block
 from weft.bodies.body import Body
 
 STAYS = "a shape stays; it moves along bodies.path, or deforms as a mesh of frames"
@@ -20,14 +19,15 @@ class BodySource:
     """A field of ``bodies`` that says what a body is.
 
     Args:
-        block: of its fields, usually of ``shape_block``; ``str``: a file.
+        block: of its fields, usually of ``shape_block``, or a dataclass of settings; ``str``: a
+            file.
         meaning: of the field, for ``weft explain``.
         constant: why it has no keyframes.
         links: (path, block, name) -> bodies: reads the links of an arm from a file; None: the
             source is one body.
     """
 
-    block: type[Block] | type[str]
+    block: type
     meaning: str
     constant: str = STAYS
     links: Callable[[Path, Any, str], Sequence[Body]] | None = None

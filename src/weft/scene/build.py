@@ -254,7 +254,7 @@ class Builder:
         path = self.source.path.parent / m.file
         options = self._options(m)
         stage_keywords(path, options)  # refuses options that the file does not have
-        timed: Json = {**m.model_dump(include={"scale", "start", "hold"}), "name": name}
+        timed: Json = {"scale": m.scale, "start": m.start, "hold": m.hold, "name": name}
         if m.motion is not None:
             return load_cached(
                 path, self.source.path.parent / m.motion, m.fps, prim=m.prim, **timed
@@ -267,12 +267,9 @@ class Builder:
         frames, faces = load_frames(path, m.fps, **timed)
         return Body(frames.positions[0], faces, None, name, None, frames)
 
-    def _options(self, mesh: Yaml) -> StageOptions:
+    def _options(self, mesh: StageOptions) -> StageOptions:
         """Return how the stage of a mesh block is read."""
-        made: StageOptions = dataclasses.replace(
-            mesh.make(), origin=self._origin, preroll=self.file.preroll
-        )
-        return made
+        return dataclasses.replace(mesh, origin=self._origin, preroll=self.file.preroll)
 
     @cached_property
     def _origin(self) -> float | None:
@@ -373,8 +370,9 @@ class Builder:
             flat = mesh.corner_uv - mesh.corner_uv.min(axis=(0, 1))
             uv: CornerUv | None = flat / flat.max(axis=(0, 1))
         else:
-            how = m.model_dump(include={"prim", "scale", "weld"})
-            uv = read_texture_coordinates(folder / m.file, options=self._options(m), **how)
+            uv = read_texture_coordinates(
+                folder / m.file, m.prim, self._options(m), scale=m.scale, weld=m.weld
+            )
         return paint_mesh(mesh, {name: folder / f for name, f in block.paint.items()}, uv)
 
     def _paint(self, block: ClothBlock, cloth: Cloth) -> Cloth:
@@ -457,7 +455,8 @@ class Builder:
         assert m is not None
         is_file = isinstance(m.rest, str) and m.rest not in ("mesh", "uv")
         rest = str(folder / str(m.rest)) if is_file else m.rest
-        how = m.model_dump(include={"scale", "uv_scale", "warp", "prim", "weld", "sewing"})
+        names = ("scale", "uv_scale", "warp", "prim", "weld", "sewing")
+        how = {name: getattr(m, name) for name in names}
         return read_mesh(folder / m.file, rest=rest, options=self._options(m), **how)
 
     def _pin(self, cloth: Cloth, number: int, block: PinBlock) -> Pin:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from weft.base.arrays import Floats
-from weft.base.schema.block import Block
 from weft.cloth.cloth import Cloth
 from weft.cloth.create import join
 from weft.cloth.regions import ContactThickness
@@ -71,7 +70,7 @@ class ClothSource:
     """A field of ``cloth`` that says what a cloth is made from.
 
     Args:
-        block: of its fields.
+        block: of its fields: a ``Block``, or a dataclass of settings.
         meaning: of the field, for ``weft explain``.
         constant: why it has no keyframes.
         build: (builder, cloth block, fabric) -> cloth, or what ``join`` takes; the fabric is None
@@ -82,7 +81,7 @@ class ClothSource:
         join: joins all cloths of the scene, as ``JoinedCloths.of``; None: as that does.
     """
 
-    block: type[Block]
+    block: type
     meaning: str
     constant: str = STAYS
     build: Callable[[Any, Any, Fabric | None], Any] | None = None

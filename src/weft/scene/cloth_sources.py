@@ -1,11 +1,13 @@
 """The engine's sources of cloth, by their field in upper case."""
 
-from typing import Annotated, Literal
+from dataclasses import dataclass
+from typing import Literal
 
-from pydantic import Field, Strict
+from pydantic import Field
 
-from weft.base.schema.block import Block, block_of
+from weft.base.schema.block import Block
 from weft.base.schema.quantities import Force, Length, MassPerLength, Point, RodStiffness, Size
+from weft.base.settings import REQUIRED, setting
 from weft.io import suffixes
 from weft.io.surface import StageOptions
 from weft.scene.cloth_source import ClothSource
@@ -27,41 +29,45 @@ class SheetBlock(Block):
     )
 
 
-class MeshBlock(block_of(StageOptions)):  # type: ignore[misc]
+@dataclass(frozen=True, kw_only=True)
+class MeshBlock(StageOptions):
     """A mesh from a file."""
 
-    file: str = Field(description=f"{suffixes('read')}, relative to the scene file")
-    scale: Size | None = Field(
+    file: str = setting(REQUIRED, f"{suffixes('read')}, relative to the scene file")
+    scale: float | None = setting(
         None,
-        description="[m] length of one unit of positions: 1 cm, 1 in; none: what the "
-        "file says (USD), else 1 m",
+        "length of one unit of positions: 1 cm, 1 in; none: what the file says (USD), else 1 m",
+        "m",
+        above=0,
     )
-    uv_scale: Size | None = Field(
-        None, description="[m] length of one unit of texture coordinates; none: as scale"
+    uv_scale: float | None = setting(
+        None, "length of one unit of texture coordinates; none: as scale", "m", above=0
     )
-    warp: tuple[float, float, float] | None = Field(
+    warp: tuple[float, float, float] | None = setting(
         None,
-        description="direction of the warp yarns in space, on the mesh of the rest shape; none: "
+        "direction of the warp yarns in space, on the mesh of the rest shape; none: "
         "that of the first texture coordinate",
     )
-    rest: str | float | None = Field(
+    rest: str | float | None = setting(
         None,
-        description="the rest shape: mesh, as it is in space; uv, its texture coordinates; another "
+        "the rest shape: mesh, as it is in space; uv, its texture coordinates; another "
         "mesh file of the same faces, relative to the scene file; or a time code of a USD file; "
         "none: mesh with a warp, or if texture coordinates are far from isometric; else uv",
     )
-    prim: str | None = Field(
-        None, description="of a USD or glTF file with several meshes: which, by path or name"
+    prim: str | None = setting(
+        None, "of a USD or glTF file with several meshes: which, by path or name"
     )
-    weld: Annotated[bool, Strict()] | Size | None = Field(
+    weld: bool | float | None = setting(
         None,
-        description="true: vertices that coincide become one, and ids are those of what remains; a "
+        "true: vertices that coincide become one, and ids are those of what remains; a "
         "length [m]: also vertices that are so near; false: none do; none: those that texture "
         "coordinates by vertex have split (PLY, glTF)",
+        "m",
+        above=0,
     )
-    sewing: Literal["edges"] | None = Field(
+    sewing: Literal["edges"] | None = setting(
         None,
-        description="edges: the edges of the file without faces (OBJ `l`, PLY `edge`) close within "
+        "edges: the edges of the file without faces (OBJ `l`, PLY `edge`) close within "
         "sewing.closing, as Blender sews; none: they are not read",
     )
 

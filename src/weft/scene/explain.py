@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from weft.base.errors import SceneError, did_you_mean
-from weft.base.schema.block import setting_in
+from weft.base.schema.block import fields_of, setting_in, title_of
 from weft.scene.schema import scene_block
 
 
@@ -35,7 +35,7 @@ def explain(path: str) -> tuple[str, Sequence[FieldHelp]]:
         names = names[1:]
     for i, name in enumerate(names):
         parent = scene_block(names[:i])
-        known = list(parent.model_fields) if parent is not None else []
+        known = list(fields_of(parent)) if parent is not None else []
         if name not in known:
             raise SceneError(
                 f"field {path}",
@@ -48,10 +48,10 @@ def explain(path: str) -> tuple[str, Sequence[FieldHelp]]:
     if block is None:
         parent = scene_block(names[:-1])
         assert parent is not None
-        return title, [_help(title, parent.model_fields[names[-1]])]
-    text = " ".join((block.__doc__ or "").split())
+        return title, [_help(title, fields_of(parent)[names[-1]])]
+    text = " ".join(title_of(block).split())
     return f"{title}: {text}", [
-        _help(f"{title}.{name}", field) for name, field in block.model_fields.items()
+        _help(f"{title}.{name}", field) for name, field in fields_of(block).items()
     ]
 
 

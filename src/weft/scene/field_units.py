@@ -1,4 +1,4 @@
-"""Units of the fields of a scene file, read from their types, and the JSON schema for editors."""
+"""Units of the fields of a scene file, and the JSON schema for editors."""
 
 import dataclasses
 import re
@@ -9,7 +9,6 @@ from pydantic.fields import FieldInfo
 
 from weft.base.keyframes import Between
 from weft.base.schema.block import Block
-from weft.base.schema.quantities import unit_in
 from weft.base.settings import KEYFRAMES
 from weft.base.trees import Json, Yaml
 
@@ -20,29 +19,14 @@ _WRITTEN = re.compile(r"\[([^\]]+)\]")  # in a description: "[1/s] frames per se
 def unit_of(field: FieldInfo) -> str:
     """Return the unit of a field.
 
-    It is ``m`` or another unit of its type; a unit in its description, as in ``[1/s]``; ``1`` for
-    plain numbers; or what the field is: ``text``, ``yes/no``, ``block``.
+    It is the unit with which its description begins, as in ``[1/s]``; ``1`` for plain numbers; or
+    what the field is: ``text``, ``yes/no``, ``block``.
 
     Args:
         field: a pydantic FieldInfo.
     """
-    units = [u for u in (unit_in(m) for m in field.metadata) if u]
-    units += [u for u in _units(field.annotation) if u]
-    if units:
-        return str(units[0])
     written = _WRITTEN.match(field.description or "")
-    if written:
-        return written[1]
-    kinds = dict.fromkeys(_kinds(field.annotation))
-    return " or ".join(kinds)
-
-
-def _units(annotation: object) -> Iterator[str]:
-    """Yield the units of quantities anywhere inside a type."""
-    for part in getattr(annotation, "__metadata__", ()):
-        yield unit_in(part)
-    for part in get_args(annotation):
-        yield from _units(part)
+    return written[1] if written else " or ".join(dict.fromkeys(_kinds(field.annotation)))
 
 
 def _kinds(annotation: object) -> Iterator[str]:

@@ -1,25 +1,26 @@
 """Schema of a scene file: one typed model per block, every field with unit, effect and default.
 
 Quantities are numbers in SI units, or text with a unit (``"25 cm"``). Blocks of settings are read
-from their dataclasses (``blocks.block_of``). ``weft explain`` prints all of it.
+from their dataclasses. ``weft explain`` prints all of it.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_origin
 
-from pydantic import BaseModel, Field, create_model, model_validator
+from pydantic import AfterValidator, Field, create_model, model_validator
 from pydantic.fields import FieldInfo
 
 from weft import extensions
 from weft.base.schema.block import (
     Block,
-    BuiltField,
-    FromBlock,
+    InBlock,
     block_at,
     block_in,
-    block_of,
+    block_with,
+    field_of,
     fields_of,
+    file_type,
     setting_in,
 )
 from weft.base.schema.quantities import (
@@ -30,9 +31,8 @@ from weft.base.schema.quantities import (
     Size,
     Time,
     Velocity,
-    Volume,
 )
-from weft.base.settings import MATERIAL, ROOM, Setting
+from weft.base.settings import MATERIAL, ROOM, Setting, setting, settings_by_field
 from weft.base.trees import Json
 from weft.bodies.motion.pins import Path
 from weft.energies.loads.pressure import Gas
@@ -125,7 +125,7 @@ class ClothBlock(create_model("_Sources", __base__=_Named, **fields_of_sources(S
         "the scene file; of garments an image of each panel, with <PANEL> or <UDIM> for its name "
         "or number",
     )
-    surface: FromBlock[Appearance] | None = Field(
+    surface: InBlock[Appearance] | None = Field(
         None, description="appearance; of a garment over that of its pattern"
     )
     fabrics: dict[str, str | Json] = Field(
@@ -198,7 +198,7 @@ class PinBlock(SelectionBlock, NamedBlock):
     until: Annotated[Time | None, _RELEASE] = Field(
         None, description="[s] time of release; none: for ever"
     )
-    path: Annotated[FromBlock[Path] | None, MOTION] = Field(
+    path: Annotated[InBlock[Path] | None, MOTION] = Field(
         None, description="a motion; none: held still"
     )
 
@@ -217,18 +217,27 @@ class LawBlock(Block):
     weft: tuple[float, float] = Field((0, 1), description="direction of the weft, any angle to it")
 
 
-class PressureBlock(block_of(Gas)):  # type: ignore[misc]
+@dataclass(frozen=True)
+class PressureBlock(Gas):
     """Pressure on the inside of a closed surface."""
 
-    volume: Annotated[Volume | None, Setting(keyframes=True)] = Field(
+    volume: float | None = setting(  # type: ignore[assignment]
         None,
-        description="[m^3] at which a gas of fixed amount has this pressure; none: it is constant",
+        "at which a gas of fixed amount has this pressure; none: it is constant",
+        "m^3",
+        above=0,
+        keyframes=True,
     )
 
-    def make(self) -> float | Gas:
+    def __post_init__(self) -> None:
+        if self.volume is not None:
+            super().__post_init__()
+
+    def law(self) -> float | Gas:
         """Return the constant pressure [Pa], or the gas."""
-        made: float | Gas = self.pressure if self.volume is None else super().make()
-        return made
+        if self.volume is None:
+            return self.pressure
+        return Gas(self.pressure, self.volume, self.ambient)
 
 
 @dataclass(frozen=True)
@@ -254,18 +263,18 @@ class _IntegratorBlock(Block):
             raise ValueError("one name, or one name with its settings: {bdf2: {tolerance: 1 mm/s}}")
         return {name: {} if own is None else own for name, own in value.items()}
 
-    def make(self) -> ChosenIntegrator:
+    def choice(self) -> ChosenIntegrator:
         """Return name and settings of the integrator."""
         (name,) = self.model_fields_set
         return ChosenIntegrator(name, getattr(self, name))
 
 
-_CHOICES: Mapping[str, Any] = {
-    name: (Annotated[kind.settings, BuiltField()] | None, Field(None, description=kind.meaning))
+_CHOICES = {
+    name: field_of(file_type(kind.settings) | None, None, Setting(kind.meaning))
     for name, kind in INTEGRATORS.items()
 }
-IntegratorBlock = create_model(
-    "IntegratorBlock", __base__=_IntegratorBlock, __doc__=_IntegratorBlock.__doc__, **_CHOICES
+IntegratorBlock = block_with(
+    "IntegratorBlock", _IntegratorBlock, _CHOICES, __doc__=_IntegratorBlock.__doc__
 )
 
 
@@ -275,11 +284,11 @@ SCENE_TYPES: Mapping[str, object] = {  # fields of a scene that a file writes in
     "gravity_from": (tuple[Time, Time] | None, None),
     "velocity": tuple[Velocity, Velocity, Velocity],
     "integrator": (
-        Annotated[ChosenIntegrator, BuiltField(IntegratorBlock)],
+        Annotated[IntegratorBlock, AfterValidator(_IntegratorBlock.choice)],
         ChosenIntegrator("backward_euler", StepSettings()),
     ),
     "law": LawBlock | None,
-    "pressure": Annotated[float | Gas, BuiltField(PressureBlock)] | None,
+    "pressure": Annotated[InBlock[PressureBlock], AfterValidator(PressureBlock.law)] | None,
     "bodies": (list[BodyBlock], []),
 }
 _OF_RUN = Setting(constant="times of the run, and of what is written")
@@ -305,12 +314,16 @@ class _Cloths(Block):
     )
 
 
-def _with_fields_of(kind: type, before: type[Block], types: Mapping[str, object]) -> type[Block]:
-    """Return a block of the fields of ``before``, followed by those of a dataclass."""
-    return create_model(f"_{kind.__name__}", __base__=before, **fields_of(kind, types))
+def _fields_of_scene() -> Mapping[str, FieldInfo]:
+    """Return the fields of ``Scene`` with their types in files."""
+    fields, settings = dict(fields_of(Scene)), settings_by_field(Scene)
+    for name, said in SCENE_TYPES.items():
+        kind, default = said if isinstance(said, tuple) else (said, fields[name].default)
+        fields[name] = field_of(Annotated[kind, settings[name]], default, settings[name])
+    return fields
 
 
-class SceneFile(_with_fields_of(Scene, _Cloths, SCENE_TYPES)):  # type: ignore[misc]
+class SceneFile(block_with("_Scene", _Cloths, _fields_of_scene())):  # type: ignore[misc]
     """A scene."""
 
     seconds: Annotated[Duration, _OF_RUN] = Field(2.0, description="[s] length of the simulation")
@@ -333,7 +346,7 @@ class SceneFile(_with_fields_of(Scene, _Cloths, SCENE_TYPES)):  # type: ignore[m
         description="positions and velocities at the start: an .npz file with x [m] and v [m/s] of "
         "all points, as frames of runs are; relative to the scene file",
     )
-    sewing: FromBlock[Sewing] | None = Field(
+    sewing: InBlock[Sewing] | None = Field(
         None, description="how garments are sewn before the animation begins; none: the defaults"
     )
 
@@ -346,8 +359,10 @@ class SceneFile(_with_fields_of(Scene, _Cloths, SCENE_TYPES)):  # type: ignore[m
         return self
 
 
-def scene_block(names: Sequence[str]) -> type[BaseModel] | None:
-    """Return the block at a path of field names; None if the path ends in a value."""
+def scene_block(names: Sequence[str]) -> type | None:
+    """Return the block, or the dataclass of settings, at a path of field names; None if the path
+    ends in a value.
+    """
     return block_at(SceneFile, names)
 
 
@@ -356,14 +371,15 @@ def keyframes_at(loc: Sequence[str | int]) -> tuple[bool, str]:
 
     The reason is that of the field, or of the nearest block around it that has one.
     """
-    model: type[BaseModel] | None = SceneFile
+    model: type | None = SceneFile
     field, reason, last = FieldInfo(), "", 0
     for k, name in enumerate(loc):
         if isinstance(name, int):
             continue
-        if model is None or name not in model.model_fields:
+        fields = {} if model is None else fields_of(model)
+        if name not in fields:
             return False, reason
-        field, last = model.model_fields[name], k
+        field, last = fields[name], k
         reason = setting_in(field).constant or reason
         model = block_in(field.rebuild_annotation())
     if not setting_in(field).keyframes:

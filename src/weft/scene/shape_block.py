@@ -3,9 +3,7 @@
 from collections.abc import Callable
 from typing import ClassVar
 
-from pydantic import create_model
-
-from weft.base.schema.block import Block, arguments_of
+from weft.base.schema.block import Block, block_with, fields_of
 from weft.contact import Body
 
 
@@ -27,8 +25,7 @@ def shape_block(function: Callable[..., Body]) -> type[ShapeBlock]:
     """
     text = (function.__doc__ or "").split("\n\n")[0].removeprefix("Create ")
     title = f"{function.__name__.title()}Block"
-    block = create_model(
-        title, __base__=ShapeBlock, __doc__=text[:1].upper() + text[1:], **arguments_of(function)
-    )
+    about = text[:1].upper() + text[1:]
+    block: type[ShapeBlock] = block_with(title, ShapeBlock, fields_of(function), __doc__=about)
     block.function = function
     return block

@@ -3,12 +3,12 @@
 A shape is a function of its sizes, whose arguments are the fields of its block.
 """
 
-from typing import Annotated
+from dataclasses import dataclass
 
-from pydantic import Field, Strict
+from pydantic import Field
 
-from weft.base.schema.block import block_of
-from weft.base.schema.quantities import Size, Time
+from weft.base.schema.quantities import Size
+from weft.base.settings import REQUIRED, setting
 from weft.contact import Body, box, capsule, cone, cylinder, disk, plane, plate, ring, sphere
 from weft.io import suffixes
 from weft.io.surface import StageOptions
@@ -30,33 +30,38 @@ class SolidBlock(ShapeBlock):
         return box((self.width, self.height, self.depth), self.size, name)
 
 
-class BodyMeshBlock(block_of(StageOptions)):  # type: ignore[misc]
+@dataclass(frozen=True, kw_only=True)
+class BodyMeshBlock(StageOptions):
     """A mesh from a file, or one that deforms, from numbered files."""
 
-    file: str = Field(
-        description=f"{suffixes('read')}, relative to the scene file; USD and glTF move as they "
+    file: str = setting(
+        REQUIRED,
+        f"{suffixes('read')}, relative to the scene file; USD and glTF move as they "
         "say; numbered ones such as walk_*.obj, with fps; or an .npz with positions (frames, "
-        "vertices, 3), faces, and times [s] or fps"
+        "vertices, 3), faces, and times [s] or fps",
     )
-    motion: str | None = Field(None, description="a .pc2 file that moves its vertices")
-    prim: str | None = Field(
-        None, description="of a USD or glTF file: which mesh, by path or name; none: all"
+    motion: str | None = setting(None, "a .pc2 file that moves its vertices")
+    prim: str | None = setting(
+        None, "of a USD or glTF file: which mesh, by path or name; none: all"
     )
-    scale: Size | None = Field(
+    scale: float | None = setting(
         None,
-        description="[m] length of one unit of positions: 1 cm, 1 in; none: what the "
-        "file says (USD), else 1 m",
+        "length of one unit of positions: 1 cm, 1 in; none: what the file says (USD), else 1 m",
+        "m",
+        above=0,
     )
-    weld: Annotated[bool, Strict()] | Size | None = Field(
+    weld: bool | float | None = setting(
         None,
-        description="true: vertices that coincide at all times become one; a length [m]: also "
-        "vertices that are so near",
+        "true: vertices that coincide at all times become one; a length [m]: also vertices that "
+        "are so near",
+        "m",
+        above=0,
     )
-    fps: float | None = Field(
-        None, gt=0, description="[1/s] frames a second; none: what the file says, or one shape"
+    fps: float | None = setting(
+        None, "frames a second; none: what the file says, or one shape", "1/s", above=0
     )
-    start: Time = Field(0.0, description="[s] time of the first frame")
-    hold: bool = Field(False, description="stay at the last frame; else one at the end is needed")
+    start: float = setting(0.0, "time of the first frame", "s")
+    hold: bool = setting(False, "stay at the last frame; else one at the end is needed")
 
 
 SPHERE = BodySource(shape_block(sphere), "a sphere")

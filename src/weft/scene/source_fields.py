@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from weft.base.schema.block import Block
+from weft.base.schema.block import Block, file_type
 from weft.base.settings import Setting
 from weft.scene.body_source import BodySource
 from weft.scene.cloth_source import ClothSource
@@ -16,7 +16,9 @@ def fields_of_sources(sources: Mapping[str, Any]) -> Any:
 
     def field_of(source: BodySource | ClothSource) -> Any:
         about = Setting(constant=source.constant)
-        return Annotated[source.block | None, about], Field(None, description=source.meaning)
+        return Annotated[file_type(source.block) | None, about], Field(
+            None, description=source.meaning
+        )
 
     return {name: field_of(source) for name, source in sources.items()}
 

@@ -12,9 +12,9 @@ from weft.adjoint.adjoint import Adjoint
 from weft.adjoint.recorded_run import RecordedRun
 from weft.contact.collision_mesh import CollisionMesh
 from weft.contact.contact_energy import ContactEnergy
-from weft.contact.derivatives.by_constants import gradient_change
-from weft.contact.derivatives.contact_slopes import ContactSlopes
+from weft.contact.derivatives.contact_derivative import ContactDerivative
 from weft.contact.memory import SLIP
+from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import vec3
 from weft.solve.newton.psd import Psd
 
@@ -35,7 +35,7 @@ def touching_at(count, gap=0.003, crumpled=0.0):
     noisy = crumpled * np.random.default_rng(1).normal(size=taken.x.shape)
     x = kernel.points(np.ascontiguousarray(taken.x + noisy))
     assert np.abs(taken.memory[SLIP]).max() > 0
-    return forward.model.contact, ContactSlopes(term, phi.step, x), phi.step, x, term
+    return forward.model.contact, ContactDerivative(term, phi.step, x), phi.step, x, term
 
 
 def other(contact, name, factor):
@@ -67,24 +67,30 @@ def touching(request):
 @pytest.mark.parametrize("name", ["stiffness", "gap", "thickness", "static", "kinetic", "stick"])
 def test_contact_by_its_numbers(touching, name):
     """Forces, and the slip that is kept, against contacts with other numbers."""
-    contact, at_end, step, x, _ = touching
+    contact, at_end, step, x, term = touching
     values = contact.constants[name]
 
     def of(factor):
-        term, g = ContactEnergy(other(contact, name, factor)), kernel.zeros(x.shape[0], vec3)
-        term.freeze(step)
-        term.add_gradient(x, g)
-        return np.array(kernel.numpy(g)), np.array(term.remember(x)[SLIP])
+        scaled, g = ContactEnergy(other(contact, name, factor)), kernel.zeros(x.shape[0], vec3)
+        scaled.freeze(step)
+        scaled.add_gradient(x, g)
+        return np.array(kernel.numpy(g)), np.array(scaled.remember(x)[SLIP])
 
     h = 2e-4
     at = {k: of(1 + k * h) for k in (-2, -1, 1, 2)}
     expected = [(8 * (at[1][i] - at[-1][i]) - at[2][i] + at[-2][i]) / (12 * h) for i in (0, 1)]
-    forces, kept = gradient_change(at_end, {name: values})
+    forces, kept = at_end.along_constants({name: values})
     for got, wanted in zip((forces, kept[SLIP]), expected):
         scale = np.abs(wanted).max()
         np.testing.assert_allclose(got, wanted, atol=1e-7 * max(scale, 1e-4))
     slides = name == "static" and contact.gap > 0.01  # where neighbors touch, all that touches does
     assert slides or np.abs(forces).max() > 0
+    rng, back = np.random.default_rng(0), ContactDerivative(term, step, x)
+    by, into = [rng.normal(size=a.shape) for a in (forces, kept[SLIP])], StepCotangents.zeros(step)
+    back.pull_back_memory({SLIP: by[1]}, into)
+    back.pull(by[0], into)
+    expected = float((by[0] * forces).sum() + (by[1] * kept[SLIP]).sum())
+    assert back.pull_back_constants({name: values}) == pytest.approx(expected, rel=1e-7, abs=1e-12)
 
 
 class Springs:

@@ -20,7 +20,7 @@ from tests.together.scene.test_keys import (
 )
 from tests.together.scene.test_keys_held import PLACE, tied
 from weft.base.keyframes import Keys, quotient_integral
-from weft.base.schema.block import block_in, setting_in
+from weft.base.schema.block import block_in, fields_of, setting_in
 from weft.bodies.joints.settings import Joint
 from weft.bodies.rigid.settings import Rigid
 from weft.contact import box
@@ -70,7 +70,7 @@ def test_every_number_may_change_or_says_why_not():
 
 def constants(block, path=""):
     """Paths of the fields whose declaration says why they do not change, by the reason."""
-    for name, field in block.model_fields.items():
+    for name, field in fields_of(block).items():
         here = f"{path}.{name}".lstrip(".")
         reason, below = setting_in(field).constant, block_in(field.rebuild_annotation())
         if reason:

@@ -6,6 +6,7 @@ import pytest
 import weft
 from tests.refusals import refused
 from weft.base.errors import MeshError, SceneError, SceneProblems
+from weft.base.schema.block import fields_of
 from weft.discretization.mesh import grid
 from weft.io.obj import write_obj
 from weft.scene.build import load_scene
@@ -232,7 +233,7 @@ def test_every_field_is_explained():
     """No field without a description, at any depth."""
 
     def walk(model, path):
-        for name, field in model.model_fields.items():
+        for name, field in fields_of(model).items():
             assert field.description, f"{path}.{name} has no description"
             _, rows = explain(f"scene.{'.'.join([*path, name])}")
             assert rows

@@ -1,25 +1,17 @@
 """Blocks of files: typed fields, checked by pydantic.
 
-The block of settings is derived from their dataclass (``weft.base.settings``), and builds one.
+A block is a ``Block``, or a dataclass of settings (``weft.base.settings``), which pydantic reads as
+its annotations and settings say (``SettingsSchema``).
 """
 
 import dataclasses
 import enum
 import inspect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from types import MappingProxyType
-from typing import (
-    Annotated,
-    Any,
-    ClassVar,
-    Literal,
-    TypeAlias,
-    TypeVar,
-    get_args,
-)
+from functools import cache, partial
+from typing import Annotated, Any, Literal, TypeVar, cast, get_args
 from typing import get_type_hints as hints_of
 
 from pydantic import (
@@ -29,12 +21,15 @@ from pydantic import (
     ConfigDict,
     Field,
     GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
     Strict,
     ValidationInfo,
+    ValidatorFunctionWrapHandler,
     create_model,
     field_validator,
 )
 from pydantic.fields import FieldInfo
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import PydanticCustomError, core_schema
 
 from weft.base.errors import WeftError
@@ -42,7 +37,6 @@ from weft.base.runtime_types.messages import marks_of
 from weft.base.runtime_types.validators import Translation
 from weft.base.schema.quantities import Degrees, QuantityIn, Unit
 from weft.base.settings import Setting, settings_by_field
-from weft.base.trees import YamlMapping
 
 
 class Block(BaseModel):
@@ -56,9 +50,14 @@ class Block(BaseModel):
         """Refuse ``true`` and ``false`` where a number or text is expected (pydantic would take 1
         and 0).
         """
-        if _has_truth(value) and not _takes_truth(cls.model_fields[str(info.field_name)]):
-            raise ValueError("another value than yes or no; `weft explain` says which")
-        return value
+        return refuse_truth(cls.model_fields[str(info.field_name)], value)
+
+
+def refuse_truth(field: FieldInfo, value: object) -> object:
+    """Return the value of a field of a file, if it is not yes or no in place of something else."""
+    if _has_truth(value) and not _takes_truth(field):
+        raise ValueError("another value than yes or no; `weft explain` says which")
+    return value
 
 
 def _has_truth(value: object) -> bool:
@@ -76,110 +75,128 @@ def _takes_truth(field: FieldInfo) -> bool:
     return False
 
 
-class SettingsBlock(Block):
-    """A block whose fields are those of a dataclass of settings."""
-
-    settings: ClassVar[type]
-
-    def make(self) -> Any:
-        """Return the dataclass; fields that the file does not give have their defaults."""
-        names = {
-            about.key or name: name for name, about in settings_by_field(self.settings).items()
-        }
-        said = self.model_fields_set & names.keys()
-        return self.settings(**{names[key]: getattr(self, key) for key in said})
-
-
 @dataclass(frozen=True)
-class BuiltField:
-    """Mark of a field whose value a block builds: ``block``, or the block of the field's
-    dataclass.
-    """
-
-    block: type[BaseModel] | None = None
-
-    def block_for(self, kind: Any) -> type[BaseModel]:
-        """Return the block of a field of this type."""
-        return self.block or block_of(kind)
-
-    def __get_pydantic_core_schema__(
-        self, kind: object, handler: GetCoreSchemaHandler
-    ) -> core_schema.CoreSchema:
-        block = self.block_for(kind)
-        name, first = next(iter(block.model_fields.items()))
-        # a block with one required number may be written as that number: {static: 0.3}, or 0.3
-        bare = first.is_required() and first.annotation is float
-
-        def expand(value: object) -> object:
-            return {name: value} if bare and isinstance(value, str | int | float) else value
-
-        made = core_schema.no_info_after_validator_function(_make, handler.generate_schema(block))
-        return core_schema.no_info_before_validator_function(expand, made)
-
-
-T = TypeVar("T")
-FromBlock: TypeAlias = Annotated[T, BuiltField()]  # a dataclass of settings that its block builds
-
-
-def _make(block: Any) -> object:
-    try:
-        return block.make()
-    except WeftError as error:
-        raise PydanticCustomError("weft", "{text}", {"text": str(error), "error": error}) from None
-
-
-@cache
-def block_of(kind: type) -> type[SettingsBlock]:
-    """Return the block of a dataclass of settings: its fields, with units, bounds and defaults.
+class SettingsSchema:
+    """Mark of a dataclass of settings that a file gives as a block of its fields.
 
     A class whose attribute ``units_required`` is true wants a unit with every number that has one,
     and takes one number for a list.
     """
-    title = (kind.__doc__ or "").split("\n\n")[0]
-    fields = fields_of(kind)
-    block = create_model(kind.__name__, __base__=SettingsBlock, __doc__=title, **fields)
-    block.settings = kind
-    return block
+
+    def __get_pydantic_core_schema__(
+        self, kind: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        fields = fields_of(kind)
+        names = {about.key or name: name for name, about in settings_by_field(kind).items()}
+        given = [_field_schema(names[key], key, f, handler) for key, f in fields.items()]
+        arguments = core_schema.dataclass_args_schema(kind.__name__, given)
+        settings = core_schema.dataclass_schema(
+            kind,
+            arguments,
+            list(names.values()),
+            post_init=hasattr(kind, "__post_init__"),
+            ref=f"{kind.__module__}.{kind.__qualname__}",
+            config={"extra_fields_behavior": "forbid", "allow_inf_nan": False},
+        )
+        return core_schema.no_info_wrap_validator_function(partial(_read, kind), settings)
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        made = handler(schema)
+        settings: Any = schema
+        while "cls" not in settings:  # inside of validators
+            settings = settings["schema"]
+        block, whole = settings["cls"], handler.resolve_ref_schema(made)
+        whole.update(description=title_of(block), additionalProperties=False)
+        for key, field in fields_of(block).items():
+            whole["properties"][key]["description"] = field.description
+        return made
 
 
-def fields_of(kind: type, file_types: YamlMapping = MappingProxyType({})) -> dict[str, Any]:
-    """Return the fields of a dataclass of settings, as ``pydantic.create_model`` takes them.
+def file_type(block: Any) -> Any:
+    """Return a type as pydantic reads it from a file: a dataclass of settings gets its mark."""
+    return Annotated[block, SettingsSchema()] if dataclasses.is_dataclass(block) else block
 
-    Args:
-        kind: the dataclass.
-        file_types: of fields that a file writes in another form: their type there; or their type
-            and default.
+
+T = TypeVar("T")
+InBlock = Annotated[T, SettingsSchema()]  # a dataclass of settings
+
+
+def _field_schema(
+    name: str, key: str, field: FieldInfo, handler: GetCoreSchemaHandler
+) -> core_schema.DataclassField:
+    """Return the schema of a field of a dataclass that is called ``key`` in files."""
+    no_truth = BeforeValidator(partial(refuse_truth, field))
+    hint: Any = Annotated[field.rebuild_annotation(), no_truth]
+    schema = handler.generate_schema(hint)
+    if not field.is_required():
+        schema = core_schema.with_default_schema(schema, default=field.default)
+    return core_schema.dataclass_field(name, schema, kw_only=True, validation_alias=key)
+
+
+def _read(kind: type, value: object, handler: ValidatorFunctionWrapHandler) -> object:
+    """Return the settings in a block, which may be written as its number if it needs but one."""
+    name = number_of(kind)
+    if name and isinstance(value, str | int | float):
+        value = {name: value}
+    try:
+        return handler(value)
+    except WeftError as error:
+        raise PydanticCustomError("weft", "{text}", {"text": str(error), "error": error}) from None
+
+
+def number_of(kind: type) -> str:
+    """Return the name of the number that settings begin with and need, or an empty text:
+    ``{static: 0.3}`` may be written as ``0.3``.
     """
-    fields: dict[str, Any] = {}
-    file = FileTranslation(getattr(kind, "units_required", False))
-    hints, defaults = hints_of(kind), {f.name: f.default for f in dataclasses.fields(kind)}
-    for name, about in settings_by_field(kind).items():
-        default = ... if defaults[name] is dataclasses.MISSING else defaults[name]
-        if name in file_types:
-            said = file_types[name]
-            said, default = said if isinstance(said, tuple) else (said, default)
-            annotation: object = Annotated[said, about]
-        else:
-            annotation = file.translate(Annotated[hints[name], about])
-        fields[about.key or name] = (annotation, _field(default, about))
-    return fields
+    name, first = next(iter(fields_of(kind).items()))
+    return name if first.is_required() and first.annotation is float else ""
 
 
-def arguments_of(function: Callable[..., object]) -> dict[str, Any]:
-    """Return the arguments of a function that have a ``Setting``, as fields of a block."""
-    file, fields = FileTranslation(), {}
-    hints = hints_of(inspect.unwrap(function), include_extras=True)
-    for name, parameter in inspect.signature(function).parameters.items():
-        *_, about = marks_of(get_args(hints[name]))
+def title_of(block: type) -> str:
+    """Return the description of a block, or of a dataclass of settings."""
+    text = block.__doc__ or ""
+    return text if issubclass(block, BaseModel) else text.split("\n\n")[0]
+
+
+@cache
+def fields_of(block: Any) -> Mapping[str, FieldInfo]:
+    """Return the fields of a block, or of a dataclass of settings, by their names in files; of a
+    function, the arguments that have a ``Setting``.
+    """
+    if isinstance(block, type) and issubclass(block, BaseModel):
+        return {**block.model_fields}
+    file = FileTranslation(getattr(block, "units_required", False))
+    parameters = inspect.signature(block).parameters
+    hints = hints_of(inspect.unwrap(block), include_extras=True)
+    settings: Mapping[str, Setting | None] = (
+        settings_by_field(block)
+        if isinstance(block, type)
+        else {name: marks_of(get_args(hint))[2] for name, hint in hints.items()}
+    )
+    fields = {}
+    for name, about in settings.items():
         if about is not None:
-            default = ... if parameter.default is parameter.empty else parameter.default
-            fields[about.key or name] = (file.translate(hints[name]), _field(default, about))
+            default = parameters[name].default
+            default = ... if default is inspect.Parameter.empty else default
+            annotation = file.translate(Annotated[hints[name], about])
+            fields[about.key or name] = field_of(annotation, default, about)
     return fields
 
 
-def _field(default: object, about: Setting) -> Any:
-    """Return the default and the description of a setting as pydantic's field."""
-    return Field(default, description=str(about).replace("[rad]", "[degrees]").strip())
+def field_of(annotation: Any, default: object, about: Setting) -> FieldInfo:
+    """Return a setting as pydantic's field."""
+    own = Field(default, description=str(about).replace("[rad]", "[degrees]").strip())
+    return FieldInfo.from_annotated_attribute(annotation, own)
+
+
+def block_with(
+    name: str, base: type[BaseModel], fields: Mapping[str, FieldInfo], **about: Any
+) -> Any:
+    """Return a block of the fields of ``base``, followed by more."""
+    given: Any = {key: (field.annotation, field) for key, field in fields.items()}
+    return create_model(name, __base__=base, **about, **given)
 
 
 def setting_in(field: FieldInfo) -> Setting:
@@ -214,8 +231,6 @@ class FileTranslation(Translation):
 
     def value(self, hint: Any, about: Setting) -> Any:
         """Return the type of a single value."""
-        if dataclasses.is_dataclass(hint):
-            return Annotated[hint, BuiltField()]
         if isinstance(hint, type) and issubclass(hint, enum.Enum):
             names = tuple(member.name.lower() for member in hint)
             return Annotated[Literal[names], AfterValidator(lambda name: hint[name.upper()])]
@@ -224,7 +239,7 @@ class FileTranslation(Translation):
         if hint is str and about.choices:
             return Literal[tuple(about.choices)]
         if hint is not float or not about.unit:
-            return hint
+            return file_type(hint)
         if about.unit == "rad" and not self.units_required:
             return Annotated[Degrees, AfterValidator(math.radians)]
         quantity = QuantityIn(about.unit, bare=not self.units_required, per_angle=about.per_angle)
@@ -248,27 +263,26 @@ class ListOrBlock:
         )
 
 
-def block_at(block: type[BaseModel], names: Sequence[str]) -> type[BaseModel] | None:
-    """Return the block at a path of field names below ``block``; None if the path ends in a
-    value.
+def block_at(block: type, names: Sequence[str]) -> type | None:
+    """Return the block, or the dataclass of settings, at a path of field names below ``block``;
+    None if the path ends in a value.
     """
-    model: type[BaseModel] | None = block
+    model: type | None = block
     for name in names:
-        if model is None or name not in model.model_fields:
+        fields = {} if model is None else fields_of(model)
+        if name not in fields:
             return None
-        model = block_in(model.model_fields[name].rebuild_annotation())
+        model = block_in(fields[name].rebuild_annotation())
     return model
 
 
-def block_in(annotation: Any) -> type[BaseModel] | None:
-    """Return the block inside an annotation such as ``list[PinBlock]`` or ``PathBlock | None``."""
-    for mark in getattr(annotation, "__metadata__", ()):
-        if isinstance(mark, BuiltField):
-            return mark.block_for(annotation.__origin__)
+def block_in(annotation: Any) -> type | None:
+    """Return the block, or the dataclass of settings, inside an annotation such as
+    ``list[PinBlock]`` or ``InBlock[Path] | None``.
+    """
+    if SettingsSchema() in getattr(annotation, "__metadata__", ()):
+        return cast(type, annotation.__origin__)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    for part in getattr(annotation, "__args__", ()):
-        found = block_in(part)
-        if found is not None:
-            return found
-    return None
+    found = map(block_in, getattr(annotation, "__args__", ()))
+    return next(filter(None, found), None)

@@ -2,18 +2,20 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
-from pydantic import BaseModel, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from weft.base.errors import UnitError, WeftError, did_you_mean
 from weft.base.runtime_types.validators import VALUE
-from weft.base.schema.block import block_at, block_of
+from weft.base.schema.block import block_at, fields_of, file_type
 from weft.base.trees import Yaml, YamlMapping
 from weft.base.yaml_lines import Loc, YamlTree, kind_of, parse_yaml, read_yaml
 
 if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
     from pydantic_core import ErrorDetails
 
 _SIGNS = {  # phrases of pydantic's messages, and the signs that replace them
@@ -24,6 +26,7 @@ _SIGNS = {  # phrases of pydantic's messages, and the signs that replace them
 }
 _KINDS = {  # kinds of pydantic's errors, and what a file writes in such a place
     "model_type": "a block of fields",
+    "dataclass_type": "a block of fields",
     "dict_type": "a block of fields",
     "mapping_type": "a block of fields",
     "list_type": "a list",
@@ -31,8 +34,14 @@ _KINDS = {  # kinds of pydantic's errors, and what a file writes in such a place
     "bool_type": "true or false",
     "string_type": "text",
 }
-M = TypeVar("M", bound=BaseModel)
+_UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")  # kinds of errors: no such field
 T = TypeVar("T")
+
+
+@cache
+def _adapter(block: Any) -> TypeAdapter[Any]:
+    """Return the validator of a block, or of a dataclass of settings."""
+    return TypeAdapter(file_type(block))
 
 
 @dataclass(frozen=True)
@@ -78,39 +87,30 @@ class YamlDocument:
         return error
 
     def validate(
-        self, block: type[M], tree: Yaml, loc: Loc = (), context: object = None
-    ) -> tuple[M | None, list[WeftError]]:
+        self, block: type[T], tree: Yaml, loc: Loc = (), context: object = None
+    ) -> tuple[T | None, list[WeftError]]:
         """Return the typed content of a block of the file, or None with all its problems.
 
         Args:
-            block: the block.
+            block: the block, or the dataclass of its settings.
             tree: its content in the file.
             loc: its path in the file.
             context: what validators of fields find as ``ValidationInfo.context``.
         """
         try:
-            return block.model_validate(tree, context=context), []
+            return _adapter(cast(Any, block)).validate_python(tree, context=context), []
         except ValidationError as error:
             return None, [self._problem(block, tree, details, loc) for details in error.errors()]
 
-    def read_settings(self, kind: type[T], tree: Yaml, loc: Loc = ()) -> T:
-        """Return the settings that a block of the file describes.
-
-        Args:
-            kind: dataclass of settings.
-            tree: content of the block in the file.
-            loc: path of the block in the file.
+    def read_block(self, block: type[T], tree: Yaml, loc: Loc = ()) -> T:
+        """Return the typed content of a block of the file; arguments as of ``validate``.
 
         Raises:
             WeftError: of the document's class; the first problem.
         """
-        block, problems = self.validate(block_of(cast(Any, kind)), tree, loc)
-        if block is None:
+        made, problems = self.validate(block, tree, loc)
+        if made is None:
             raise problems[0]
-        try:
-            made: T = block.make()
-        except WeftError as error:
-            raise self.add_line(error, loc) from None
         return made
 
     def field_error(
@@ -121,9 +121,7 @@ class YamlDocument:
         what = dotted_path(loc) or self.what
         return self.error(what, got=shown, where=self.where(loc), expected=expected, hint=hint)
 
-    def _problem(
-        self, block: type[BaseModel], tree: Yaml, details: "ErrorDetails", around: Loc
-    ) -> WeftError:
+    def _problem(self, block: type, tree: Yaml, details: "ErrorDetails", around: Loc) -> WeftError:
         """Return one of pydantic's errors of the block at the path ``around`` as a weft error."""
         inner = _path_in(tree, details)
         loc: Loc = (*around, *inner)
@@ -131,12 +129,11 @@ class YamlDocument:
         if kind == "weft":
             made: WeftError = details["ctx"]["error"]
             return self.add_line(made, loc)
-        if kind == "extra_forbidden":
+        if kind in _UNKNOWN:
             needed = self.missing_field(str(loc[-1]))
             if needed is not None:
                 return self.add_line(needed, loc)
-            inside = block_at(block, [p for p in inner[:-1] if isinstance(p, str)])
-            fields = {} if inside is None else inside.model_fields
+            fields = _fields_around(block, inner)
             known = [about.alias or name for name, about in fields.items()]
             return self.error(
                 f"field {what}",
@@ -189,7 +186,7 @@ def _path_in(tree: Yaml, details: "ErrorDetails") -> Loc:
     for part in (*parts, last):
         if part in tree if isinstance(tree, Mapping) else _is_index(part, tree):
             tree = tree[part]
-        elif part is not last or details["type"] not in ("missing", "extra_forbidden"):
+        elif part is not last or details["type"] not in ("missing", *_UNKNOWN):
             continue
         path.append(part)
     return tuple(path)
@@ -199,21 +196,25 @@ def _is_index(part: str | int, tree: Yaml) -> bool:
     return isinstance(tree, list) and isinstance(part, int) and part < len(tree)
 
 
-def _spelling_hint(block: type[BaseModel], loc: Loc, given: Yaml) -> str | None:
-    """Return the hint that a given field of a name without meaning may be the missing one."""
+def _fields_around(block: type, loc: Sequence[str | int]) -> "Mapping[str, FieldInfo]":
+    """Return the fields of the block around the field at a path of a block."""
     inside = block_at(block, [p for p in loc[:-1] if isinstance(p, str)])
-    known = {} if inside is None else inside.model_fields
+    return {} if inside is None else fields_of(inside)
+
+
+def _spelling_hint(block: type, loc: Loc, given: Yaml) -> str | None:
+    """Return the hint that a given field of a name without meaning may be the missing one."""
+    known = _fields_around(block, loc)
     for name in given if isinstance(given, Mapping) else ():
         if name not in known and did_you_mean(str(name), [str(loc[-1])]):
             return f"{name}: did you mean {loc[-1]!r}?"
     return None
 
 
-def _meaning(block: type[BaseModel], loc: Loc) -> str | None:
+def _meaning(block: type, loc: Loc) -> str | None:
     """Return name and meaning of the field at a path of a block."""
-    *names, last = [p for p in loc if isinstance(p, str)] or [""]
-    inside = block_at(block, names)
-    field = None if inside is None else inside.model_fields.get(last)
+    path = [p for p in loc if isinstance(p, str)] or [""]
+    field, last = _fields_around(block, path).get(path[-1]), path[-1]
     return f"{last}: {field.description}" if field is not None and field.description else None
 
 

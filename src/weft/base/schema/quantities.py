@@ -79,13 +79,6 @@ class InFile:
         return handler.generate_schema(FileTranslation().translate(Annotated[float, self.setting]))
 
 
-def unit_in(mark: object) -> str:
-    """Return the unit that a mark of an annotation names, or an empty text."""
-    if isinstance(mark, InFile):
-        return mark.setting.unit
-    return mark.name if isinstance(mark, Unit) else ""
-
-
 Length = Annotated[float, InFile(settings.Length)]
 Size = Annotated[float, InFile(settings.Size)]
 Time = Annotated[float, InFile(settings.Time)]
@@ -96,5 +89,4 @@ RodStiffness = Annotated[float, InFile(settings.RodStiffness)]
 Degrees = Annotated[float, BeforeValidator(_Degrees()), Unit("degrees")]
 Velocity = Annotated[float, InFile(Setting("", "m/s"))]
 Thickness = Annotated[float, InFile(Setting("", "m", least=0))]
-Volume = Annotated[float, InFile(Setting("", "m^3", above=0))]
 Point = tuple[Length, Length, Length]

@@ -3,13 +3,9 @@
 These are frozen at the start of a step (lagged): the pairs in contact, their normal force lambda,
 the weights of their closest points and the plane in which they may slide. With u the displacement
 in that plane of one closest point relative to the other, in the step and, elastically, before it,
-
-    E = lambda f(|u|),   f' = mu_s (2 |u|/e - |u|^2/e^2) for |u| < e = speed * step
-
-so friction grows smoothly from rest to mu_s lambda: below e the pair sticks, like a spring. From e
-to 2 e the coefficient falls from the static mu_s to the kinetic mu_k, as a cubic without corners,
-and is constant beyond. The Hessian in the plane is f'' along u, clamped at 0 where friction falls,
-and f'/|u| across u.
+E = lambda f(|u|). ``law`` states f: below e = speed * step the pair sticks, like a spring, and
+beyond it slides. The Hessian in the plane is f'' along u, clamped at 0 where friction falls, and
+f'/|u| across u.
 
 Steps that may end early have f'/|u| along u as well. Where a pair slides, f'' is 0: a model with it
 does not know that friction turns around where the pair comes to rest, so that directions go far
@@ -26,6 +22,7 @@ their loads, and is cut to length 1. If nothing moves, nothing changes, whatever
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import warp as wp
@@ -34,18 +31,15 @@ from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
 from weft.contact.contact_set import ContactSet, PairSet
 from weft.contact.friction.kernels import (
-    FrictionTable,
+    FrictionKernels,
     NormalForces,
-    SlidingPair,
     freeze_slides,
-    friction_energy,
-    friction_factors,
-    friction_gradient,
-    friction_hessians,
+    friction_kernels,
     normal_loads,
     slips,
     update_slips,
 )
+from weft.contact.friction.law import COULOMB, FrictionLaw, FrictionTable, SlidingPair
 from weft.kernel import (
     Scalar,
     WarpArray,
@@ -55,24 +49,14 @@ from weft.kernel import (
 )
 
 
-def friction_coefficients(
-    static: Floats, kinetic: Floats, part: Ints, grip: Floats
-) -> FrictionTable:
-    """Return a table on the device.
+class FrictionInputs(NamedTuple):
+    """Data from which the friction of a step is frozen, besides the contacts."""
 
-    Args:
-        static: (k,k) static coefficients.
-        kinetic: (k,k) kinetic coefficients.
-        part: (n,) number of each vertex's piece or body.
-        grip: (n,) factors at vertices.
-    """
-    out = FrictionTable()
-    out.mu_static, out.mu_kinetic = (
-        kernel.array(np.asarray(mu, dtype=np.float64), Scalar) for mu in (static, kinetic)
-    )
-    out.part = kernel.array(np.asarray(part, np.int32), wp.int32)
-    out.grip = kernel.array(grip, Scalar)
-    return out
+    origin: WarpArray  # (n,) vec3 [m] positions from which sliding is measured
+    table: FrictionTable
+    smooth: float  # [m] e, the slip below which pairs stick
+    slip: WarpArray  # (k,) vec3, q of the vertices that belong to no body
+    law: FrictionLaw = COULOMB
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +65,12 @@ class FrictionSet(PairSet):
 
     device: tuple[WarpArray, WarpArray]  # (m,4) int32 vertices, (m,) SlidingPair
     origin: WarpArray  # (n,) vec3 [m] positions from which sliding is measured
+    law: FrictionLaw = COULOMB
+
+    @property
+    def kernels(self) -> FrictionKernels:
+        """The kernels of the law."""
+        return friction_kernels(self.law)
 
     @staticmethod
     def of(
@@ -90,6 +80,7 @@ class FrictionSet(PairSet):
         table: FrictionTable,
         smooth: float,
         slip: Positions | WarpArray | None = None,
+        law: FrictionLaw = COULOMB,
     ) -> "FrictionSet":
         """Return the pairs that push, from the contacts at x.
 
@@ -100,26 +91,28 @@ class FrictionSet(PairSet):
             table: coefficients of friction.
             smooth: [m] e, the slip below which pairs stick.
             slip: (k,3) q of the first k vertices, those that belong to no body; None: 0.
+            law: the law of friction.
         """
-        m, forces = len(contacts), _normal_forces(contacts, kernel.points(x))
+        m, y = len(contacts), kernel.points(x)
+        forces = forces_of_pairs(contacts, y, contacts.gradients(y))
         place = kernel.empty(m, wp.int32)
         count = kernel.scan(forces.pushes, place)
         pairs, slide = kernel.empty((count, 4), wp.int32), kernel.empty(count, SlidingPair)
         before = kernel.zeros(0, vec3) if slip is None else kernel.points(slip)
         about = (forces, place, table, Scalar(smooth), before, pairs, slide)
         kernel.launch(freeze_slides, m, *contacts.device, *about)
-        return FrictionSet((pairs, slide), kernel.points(origin))
+        return FrictionSet((pairs, slide), kernel.points(origin), law)
 
     def energies(self, x: WarpArray) -> WarpArray:
         """Return the friction potential [J] of each pair at x, (m,); a pair without slip has the
         constant lambda mu_s e/3.
         """
-        return self.evaluate(friction_energy, x, kernel.empty(len(self)), (self.origin,))
+        return self.evaluate(self.kernels.energy, x, kernel.empty(len(self)), (self.origin,))
 
     def gradient(self, x: WarpArray) -> WarpArray:
         """Return dE/dx of every pair at x, (m,4) vec3 [N]."""
         return self.evaluate(
-            friction_gradient, x, kernel.empty((len(self), 4), vec3), (self.origin,)
+            self.kernels.gradient, x, kernel.empty((len(self), 4), vec3), (self.origin,)
         )
 
     def work(self, x: WarpArray) -> float:
@@ -129,12 +122,15 @@ class FrictionSet(PairSet):
         u = kernel.numpy(x) - kernel.numpy(self.origin)
         return float((kernel.numpy(self.gradient(x)) * u[self.stencil]).sum())
 
+    def changes(self, x: WarpArray) -> WarpArray:
+        """Return the slip of each pair in a step that ended at x, in units of e, (m,) vec3."""
+        return self.evaluate(slips, x, kernel.empty(len(self), vec3), (self.origin,))
+
     def update_slips(self, x: WarpArray, slip: WarpArray) -> WarpArray:
         """Return the slips q after a step that ended at x, (k,) vec3, if it began with the slips
         ``slip`` (k,).
         """
-        change, out = kernel.empty(len(self), vec3), kernel.empty(slip.shape[0], vec3)
-        self.evaluate(slips, x, change, (self.origin,))
+        change, out = self.changes(x), kernel.empty(slip.shape[0], vec3)
         i = self.incidence(slip.shape[0])
         arrays = (i.start, i.element, i.place, self.device[1], change, slip, out)
         kernel.launch(update_slips, slip.shape[0], *arrays)
@@ -146,24 +142,19 @@ class FrictionSet(PairSet):
         With ``bound`` they are those of a quadratic model that is nowhere below the energy.
         """
         out = kernel.empty((len(self), 3, 4), vec3)
-        return self.evaluate(friction_factors, x, out, (self.origin,), (int(bound),))
+        return self.evaluate(self.kernels.factors, x, out, (self.origin,), (int(bound),))
 
     def hessians(self, x: WarpArray) -> WarpArray:
         """Return the exact Hessian of every pair at x, (m,4,4) mat33 [N/m]."""
         out = kernel.empty((len(self), 4, 4), mat33)
-        return self.evaluate(friction_hessians, x, out, (self.origin,))
+        return self.evaluate(self.kernels.hessians, x, out, (self.origin,))
 
 
-def _normal_forces(
-    contacts: ContactSet, x: WarpArray, gradient: WarpArray | None = None
-) -> NormalForces:
-    """Return the normal force of every pair.
-
-    The forces are those of the barrier, or of another ``gradient`` (m,4) vec3.
+def forces_of_pairs(contacts: ContactSet, x: WarpArray, gradient: WarpArray) -> NormalForces:
+    """Return the normal force of every pair of a set at x (n,), from the gradient (m,4) vec3 [N]
+    of its barrier.
     """
-    m = len(contacts)
-    gradient = contacts.gradients(x) if gradient is None else gradient
-    out = NormalForces()
+    m, out = len(contacts), NormalForces()
     out.load, out.weights = kernel.empty(m), kernel.empty(m, vec4)
     out.normal, out.pushes = kernel.empty(m, vec3), kernel.empty(m, wp.int32)
     contacts.evaluate(normal_loads, x, out, after=(gradient,))
@@ -183,15 +174,9 @@ def normal_forces(
         Indices (m,) in the set, weights (m,4) of the closest points, unit normals (m,3), and
         normal forces (m,) [N].
     """
-    out = _normal_forces(contacts, kernel.points(x))
+    y = kernel.points(x)
+    out = forces_of_pairs(contacts, y, contacts.gradients(y))
     arrays = (out.load, out.weights, out.normal, out.pushes)
     force, w, normal, pushes = (kernel.numpy(a) for a in arrays)
     push = np.flatnonzero(pushes).astype(np.int32)
     return push, w[push], normal[push], force[push]
-
-
-def load_changes(contacts: ContactSet, x: Positions | WarpArray, change: WarpArray) -> Floats:
-    """Return the change of all normal forces, (m,) [N], that a change of the barrier's gradient
-    (m,4) vec3 [N] causes.
-    """
-    return np.array(kernel.numpy(_normal_forces(contacts, kernel.points(x), change).load))

@@ -1,43 +1,30 @@
-"""Warp functions and kernels of friction; ``friction`` has the formulas."""
+"""Kernels of friction: frozen pairs, the terms of a law (``law``), and the slip after a step."""
+
+from dataclasses import dataclass
+from functools import cache
 
 import warp as wp
 
 from weft.contact.barrier.barrier import BarrierArray
 from weft.contact.distance.distance import closest_at, combination, other_side
+from weft.contact.friction.law import FrictionLaw, FrictionTable, SlidingArray, SlidingPair
 from weft.kernel import (
     IntArray,
     IntArray2d,
+    Kernel,
     Mat33Array3d,
     Scalar,
     ScalarArray,
-    ScalarArray2d,
     Vec3Array,
     Vec3Array2d,
     Vec3Array3d,
     corners,
+    vec2,
     vec3,
     vec4,
 )
 
 _module = wp.get_module("weft.friction")
-
-
-@wp.struct
-class SlidingPair:
-    """The frozen data of a pair that may slide."""
-
-    w: vec4  # weights of the closest points
-    t0: vec3  # orthonormal directions of sliding
-    t1: vec3
-    load: Scalar  # [N] lambda
-    mu_static: Scalar  # mu_s
-    mu_kinetic: Scalar  # mu_k
-    smooth: Scalar  # [m] e
-    before0: Scalar  # [m] elastic slip when the step began, along t0
-    before1: Scalar  # and t1
-
-
-SlidingArray = wp.array(dtype=SlidingPair)
 
 
 @wp.struct
@@ -50,63 +37,19 @@ class NormalForces:
     pushes: IntArray  # (m,) 1: the force is positive
 
 
-@wp.struct
-class FrictionTable:
-    """Coefficients of friction by the pieces or bodies of the two sides of a pair."""
-
-    part: IntArray  # (n,) number of a vertex's piece or body
-    mu_static: ScalarArray2d  # (k,k)
-    mu_kinetic: ScalarArray2d  # (k,k)
-    grip: ScalarArray  # (n,) factors at vertices
-
-
 @wp.func
-def smoothed_friction(y: Scalar, s: SlidingPair):
-    """Return f, f'/y and f'' at y >= 0."""
-    e = s.smooth
-    drop = s.mu_kinetic - s.mu_static
-    value = Scalar(0.0)
-    over = Scalar(0.0)
-    second = Scalar(0.0)
-    if y < e:
-        value = s.mu_static * (y * y / e - y * y * y / (Scalar(3.0) * e * e) + e / Scalar(3.0))
-        over = s.mu_static * (Scalar(2.0) / e - y / (e * e))
-        second = s.mu_static * (Scalar(2.0) / e - Scalar(2.0) * y / (e * e))
-    else:
-        t = wp.min((y - e) / e, Scalar(1.0))
-        beyond = wp.max(y - Scalar(2.0) * e, Scalar(0.0))
-        fallen = drop * t * t * (Scalar(3.0) - Scalar(2.0) * t)
-        value = s.mu_static * e + e * (
-            s.mu_static * t + drop * t * t * t * (Scalar(1.0) - t / Scalar(2.0))
-        )
-        value += s.mu_kinetic * beyond
-        over = (s.mu_static + fallen) / y
-        second = drop * Scalar(6.0) * t * (Scalar(1.0) - t) / e
-    return value, over, second
-
-
-@wp.func
-def sliding(i: int, x: Vec3Array, origin: Vec3Array, stencil: IntArray2d, s: SlidingPair):
-    """Return the components of the slip u of pair i along t0 and t1."""
+def slip_of(i: int, x: Vec3Array, origin: Vec3Array, stencil: IntArray2d, s: SlidingPair):
+    """Return the slip u of pair i, (u0, u1) [m]."""
     a, b, c, d = corners(i, x, stencil)
     a0, b0, c0, d0 = corners(i, origin, stencil)
     v = combination(s.w, a - a0, b - b0, c - c0, d - d0)
-    return wp.dot(v, s.t0) + s.before0, wp.dot(v, s.t1) + s.before1
+    return vec2(wp.dot(v, s.t0), wp.dot(v, s.t1)) + s.smooth * s.before
 
 
 @wp.func
-def slip_axes(u0: Scalar, u1: Scalar, s: SlidingPair):
-    """Return the unit vectors along the slip and across it in the plane of sliding, and f'/y and
-    f'' there.
-    """
-    y = wp.sqrt(u0 * u0 + u1 * u1)
-    _value, over, second = smoothed_friction(y, s)
-    c0 = Scalar(1.0)
-    c1 = Scalar(0.0)
-    if y > Scalar(0.0):
-        c0 = u0 / y
-        c1 = u1 / y
-    return c0 * s.t0 + c1 * s.t1, c0 * s.t1 - c1 * s.t0, over, second
+def in_space(u: vec2, s: SlidingPair):
+    """Return a vector of the plane of sliding as a vector of space."""
+    return u[0] * s.t0 + u[1] * s.t1
 
 
 @wp.kernel(module=_module)
@@ -187,96 +130,109 @@ def freeze_slides(
             v = stencil[i, j]
             if v < n_slips:
                 before += s.w[j] * slip[v]
-        s.before0 = part_of_e * smooth * wp.dot(before, s.t0)
-        s.before1 = part_of_e * smooth * wp.dot(before, s.t1)
+        s.before = part_of_e * vec2(wp.dot(before, s.t0), wp.dot(before, s.t1))
         at = place[i]
         slide[at] = s
         for j in range(4):
             out[at, j] = stencil[i, j]
 
 
-@wp.kernel(module=_module)
-def friction_energy(
-    o: int,
-    x: Vec3Array,
-    origin: Vec3Array,
-    stencil: IntArray2d,
-    slide: SlidingArray,
-    out: ScalarArray,
-):
-    """Write E of every pair."""
-    i = o + wp.tid()
-    s = slide[i]
-    u0, u1 = sliding(i, x, origin, stencil, s)
-    value, _over, _second = smoothed_friction(wp.sqrt(u0 * u0 + u1 * u1), s)
-    out[i] = s.load * value
+@dataclass(frozen=True)
+class FrictionKernels:
+    """Kernels of friction with one law.
 
-
-@wp.kernel(module=_module)
-def friction_gradient(
-    o: int,
-    x: Vec3Array,
-    origin: Vec3Array,
-    stencil: IntArray2d,
-    slide: SlidingArray,
-    out: Vec3Array2d,
-):
-    """Write dE/dx of every pair."""
-    i = o + wp.tid()
-    s = slide[i]
-    u0, u1 = sliding(i, x, origin, stencil, s)
-    _value, over, _second = smoothed_friction(wp.sqrt(u0 * u0 + u1 * u1), s)
-    force = s.load * over * (u0 * s.t0 + u1 * s.t1)
-    for j in range(4):
-        out[i, j] = s.w[j] * force
-
-
-@wp.kernel(module=_module)
-def friction_hessians(
-    o: int,
-    x: Vec3Array,
-    origin: Vec3Array,
-    stencil: IntArray2d,
-    slide: SlidingArray,
-    out: Mat33Array3d,
-):
-    """Write the exact Hessian of every pair."""
-    i = o + wp.tid()
-    s = slide[i]
-    u0, u1 = sliding(i, x, origin, stencil, s)
-    along, across, over, second = slip_axes(u0, u1, s)
-    K = s.load * (second * wp.outer(along, along) + over * wp.outer(across, across))
-    for a in range(4):
-        for b in range(4):
-            out[i, a, b] = (s.w[a] * s.w[b]) * K
-
-
-@wp.kernel(module=_module)
-def friction_factors(
-    o: int,
-    x: Vec3Array,
-    origin: Vec3Array,
-    stencil: IntArray2d,
-    slide: SlidingArray,
-    bound: int,
-    out: Vec3Array3d,
-):
-    """Write the projected Hessian of every pair as two outer products, along u and across it; with
-    ``bound`` both have the curvature f'/|u|.
+    Attributes:
+        energy: writes E [J] of every pair.
+        gradient: writes dE/dx [N] of every pair.
+        hessians: writes the exact Hessian [N/m] of every pair.
+        factors: writes the projected Hessian of every pair as two outer products.
     """
-    i = o + wp.tid()
-    zero = Scalar(0.0)
-    s = slide[i]
-    u0, u1 = sliding(i, x, origin, stencil, s)
-    along, across, over, second = slip_axes(u0, u1, s)
-    if bound != 0:
-        second = over
-    along = wp.sqrt(s.load * wp.max(second, zero)) * along
-    across = wp.sqrt(s.load * over) * across
-    for j in range(4):
-        out[i, 0, j] = s.w[j] * along
-        out[i, 1, j] = s.w[j] * across
-        out[i, 2, j] = vec3(zero, zero, zero)
+
+    energy: Kernel
+    gradient: Kernel
+    hessians: Kernel
+    factors: Kernel
+
+
+@cache
+def friction_kernels(law: FrictionLaw) -> FrictionKernels:
+    """Build the kernels of a law, once per process."""
+    module = wp.get_module(f"weft.friction.{law.name}")
+    energy_of, slope_of, curvature_of = law.energy, law.slope, law.curvature
+
+    @wp.kernel(module=module)
+    def friction_energy(
+        o: int,
+        x: Vec3Array,
+        origin: Vec3Array,
+        stencil: IntArray2d,
+        slide: SlidingArray,
+        out: ScalarArray,
+    ):
+        i = o + wp.tid()
+        s = slide[i]
+        out[i] = s.load * energy_of(slip_of(i, x, origin, stencil, s), s)
+
+    @wp.kernel(module=module)
+    def friction_gradient(
+        o: int,
+        x: Vec3Array,
+        origin: Vec3Array,
+        stencil: IntArray2d,
+        slide: SlidingArray,
+        out: Vec3Array2d,
+    ):
+        i = o + wp.tid()
+        s = slide[i]
+        force = s.load * in_space(slope_of(slip_of(i, x, origin, stencil, s), s), s)
+        for j in range(4):
+            out[i, j] = s.w[j] * force
+
+    @wp.kernel(module=module)
+    def friction_hessians(
+        o: int,
+        x: Vec3Array,
+        origin: Vec3Array,
+        stencil: IntArray2d,
+        slide: SlidingArray,
+        out: Mat33Array3d,
+    ):
+        i = o + wp.tid()
+        s = slide[i]
+        k = curvature_of(slip_of(i, x, origin, stencil, s), s)
+        a = in_space(k.a, s)
+        c = in_space(k.c, s)
+        K = s.load * (k.second * wp.outer(a, a) + k.over * wp.outer(c, c))
+        for p in range(4):
+            for q in range(4):
+                out[i, p, q] = (s.w[p] * s.w[q]) * K
+
+    @wp.kernel(module=module)
+    def friction_factors(
+        o: int,
+        x: Vec3Array,
+        origin: Vec3Array,
+        stencil: IntArray2d,
+        slide: SlidingArray,
+        bound: int,
+        out: Vec3Array3d,
+    ):
+        # With ``bound`` the quadratic model is nowhere below the energy.
+        i = o + wp.tid()
+        zero = Scalar(0.0)
+        s = slide[i]
+        k = curvature_of(slip_of(i, x, origin, stencil, s), s)
+        second = wp.max(k.second, zero)
+        if bound != 0:
+            second = k.over
+        along = wp.sqrt(s.load * second) * in_space(k.a, s)
+        across = wp.sqrt(s.load * k.over) * in_space(k.c, s)
+        for j in range(4):
+            out[i, 0, j] = s.w[j] * along
+            out[i, 1, j] = s.w[j] * across
+            out[i, 2, j] = vec3(zero, zero, zero)
+
+    return FrictionKernels(friction_energy, friction_gradient, friction_hessians, friction_factors)
 
 
 @wp.kernel(module=_module)
@@ -293,8 +249,31 @@ def slips(
     """
     i = o + wp.tid()
     s = slide[i]
-    u0, u1 = sliding(i, x, origin, stencil, s)
-    out[i] = ((u0 - s.before0) * s.t0 + (u1 - s.before1) * s.t1) / s.smooth
+    u = slip_of(i, x, origin, stencil, s) - s.smooth * s.before
+    out[i] = in_space(u, s) / s.smooth
+
+
+@wp.func
+def weighted_slips(
+    v: int,
+    start: IntArray,
+    element: IntArray,
+    place: IntArray,
+    slide: SlidingArray,
+    change: Vec3Array,
+):
+    """Return the sum of the loads [N] that press on a vertex, and of the slips times the loads.
+
+    The loop has a function of its own for reverse mode (``kernel.reverse``).
+    """
+    load = Scalar(0.0)
+    q = vec3(Scalar(0.0))
+    for m in range(start[v], start[v + 1]):
+        s = slide[element[m]]
+        w = s.load * s.w[place[m]]
+        load += wp.abs(w)
+        q += w * change[element[m]]
+    return load, q
 
 
 @wp.kernel(module=_module)
@@ -310,15 +289,9 @@ def update_slips(
 ):
     """Write q of every vertex after a step; 0 if no pair presses on it."""
     v = o + wp.tid()
-    zero = Scalar(0.0)
-    load = zero
-    q = vec3(zero, zero, zero)
-    for m in range(start[v], start[v + 1]):
-        s = slide[element[m]]
-        w = s.load * s.w[place[m]]
-        load += wp.abs(w)
-        q += w * change[element[m]]
-    if load > zero:
-        q = slip[v] + q / load
-        q = q / wp.max(wp.length(q), Scalar(1.0))
-    out[v] = q
+    load, q = weighted_slips(v, start, element, place, slide, change)
+    after = vec3(Scalar(0.0))
+    if load > Scalar(0.0):
+        moved = slip[v] + q / load
+        after = moved / wp.max(wp.length(moved), Scalar(1.0))
+    out[v] = after

@@ -107,6 +107,13 @@ def parallel_threshold(ids: wp.vec4i, rest: Vec3Array):
     return PARALLEL_PART * wp.dot(e, e) * wp.dot(f, f)
 
 
+@wp.kernel(module=_module)
+def parallel_thresholds(o: int, rest: Vec3Array, stencil: IntArray2d, out: ScalarArray):
+    """Write the threshold of the mollifier of every pair."""
+    i = o + wp.tid()
+    out[i] = parallel_threshold(vertices_of(i, stencil), rest)
+
+
 @wp.func
 def meets_whole(p: Closest, kind: int, a: vec3, b: vec3, c: vec3, d: vec3, limit: Scalar):
     """Return whether a pair in contact keeps its four vertices, and its mollifier threshold.

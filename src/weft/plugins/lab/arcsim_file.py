@@ -63,16 +63,12 @@ def read_arcsim(path: Path) -> Json:
     """
     document = _read(path)
     own = {k: v for k, v in document.tree.items() if k not in (*_Data.model_fields, "data")}
-    material, problems = document.validate(_Material, own)
-    if material is None:
-        raise problems[0]
+    material = document.read_block(_Material, own)
     tables = {k: v for k, v in document.tree.items() if k in _Data.model_fields}
     if "data" in document.tree:
         document = _read(path.parent / str(document.tree["data"]))
         tables = dict(document.tree)
-    data, problems = document.validate(_Data, tables)
-    if data is None:
-        raise problems[0]
+    data = document.read_block(_Data, tables)
     ignored = [name for name in LEFT_OUT if getattr(material, name)]
     if ignored:
         warnings.warn(f"{path.name}: {', '.join(ignored)} left out (docs/arcsim.md)", stacklevel=2)

@@ -87,7 +87,7 @@ def _on_mesh(
 
     scale, turn, shift, options = None, np.eye(3), np.zeros(3), PLAIN
     if block and block.mesh and Path(block.mesh.file).suffix == asset.suffix:
-        options = replace(block.mesh.make(), subdivide=0)  # the cage follows its surface
+        options = replace(block.mesh, subdivide=0)  # the cage follows its surface
         scale, shift = block.mesh.scale, np.array(block.translation)
         turn = Rotation.from_euler("xyz", block.rotation, degrees=True).as_matrix()
     points = read_surface(asset, scale, prim, one=True, options=options)[0] @ turn.T + shift

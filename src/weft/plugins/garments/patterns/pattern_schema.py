@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, RootMode
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError, PatternProblems, WeftError
 from weft.base.keyframes import Keys
-from weft.base.schema.block import Block, BuiltField, FromBlock, ListOrBlock
+from weft.base.schema.block import Block, InBlock, ListOrBlock
 from weft.base.schema.document import DocumentBlock, YamlDocument
 from weft.base.trees import Json, Yaml
 from weft.base.units.expression import UnitValue
@@ -149,7 +149,7 @@ class FoldBlock(Block):
     stiffness: FoldStiffness | None = None
     name: LineName = ""
 
-    def make(self) -> PatternFold:
+    def fold(self) -> PatternFold:
         """Return the fold."""
         return PatternFold(np.array(self.points), self.angle, self.stiffness, self.name)
 
@@ -196,7 +196,7 @@ class WrapBlock(Block):
     facing: Vector | None = None
     taper: Angle = 0.0
 
-    def make(self) -> Wrap:
+    def bending(self) -> Wrap:
         """Return the wrap."""
         return Wrap(**given_fields(self))
 
@@ -206,9 +206,9 @@ class PlacementBlock(Block):
 
     translation: tuple[Length, Length, Length] | None = None
     rotation: tuple[Degrees, Degrees, Degrees] | None = None
-    wrap: Annotated[Wrap, BuiltField(WrapBlock)] | None = None
+    wrap: Annotated[WrapBlock, AfterValidator(WrapBlock.bending)] | None = None
 
-    def make(self) -> Placement:
+    def start(self) -> Placement:
         """Return the placement."""
         return Placement(**given_fields(self))
 
@@ -219,9 +219,9 @@ class AnyPanelBlock(Block):
     fabric: Yaml = None
     thickness: Length | None = None
     layer: Annotated[int, Strict(), Field(ge=0, lt=MOST_LAYERS)] | None = None
-    placement: Annotated[Placement, BuiltField(PlacementBlock)] | None = None
+    placement: Annotated[PlacementBlock, AfterValidator(PlacementBlock.start)] | None = None
     grain: Angle | None = None
-    surface: FromBlock[Appearance] | None = None
+    surface: InBlock[Appearance] | None = None
 
 
 class MirroredPanelBlock(AnyPanelBlock):
@@ -242,7 +242,7 @@ class DrawnPanelBlock(AnyPanelBlock):
     outline: Annotated[list[Corner], Field(min_length=2)]
     holes: list[Hole] | None = None
     lines: Lines | None = None
-    folds: list[Annotated[PatternFold, BuiltField(FoldBlock)]] | None = None
+    folds: list[FoldBlock] | None = None
     darts: list[DartBlock] | None = None
     pleats: list[PleatBlock] | None = None
     fold: EdgeName | None = Field(None, description="the edge on the fold of the fabric")
@@ -303,7 +303,7 @@ class JoinsBlock(Block):
         None, description="measures of the person for whom it is drafted, or a file of them"
     )
     fabric: Yaml = None
-    surface: FromBlock[Appearance] | None = None
+    surface: InBlock[Appearance] | None = None
     hems: dict[Text, Width] | None = Field(None, description="width of the hem, by edge")
     panels: Json | None = None
     seams: Yaml = None

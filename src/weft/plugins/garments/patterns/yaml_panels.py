@@ -194,7 +194,7 @@ def _draw_panel(
         np.array(corners),
         edges,
         holes=[h.polygon() if isinstance(h, HoleBlock) else np.array(h) for h in given.holes or ()],
-        folds=given.folds or (),
+        folds=[fold.fold() for fold in given.folds or ()],
     )
     panel = add_lines(panel, given.lines or ())
     if moves:

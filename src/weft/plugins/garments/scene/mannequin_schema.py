@@ -1,13 +1,15 @@
 """Schema of a mannequin in a scene file: its measures and its motion."""
 
-from pydantic import Field, create_model, model_validator
+from collections.abc import Iterator
+
+from pydantic import Field, model_validator
+from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 from weft.base.errors import WeftError
-from weft.base.schema.block import fields_of
+from weft.base.schema.block import block_with, field_of, fields_of
 from weft.base.schema.quantities import Size
-from weft.base.settings import settings_by_field
-from weft.base.trees import Json
+from weft.base.settings import Setting, settings_by_field
 from weft.contact import Body, BodyFrames
 from weft.plugins.garments.bodies.sizes import LEAST, size_of
 from weft.plugins.garments.mannequin import MotionSettings, mannequin, measures_of
@@ -23,26 +25,28 @@ _DEFAULTS = {  # of measures; others are those of the tables
 }
 
 
-def _measures() -> Json:
-    """Return the fields of a figure and its measures, none of which is required."""
-    fields = fields_of(Measures)
-    figure, about = fields.pop("figure")
-    made: Json = {"figure": (figure, Field("woman", description=about.description))}
-    for name, (kind, about) in fields.items():
-        text = f"{about.description}; none: {_DEFAULTS.get(name, 'of the tables')}"
-        made[name] = (kind | None, Field(None, description=text))
-    return made
+def _measures() -> Iterator[tuple[str, FieldInfo]]:
+    """Yield the fields of a figure and its measures, none of which is required."""
+    for name, field in fields_of(Measures).items():
+        kind = field.rebuild_annotation()
+        if name == "figure":
+            yield name, field_of(kind, "woman", Setting(field.description or ""))
+            continue
+        default = _DEFAULTS.get(name, "of the tables")
+        yield name, field_of(kind | None, None, Setting(f"{field.description}; none: {default}"))
 
 
-_SIZE = Field(
-    None,
-    description="a size of clothes, 40 (docs/sizes.md); or [m] of its edges, about; none: 0.9 % of "
-    "the height",
+_SIZE = Setting(
+    "[m] of its edges, about; or a size of clothes, 40 (docs/sizes.md); none: 0.9 % of the height"
 )
-_FIELDS = {**_measures(), "size": (Size | None, _SIZE), **fields_of(MotionSettings)}
+_FIELDS = {
+    **dict(_measures()),
+    "size": field_of(Size | None, None, _SIZE),
+    **fields_of(MotionSettings),
+}
 
 
-class MannequinBlock(create_model("_Figure", __base__=ShapeBlock, **_FIELDS)):  # type: ignore[misc]
+class MannequinBlock(block_with("_Figure", ShapeBlock, _FIELDS)):  # type: ignore[misc]
     """A person on y = 0 who looks along +z, at first in the a-pose (docs/mannequin.md).
 
     Measures that are not given follow from anthropometric tables.

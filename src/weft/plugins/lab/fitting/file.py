@@ -18,7 +18,7 @@ from typing import Any, cast, get_args, get_type_hints
 import numpy as np
 
 from weft.base.errors import FabricError, Problems, WeftError, did_you_mean
-from weft.base.schema.block import block_of
+from weft.base.schema import block as schema
 from weft.base.schema.document import read_document
 from weft.base.settings import REQUIRED, setting
 from weft.base.trees import Json, Yaml
@@ -74,7 +74,7 @@ def settings_of(kind: str) -> type[MeasurementSettings]:
 
 def fields_of(kind: str) -> Mapping[str, str]:
     """Return the fields of the block of a kind, with their meaning."""
-    fields = block_of(cast(Any, settings_of(kind))).model_fields
+    fields = schema.fields_of(cast(Any, settings_of(kind)))
     return {name: field.description or "" for name, field in fields.items()}
 
 
@@ -104,7 +104,7 @@ def read_measurement(
         got = None if tree.get("kind") is None else repr(kind)
         hint = did_you_mean(kind, known)
         raise document.field_error((*loc, "kind"), got, f"one of {', '.join(known)}", hint)
-    given = document.read_settings(settings_of(kind), tree, loc)
+    given = document.read_block(settings_of(kind), tree, loc)
     return given, reader_of(kind)(PlacedBlock(document, loc, given))
 
 
@@ -262,7 +262,7 @@ def read_fit(path: str | Path) -> FitFile:
     path = Path(path)
     hint = "`weft fabrics fit --kinds` explains the fields"
     document = read_document(FitDocument, path, hint, "`measurements:`")
-    given = document.read_settings(FitFileSettings, document.tree)
+    given = document.read_block(FitFileSettings, document.tree)
     start = _start(document, given.start)
     blocks = given.measurements
     if not 0 < len(blocks) <= MOST:

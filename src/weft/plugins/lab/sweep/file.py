@@ -97,7 +97,7 @@ def read_sweep(path: str | Path, samples: int | None = None) -> SweepFile:
     path = Path(path)
     hint = "`examples/sweep/` has some; fields of the scene go below `vary` or `set`"
     source = read_document(SweepDocument, path, hint, "`scene:` and `vary:`")
-    settings = source.read_settings(SweepSettings, source.tree)
+    settings = source.read_block(SweepSettings, source.tree)
     if samples is not None:
         settings = replace(settings, samples=samples)
     scene = path.parent / settings.scene
@@ -151,7 +151,7 @@ def read_field_values(source: SweepDocument, path: str, value: object) -> FieldV
         hint = "a field that stays the same stands in `set`"
         expected = "a list of values, or {from: 1 cm, to: 2 cm}"
         raise source.field_error(loc, repr(value), expected, hint)
-    return source.read_settings(Range, value, loc)
+    return source.read_block(Range, value, loc)
 
 
 def overrides(values: YamlMapping) -> list[str]:

@@ -51,4 +51,4 @@ def read_camera(overrides: Sequence[str]) -> CameraSensor:
     for text in overrides:
         override_field(tree, text)
     source = SweepDocument(Path("camera"), tree)
-    return source.read_settings(CameraSettings, tree["camera"], ("camera",)).sensor()
+    return source.read_block(CameraSettings, tree["camera"], ("camera",)).sensor()
