@@ -6,7 +6,7 @@ from weft import kernel
 from weft.base.arrays import Positions
 from weft.energies.obstacle import Obstacle
 from weft.energies.step import Step
-from weft.energies.term import Term
+from weft.energies.term import SummedTerm, Term
 from weft.kernel import WarpArray
 
 PART = 0.9  # largest part of the way to the nearest limit that a step may go
@@ -50,7 +50,7 @@ class Barrier(Term):
         return True
 
 
-class StepLimit(Barrier):
+class StepLimit(SummedTerm, Barrier):
     """A barrier in a quantity that a step can measure ahead: strain, or the place of a joint."""
 
     settled_part: float  # of the way to the nearest limit: most that a search's last step may go
