@@ -13,9 +13,9 @@ from weft.bodies.motion.pins import Pin
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh
 from weft.discretization.quadrature import Rule
-from weft.energies.base import Energy
 from weft.energies.elastic.buckling_bending import BucklingBending
 from weft.energies.elastic.membrane import Membrane
+from weft.energies.energy import Energy
 from weft.energies.loads.gravity import Gravity
 from weft.integrators.model import Model as Mechanics
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings

@@ -13,10 +13,10 @@ from weft.bodies.motion.pins import Pin
 from weft.cloth.cloth import Cloth
 from weft.cloth.create import sheet, triangulate
 from weft.discretization.linear_triangle import linear_triangle
-from weft.energies.base import Energy
 from weft.energies.elastic.buckling_bending import BucklingBending
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.energies.elastic.membrane import Membrane
+from weft.energies.energy import Energy
 from weft.energies.loads.gravity import Gravity
 from weft.energies.state import State
 from weft.fabric.fabric import Fabric

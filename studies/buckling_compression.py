@@ -19,7 +19,7 @@ from weft.base.arrays import Floats, Positions
 from weft.base.errors import SimulationError
 from weft.bodies.motion.pins import Pin
 from weft.cloth.cloth import Cloth
-from weft.energies.base import Energy
+from weft.energies.energy import Energy
 from weft.energies.state import State
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential

@@ -11,8 +11,8 @@ from weft.bodies.motion.pins import Pin
 from weft.cloth.cloth import Cloth
 from weft.cloth.create import sheet
 from weft.discretization.mesh import Pattern
-from weft.energies.base import Energy
 from weft.energies.elastic.condition import Conditions, condition_energies
+from weft.energies.energy import Energy
 from weft.energies.loads.gravity import Gravity
 from weft.energies.state import State
 from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998

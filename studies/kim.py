@@ -20,9 +20,9 @@ from weft.cloth.create import sheet
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh
 from weft.discretization.samples import principal_stretches
-from weft.energies.base import Energy
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.energies.elastic.membrane import Membrane
+from weft.energies.energy import Energy
 from weft.energies.loads.gravity import Gravity
 from weft.integrators.model import Model
 from weft.integrators.quasi_static import Equilibrium, QuasiStatic, QuasiStaticSettings

@@ -11,8 +11,8 @@ import numpy as np
 from studies.kim import VERTICES, compare, stretched
 from studies.study import Say, Study
 from weft.base.arrays import Positions
-from weft.energies.base import Energy
 from weft.energies.elastic.condition import Conditions, condition_energies
+from weft.energies.energy import Energy
 from weft.laws import Arap, BaraffWitkin, DotShear, Law
 
 K, K_THETA = 100.0, 1e-4  # [N/m], [J]: the caption of figure 3

@@ -9,6 +9,7 @@ import weft
 from tests.refusals import refused
 from weft import kernel
 from weft.base.errors import SceneError
+from weft.energies.barrier import Barrier
 from weft.energies.numpy_energy import NumpyEnergy
 
 pytestmark = [
@@ -38,10 +39,10 @@ class Drag:
         return self.weight[:, None, None, None, None] * np.eye(3)
 
     def bind(self, pattern):
-        return BoundDrag(self, pattern)
+        return DragTerm(self, pattern)
 
 
-class BoundDrag(NumpyEnergy):
+class DragTerm(NumpyEnergy):
     def freeze(self, step):
         drag = self.energy
         drag.weight = drag.c * drag.mass / step.span
@@ -87,12 +88,10 @@ class StrainLimit:
         return np.stack([np.stack([K, -K], 1), np.stack([-K, K], 1)], 1)
 
     def bind(self, pattern):
-        return BoundLimit(self, pattern)
+        return LimitTerm(self, pattern)
 
 
-class BoundLimit(NumpyEnergy):
-    limits = True
-
+class LimitTerm(NumpyEnergy, Barrier):
     def max_step(self, x, d):
         """Nine tenths of the way to the first edge at the limit."""
         limit = self.energy

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from weft.energies.elastic.hinge_bending import hinge_weight
+from weft.energies.elastic.hinge_weights import HingeGeometry
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +66,9 @@ class Flat:
         unit = self.signs[:, None] * self.off(np.asarray(x))[:, None]
         return {"weight": self.k * unit, "k": self.weight[:, None, None] * unit}
 
-    def pull_back_tables(self, by, rest):
-        rest.add_hinge_weights(self.hinges, by["weight"], np.ones_like)
+    def by_corner_uv(self, by, rest):
+        geometry = HingeGeometry.between(rest, self.hinges, np.ones_like(rest.rigidity))
+        return geometry.by_corner(rest.mesh, by["weight"])
 
     def recut(self, mesh, mass):
         return replace(self, weight=hinge_weight(mesh, (1.0, 1.0)))

@@ -46,7 +46,7 @@ BESIDE = [
 
 
 def part_of(path):
-    """``energies`` of energies/base.py, ``mesh`` of mesh.py; None for weft/__init__.py."""
+    """``energies`` of energies/term.py, ``mesh`` of mesh.py; None for weft/__init__.py."""
     relative = path.relative_to(SOURCE)
     return None if relative.parts == ("__init__.py",) else relative.parts[0].removesuffix(".py")
 
@@ -248,3 +248,41 @@ def test_no_module_prints():
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
             ]
             assert "print" not in calls, path
+
+
+# Chapters whose classes do not read the private fields of another class.
+PRIVATE = ("energies", "contact")
+NAMED_TUPLE = {"_replace", "_asdict", "_fields"}  # public methods of named tuples
+
+
+def foreign_fields(tree):
+    """Accesses to private attributes of other objects that their own class does not define."""
+    own = {}
+    for kind in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
+        inside = list(ast.walk(kind))
+        names = {n.name for n in inside if isinstance(n, ast.FunctionDef)}
+        names |= {n.attr for n in inside if isinstance(n, ast.Attribute) and _is_own(n.value)}
+        names |= {n.target.id for n in kind.body if isinstance(n, ast.AnnAssign)}
+        for node in inside:
+            own[id(node)] = names | NAMED_TUPLE
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
+            mine = _is_own(node.value) or node.attr in own.get(id(node), NAMED_TUPLE)
+            if not (mine or node.attr.startswith("__")):
+                yield ast.unparse(node)
+
+
+def _is_own(thing):
+    if isinstance(thing, ast.Call):
+        return isinstance(thing.func, ast.Name) and thing.func.id == "super"
+    return isinstance(thing, ast.Name) and thing.id in ("self", "cls")
+
+
+def test_private_fields_are_those_of_the_class_that_reads_them():
+    found = {}
+    for path in FILES:
+        if part_of(path) in PRIVATE:
+            reads = list(foreign_fields(ast.parse(path.read_text())))
+            if reads:
+                found[str(path.relative_to(SOURCE))] = reads
+    assert found == {}

@@ -9,7 +9,7 @@ def markdown(*names: str) -> str:
     """The documentation of ``weft.NAME``, or of all that a module makes public.
 
     Args:
-        names: ``weft.Cloth``; or ``weft.energies.base``, all that it defines and that is public.
+        names: ``weft.Cloth``; or ``weft.energies.term``, all that it defines and that is public.
     """
     return "\n\n".join(_named(name) for name in names)
 

@@ -28,12 +28,13 @@ from weft.discretization.samples import Samples
 from weft.energies.air.expected_motion import extrapolate, pull_back_extrapolated
 from weft.energies.air.lift_and_drag import place, sheet_of
 from weft.energies.air.wind import Wind
-from weft.energies.base import SummedBound
 from weft.energies.by_constants import ByName, repeat_per_element
+from weft.energies.derivative import DifferentiableTerm
 from weft.energies.gather import GatherMap
 from weft.energies.point_masses import StepEnergy
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
+from weft.energies.term import SummedTerm
 from weft.kernel import Scalar, Scratch, WarpArray, WarpStruct, mat33, vec2, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
@@ -132,9 +133,9 @@ class AddedMass(StepEnergy):
         g = (np.einsum("vij,vj->vi", M / step.scale, x - step.predicted) + load)[:, None]
         return {"density": g / self.wind.density, "span": g / self.span}
 
-    def bind(self, pattern: BlockPattern) -> "BoundAddedMass":
+    def bind(self, pattern: BlockPattern) -> "AddedMassTerm":
         """Return the term for simulations."""
-        return BoundAddedMass(self, pattern)
+        return AddedMassTerm(self, pattern)
 
 
 class AddedMassLoad:
@@ -218,7 +219,7 @@ class AddedMassLoad:
         return air
 
 
-class BoundAddedMass(SummedBound):
+class AddedMassTerm(SummedTerm, DifferentiableTerm):
     """Added mass bound to a block pattern; it is zero before the first ``freeze``."""
 
     is_load = True

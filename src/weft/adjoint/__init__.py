@@ -6,13 +6,13 @@ order of reading:
 
 - ``reverse_step``: the implicit function theorem for one step, which is the idea; then ``hessian``,
   its linear solve. How a term depends on the start of a step, the term says itself
-  (``energies.base.Bound.pull_back``).
+  (``energies.derivative.DifferentiableTerm``).
 - ``recorded_run`` keeps the forward run in memory; ``rollout`` has its frames and the loop
   backwards; ``adjoint`` adds a loss, and is the public class; ``tangent`` goes forwards;
   ``run_check`` compares a gradient with another run.
 - ``parameters``: a place in a scene, and its values; ``scene_parameters`` names those of a scene.
   ``parameter_directions``: the derivative by one number; ``array_derivatives`` and ``rest`` (with
-  ``rest_triangles`` and ``rest_splines``): by whole arrays, in closed form.
+  ``rest_splines``): by whole arrays, in closed form.
 - ``losses``; ``flat`` with losses of one vector, for SciPy; ``host_function``, which ``weft.torch``
   and ``weft.jax`` call; ``material`` for pattern shapes and their outlines.
 """

@@ -13,7 +13,7 @@ import numpy as np
 from weft.base.arrays import Floats, Gradients, Ints, Positions
 from weft.base.errors import WeftError
 from weft.base.runtime_types import checked
-from weft.energies.base import Energy
+from weft.energies.energy import Energy
 from weft.laws.base import Law
 from weft.solve.newton.psd import Psd
 

@@ -20,6 +20,7 @@ from weft import kernel
 from weft.base.arrays import Floats, Ints
 from weft.base.differences import slope_at_zero
 from weft.base.errors import SimulationError
+from weft.energies.derivative import differentiable
 from weft.integrators.assembly import sum_gradients
 from weft.integrators.potential import Potential
 from weft.kernel import WarpArray
@@ -55,9 +56,10 @@ class Hessian:
 
     def __post_init__(self) -> None:
         phi = self.phi
-        self._left_out = [t for t in phi.terms_of_phi if not t.has_exact_hessian]
+        terms = differentiable(phi.terms_of_phi)
+        self._left_out = [t for t in terms if not t.has_exact_hessian]
         A = phi._matrix.begin()
-        for term in phi.terms_of_phi:
+        for term in terms:
             A = term.add_mean_hessian(self.x, A)
         A = A.finish()
         self._pins = _Rows.of(A, phi.step.fixed)

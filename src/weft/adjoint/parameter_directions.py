@@ -24,10 +24,11 @@ from weft.base.differences import FOURTH_ORDER
 from weft.base.equality import are_equal
 from weft.base.errors import SceneError, WeftError
 from weft.contact.memory import FIRMNESS
-from weft.energies.base import Bound
 from weft.energies.by_constants import ByName, differ_by_constants
+from weft.energies.derivative import differentiable
 from weft.energies.state import StateDerivatives
 from weft.energies.step import Step
+from weft.energies.term import Term
 from weft.integrators.assembly import bind_term, sum_gradients
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
@@ -48,7 +49,7 @@ class SceneVariant:
     weight: float  # in the difference quotient
     scene: Simulated
     model: Model
-    terms: Mapping[int, Bound]  # by index among all terms
+    terms: Mapping[int, Term]  # by index among all terms
     pins: bool = False
     bodies: bool = False
     start: bool = False
@@ -59,7 +60,7 @@ class SceneVariant:
         return bool(self.terms or self.pins or self.bodies or self.start)
 
     def gradient(
-        self, step: Step, x: WarpArray, freeze: Callable[[Bound], None] | None = None
+        self, step: Step, x: WarpArray, freeze: Callable[[Term], None] | None = None
     ) -> Floats:
         """Return (n,3) [N] dPhi/dx of the terms that differ.
 
@@ -73,7 +74,8 @@ class SceneVariant:
 
     def remember(self, x: WarpArray) -> dict[str, Floats]:
         """Return what the terms remember after a step that ended at x, without what jumps."""
-        smooth = (term for term in self.terms.values() if not term.remembers_jumps)
+        terms = differentiable(self.terms.values())
+        smooth = (term for term in terms if not term.remembers_jumps)
         return {name: np.asarray(a) for term in smooth for name, a in term.remember(x).items()}
 
     def along(self, back: ReverseStep) -> float:
@@ -156,7 +158,7 @@ class ParameterDirection:
         """Add the contribution of one step."""
         step, x, into = back.phi.step, back.x, back.pulled
         for k, change in self.changes.items():
-            term = back.phi.terms_of_phi[k]
+            (term,) = differentiable([back.phi.terms_of_phi[k]])
             self.total += term.pull_back_constants(step, x, -back.z, change, back.kept, into)
         for v in self.variants:
             self.total += v.weight * v.along(back)
@@ -171,7 +173,8 @@ class ParameterDirection:
         """
         out, kept = np.zeros((len(phi.free), 3)), dict[str, Floats]()
         for k, change in self.changes.items():
-            forces, remembered = phi.terms_of_phi[k].along_constants(phi.step, x, change, at)
+            (term,) = differentiable([phi.terms_of_phi[k]])
+            forces, remembered = term.along_constants(phi.step, x, change, at)
             out, kept = out + forces, {**kept, **remembered}
         return out, kept
 

@@ -14,6 +14,7 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.errors import SceneError
 from weft.base.settings import settings_by_field
+from weft.energies.derivative import differentiable
 from weft.integrators.adaptive import innermost
 from weft.integrators.base import Reversible, StepPart, Stepper
 from weft.integrators.model import Model
@@ -84,7 +85,7 @@ class RecordedRun:
         _, model, times = self.inner, self.model, self.model.times
         in_time = zip(*(model.parts_at(t) for t in times)) if len(times) > 1 else ()
         every: list[Sequence[Any]] = list(in_time) or [()] * len(model.assembly.terms)
-        for term, parts in zip(model.assembly.terms, every, strict=True):
+        for term, parts in zip(differentiable(model.assembly.terms), every, strict=True):
             term.check_derivatives(parts)
 
     @property

@@ -21,17 +21,16 @@ from weft.base.errors import SceneError
 from weft.cloth.cloth import Cloth
 from weft.discretization.bspline import MaterialDerivatives, Patch
 from weft.discretization.quadrature import QuadraturePoints, Rule, bending_points, membrane_points
-from weft.discretization.samples import Samples
 from weft.discretization.spline_surface import SplineSurface, grid_faces
 from weft.energies.by_constants import ByName
-from weft.energies.elastic.hinge_weights import by_areas
-from weft.energies.rest_shape import RestShape
+from weft.energies.rest_mesh import by_areas
+from weft.energies.term import Term
 from weft.fabric.fabric import Fabric
 
 PART = 1e-4  # step of central differences over a step of arc length; relative error 1e-8
 
 
-class SplineRest(RestShape):
+class SplineRest:
     """Derivatives by control points at rest, patch after patch.
 
     Args:
@@ -57,37 +56,39 @@ class SplineRest(RestShape):
         nets = {id(e.surface): e.by_nets(self.by_mass) for e in self.elements}
         return np.concatenate([nets[id(s)] for s in self.surfaces]) + self.by_points
 
-    def add_corners(self, triples: Ints, by: Floats) -> None:
-        """Raise an error: splines have no faces of their own.
+    def add(self, term: Term, by: ByName) -> None:
+        """Add derivatives by the tables of a term.
+
+        Masses are those of points; anchors are none of them. Flat positions of contact's vertices
+        are none here.
 
         Raises:
-            SceneError: always.
+            NotImplementedError: tables that splines do not have.
         """
-        raise SceneError("loss and parameter rest", got="splines", expected="triangles")
+        names = set(by)
+        if names == {"mass"}:
+            n = min(len(by["mass"]), len(self.by_mass))
+            self.by_mass[:n] += by["mass"][:n]
+        elif names == {"total mass", "rest"}:
+            self._add_contact(float(by["total mass"]))
+        elif names >= {"coefficient", "weight"}:
+            self._add(self._element(term).bent, by)
+        elif names >= {"gradient", "weight"}:
+            self._add(self._element(term).sampled, by)
+        else:
+            raise NotImplementedError
 
-    def add_masses(self, by: Floats) -> None:
-        """Add derivatives by the masses of points; anchors are none of them."""
-        n = min(len(by), len(self.by_mass))
-        self.by_mass[:n] += by[:n]
-
-    def add_samples(self, samples: Samples, by: ByName) -> None:
-        """Add derivatives by samples of membranes and of wind."""
-        tables = self._element(samples.stencil).sampled
+    def _add(self, tables: dict[str, Floats], by: ByName) -> None:
         for name, value in by.items():
             tables[name] += value
 
-    def add_second_derivatives(self, stencil: Ints, by: ByName) -> None:
-        """Add derivatives by tables of bending."""
-        tables = self._element(stencil).bent
-        for name, value in by.items():
-            tables[name] += value
+    def _element(self, term: Term) -> "_ElementTables":
+        """Return the element whose samples have the stencil of the term's energy."""
+        first = term.energy.stencil[0]
+        return next(e for e in self.elements if np.isin(first, e.points).all())
 
-    def _element(self, stencil: Ints) -> "_ElementTables":
-        """Return the element whose samples have this stencil."""
-        return next(e for e in self.elements if np.isin(stencil[0], e.points).all())
-
-    def add_contact(self, by_total_mass: float, by_positions: Floats) -> None:
-        """Add derivatives by the mass of contact's faces; their flat positions are none here."""
+    def _add_contact(self, by_total_mass: float) -> None:
+        """Add derivatives by the mass of contact's faces."""
         density = np.array([r.fabric.density for r in self.cloth.regions])
         each = density[self.cloth.region_of_faces] * by_total_mass
         by = by_areas(self.cloth.mesh, each)

@@ -20,9 +20,10 @@ import numpy as np
 from weft import kernel
 from weft.adjoint.hessian import Hessian
 from weft.base.arrays import Floats
-from weft.energies.base import Bound
+from weft.energies.derivative import differentiable
 from weft.energies.state import StateDerivatives
 from weft.energies.step_cotangents import StepCotangents
+from weft.energies.term import Term
 from weft.integrators.base import Reversible, StepPart
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
@@ -48,7 +49,7 @@ class ReverseStep:
     # derivatives by the state at the beginning of the step; in the first minimization only
     before: StateDerivatives = field(default_factory=lambda: StateDerivatives.zeros(0))
 
-    def freeze(self, term: Bound) -> None:
+    def freeze(self, term: Term) -> None:
         """Freeze a term of another model with the data of this step."""
         term.freeze(self.phi.step)
         if self.pulled.at is not None:
@@ -122,7 +123,7 @@ class _Link:
             if not static:
                 by_x += after.v / step.span
                 into.origin -= after.v / step.span
-            for term in phi.terms_of_phi:
+            for term in differentiable(phi.terms_of_phi):
                 by_x += term.pull_back_memory(step, x, kept, into)
         hessian = Hessian(phi, x, self.solver, prepared)
         if static and at is not None:
@@ -132,7 +133,7 @@ class _Link:
             z = hessian.solve(by_x)
         fixed = step.fixed[:, None]
         into.target += np.where(fixed, by_x, 0.0) - hessian.multiply_at_pins(z)
-        for term in phi.terms_of_phi:
+        for term in differentiable(phi.terms_of_phi):
             term.pull_back(step, x, -z, into)
         if static:
             into.target += np.where(fixed, into.place, 0.0)
@@ -144,6 +145,6 @@ class _Link:
 def by_place(phi: Potential, x: WarpArray, by: Floats, at: Floats) -> Floats:
     """Return (n,3) by . d(dE/dx)/d(positions at which loads are evaluated)."""
     out = np.zeros_like(by)
-    for term in phi.terms_of_phi:
+    for term in differentiable(phi.terms_of_phi):
         out += term.pull_back_place(phi.step, x, by, at)
     return out

@@ -19,9 +19,10 @@ from weft.adjoint.recorded_run import RecordedRun
 from weft.base.arrays import Floats
 from weft.base.differences import FOURTH_ORDER, slope_at_zero
 from weft.contact.memory import FIRMNESS, SLIP
-from weft.energies.base import Bound
+from weft.energies.derivative import differentiable
 from weft.energies.state import State, StateDerivatives
 from weft.energies.step import Step
+from weft.energies.term import Term
 from weft.integrators.assembly import sum_gradients
 from weft.integrators.base import StepPart
 from weft.integrators.potential import Potential
@@ -210,7 +211,7 @@ def _along(
     return dg
 
 
-def _freeze(term: Bound, step: Step, taken: StepPart) -> None:
+def _freeze(term: Term, step: Step, taken: StepPart) -> None:
     """Freeze a term of another model with the data of a recorded step."""
     term.freeze(step)
     for at in taken.anew:
@@ -286,5 +287,5 @@ def _memory_change(
 
 def _collect_memory(phi: Potential, x: Floats) -> dict[str, Floats]:
     point = kernel.points(x)
-    terms = [term for term in phi.terms_of_phi if not term.remembers_jumps]
+    terms = [term for term in differentiable(phi.terms_of_phi) if not term.remembers_jumps]
     return {k: np.asarray(v) for term in terms for k, v in term.remember(point).items()}

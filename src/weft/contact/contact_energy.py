@@ -32,10 +32,11 @@ from weft.contact.friction.friction import FrictionInputs, FrictionSet
 from weft.contact.friction.law import friction_coefficients
 from weft.contact.memory import FIRMNESS, RELEASED, SLIP
 from weft.contact.released import released_levels, still_released
-from weft.energies.base import Bound
+from weft.energies.barrier import Barrier
 from weft.energies.by_constants import ByName
+from weft.energies.derivative import DifferentiableTerm
 from weft.energies.gather import gather_gradient
-from weft.energies.rest_shape import RestShape
+from weft.energies.rest_mesh import RestMesh, by_areas
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import WarpArray, mat33, vec3
@@ -47,7 +48,7 @@ SETTLED = 0.5  # of the room of a pair: largest change by the last increment of 
 PART = 0.9  # of the room between bodies that pinch the cloth: the thickness that is kept
 
 
-class ContactEnergy(Bound):
+class ContactEnergy(Barrier, DifferentiableTerm):
     """The energy of contact and friction in the potential of one step after another.
 
     Args:
@@ -56,7 +57,6 @@ class ContactEnergy(Bound):
     """
 
     name = "contact"
-    limits = True
 
     def __init__(self, contact: Contact, phases: Phases | None = None) -> None:
         self.contact, self.embedded = contact, contact.build_embedding()
@@ -419,17 +419,25 @@ class ContactEnergy(Bound):
         return self.derivative(step, x, into.at).pull_back_constants(change)
 
     def zero_tables(self) -> dict[str, Floats]:
-        """Return zeros for the logarithm of the stiffness, and for rest positions (mollifier)."""
-        return {"stiffness": np.zeros(()), "rest": np.zeros((len(self.contact.mesh.rest), 3))}
+        """Return zeros for the mass of all cloth, and for rest positions (mollifier)."""
+        return {"total mass": np.zeros(()), "rest": np.zeros((len(self.contact.mesh.rest), 3))}
 
     def by_tables(self, step: Step, x: WarpArray, by: Floats, at: Positions | None) -> ByName:
-        """Return what ``pull_back`` and ``pull_back_memory`` of this step found by tables."""
-        found = self.derivative(step, x, at)
-        return {"stiffness": np.asarray(found.by_stiffness()), "rest": found.by_rest_positions()}
+        """Return what ``pull_back`` and ``pull_back_memory`` of this step found by tables.
 
-    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
-        """Add derivatives by the rest shape; the stiffness is proportional to the mean mass."""
-        rest.add_contact(float(by["stiffness"]) / float(self.contact.mass.sum()), by["rest"])
+        The stiffness is proportional to the mean mass.
+        """
+        found = self.derivative(step, x, at)
+        by_mass = np.asarray(found.by_stiffness() / float(self.contact.mass.sum()))
+        return {"total mass": by_mass, "rest": found.by_rest_positions()}
+
+    def by_corner_uv(self, by: ByName, rest: RestMesh) -> Floats:
+        """Return derivatives (f,3,2) by the mass of all faces, and by flat positions."""
+        out = by_areas(rest.mesh, rest.density * float(by["total mass"]))
+        if rest.mesh.vertex_uv is not None:
+            flat = by["rest"][: rest.mesh.n_vertices, :2]
+            np.add.at(out.reshape(-1, 2), rest.corner, flat)
+        return out
 
     def pull_back_place(self, step: Step, x: WarpArray, by: Floats, at: Positions) -> Floats:
         """Return (n,3) derivatives by the positions at which friction was evaluated."""

@@ -1,7 +1,7 @@
 """Energies E(x) of the potential: sums of local energies over stencils of vertices.
 
-Read in this order: ``state`` and ``step`` (what a time step knows), ``base`` (the interfaces
-``Energy`` and ``Bound``), ``gather`` (how local Hessians are added to matrix rows),
+Read in this order: ``state`` and ``step`` (what a time step knows), ``energy`` and
+``term`` (the interfaces), ``gather`` (how local Hessians are added to matrix rows),
 ``element_energy`` (energies given by kernels over elements). Then the chapters: ``elastic`` (cloth
 itself), ``loads`` (gravity, pressure, drag), ``air`` (wind), ``springs`` (attachments and joints),
 ``seams`` (garments). ``inertia`` is the first term of every potential. ``numpy_energy`` runs

@@ -23,13 +23,15 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import AnyArray, Floats, Ints, Positions
-from weft.energies.base import DampedBound
 from weft.energies.by_constants import TINY, ByName, ContractedEnergy, damping_rate
+from weft.energies.condition_term import ConditionTerm
+from weft.energies.derivative import DifferentiableTerm
 from weft.energies.eigenvalue_clamp import clamp_eigenvalues
 from weft.energies.gather import BlockLayout, GatherMap
-from weft.energies.rest_shape import RestShape
+from weft.energies.rest_mesh import RestMesh
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
+from weft.energies.term import DampedTerm
 from weft.kernel import Kernel, Scalar, Scratch, WarpArray, WarpStruct, vec2, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
@@ -60,7 +62,7 @@ class ElementKernels:
     # out in the layout: the Hessian of both parts. For modes that are missing, the eigenvalues of
     # the exact Hessian are clamped, whose layout is FULL.
     hessian: Mapping[Psd, tuple[Kernel, BlockLayout]]
-    # (o, x, other, stencil, DampedStep, parameters): see ``BoundElementEnergy.freeze``
+    # (o, x, other, stencil, DampedStep, parameters): see ``ElementTerm.freeze``
     freeze: Kernel | None = None
     has_exact_hessian: bool = True  # whether the kernel for EXACT is all of the Hessian
 
@@ -85,8 +87,12 @@ class ElementEnergy(ContractedEnergy, ABC):
     def stencil(self) -> Ints:
         """Vertices of each element, (m,k)."""
 
-    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
-        """Add derivatives by the rest shape, from those by the ``rest_tables``."""
+    def by_corner_uv(self, by: ByName, rest: RestMesh) -> Floats:
+        """Return derivatives (f,3,2) by the rest shape, from those by the ``rest_tables``.
+
+        Raises:
+            NotImplementedError: a cloth for which they are not known.
+        """
         raise NotImplementedError
 
     @abstractmethod
@@ -203,12 +209,12 @@ class ElementEnergy(ContractedEnergy, ABC):
         kernel.launch(evaluate, len(self.stencil), *arguments)
         return np.array(kernel.numpy(out))
 
-    def bind(self, pattern: BlockPattern) -> "BoundElementEnergy":
+    def bind(self, pattern: BlockPattern) -> "ElementTerm":
         """Return the term for simulations, bound to the block pattern of a matrix."""
-        return BoundElementEnergy(self, pattern)
+        return ElementTerm(self, pattern)
 
 
-class BoundElementEnergy(DampedBound):
+class ElementTerm(DampedTerm, ConditionTerm, DifferentiableTerm):
     """A local energy bound to a block pattern, with its damping in the step."""
 
     is_elastic = True

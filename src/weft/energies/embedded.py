@@ -17,8 +17,8 @@ import scipy.sparse as sp
 from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
 from weft.discretization.embedding import Embedding
-from weft.energies.base import Bound
 from weft.energies.by_constants import ByName, ContractedEnergy
+from weft.energies.condition_term import ConditionTerm
 from weft.energies.element_energy import ElementEnergy
 from weft.energies.state import State
 from weft.energies.step import Step
@@ -117,12 +117,12 @@ class EmbeddedEnergy(ContractedEnergy):
         of_source = np.einsum("mka,mai->mki", self._shares[1], by)
         return self.source.contract(self.weights.of(x), of_source, seen)
 
-    def bind(self, pattern: BlockPattern) -> "BoundEmbeddedEnergy":
+    def bind(self, pattern: BlockPattern) -> "EmbeddedTerm":
         """Return the term for simulations, bound to the block pattern of a matrix."""
-        return BoundEmbeddedEnergy(self, pattern)
+        return EmbeddedTerm(self, pattern)
 
 
-class BoundEmbeddedEnergy(Bound):
+class EmbeddedTerm(ConditionTerm):
     """A bound energy of vertices, on a pattern of points."""
 
     is_elastic = True

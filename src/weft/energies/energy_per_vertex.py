@@ -9,7 +9,7 @@ from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import MeshError
 from weft.base.runtime_types import checked
 from weft.discretization.mesh import TriangleMesh
-from weft.energies.base import Energy
+from weft.energies.energy import Energy
 
 
 def face_energy(energy: Energy, mesh: TriangleMesh, x: Positions) -> Floats:

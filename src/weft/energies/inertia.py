@@ -8,8 +8,8 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Floats, Positions
-from weft.energies.base import Bound
 from weft.energies.by_constants import ByName
+from weft.energies.derivative import DifferentiableTerm
 from weft.energies.point_masses import MassEnergy
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
@@ -28,7 +28,7 @@ def add_inertia(o: int, x: Vec3Array, y: Vec3Array, shift: ScalarArray, g: Vec3A
     g[v] += shift[v] * (x[v] - y[v])
 
 
-class DiagonalQuadratic(Bound):
+class DiagonalQuadratic(DifferentiableTerm):
     """Quadratic energy 1/2 w |x - c|^2 with a weight w for every vertex; ``freeze`` sets both."""
 
     def __init__(self, mass: Floats) -> None:

@@ -10,14 +10,15 @@ import numpy as np
 from weft import kernel
 from weft.base.arrays import Floats
 from weft.base.errors import LawError
-from weft.energies.base import Bound, Energy
+from weft.energies.derivative import DifferentiableTerm
+from weft.energies.energy import Energy
 from weft.energies.gather import FULL, GatherMap
 from weft.kernel import WarpArray, mat33, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 
-class NumpyEnergy(Bound):
+class NumpyEnergy(DifferentiableTerm):
     """An energy that is evaluated by its NumPy methods.
 
     If the energy raises ``NotImplementedError`` for PROJECTED or GAUSS_NEWTON, the eigenvalues of

@@ -7,7 +7,7 @@ import numpy as np
 
 from weft.base.arrays import Floats, Ints, Positions
 from weft.energies.by_constants import ByName
-from weft.energies.rest_shape import RestShape
+from weft.energies.rest_mesh import RestMesh
 from weft.solve.newton.psd import Psd
 
 
@@ -44,6 +44,9 @@ class MassEnergy(StepEnergy):
         """The vertex of each local energy, (n,1)."""
         return np.arange(len(self.mass), dtype=np.int32)[:, None]
 
-    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
-        """Add derivatives by the rest shape, from those by the masses."""
-        rest.add_masses(by["mass"])
+    def by_corner_uv(self, by: ByName, rest: RestMesh) -> Floats:
+        """Return derivatives (f,3,2) by the rest shape, from those by the masses.
+
+        A vertex has a third of the mass of its faces.
+        """
+        return rest.by_vertex_areas(by["mass"], rest.density / 3)

@@ -29,7 +29,7 @@ class StepCotangents:
     kept: dict[str, Floats]  # by what terms remember from the step before
     place: Floats  # (n,3) by ``at``
     at: Positions | None  # (n,3) [m] where lagged data are evaluated; None: at the start
-    # by term: derivatives by the constants of its energy (``Bound.pull_back_constants``)
+    # by term: derivatives by constants (``DifferentiableTerm.pull_back_constants``)
     constants: dict[object, Mapping[str, Floats]] = field(default_factory=dict)
     stiffness_adapted: bool = False  # contact's stiffness adapted, and its derivative is left out
 

@@ -13,10 +13,11 @@ from weft.base.timing import Phases
 from weft.bodies.motion.step_division import KinematicMotion
 from weft.contact.contact import Contact, SelfContact
 from weft.contact.contact_energy import ContactEnergy
-from weft.energies.base import Bound, Energy, FastEnergy
+from weft.energies.energy import Energy, FastEnergy
 from weft.energies.inertia import Inertia, Masses
 from weft.energies.numpy_energy import NumpyEnergy
 from weft.energies.step import Step
+from weft.energies.term import Term
 from weft.kernel import Scalar, WarpArray, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
@@ -29,7 +30,7 @@ class Changed:
     energies: Mapping[str, Energy]  # by name; kind and stencil are those of the model's energy
     contact: SelfContact | None = None  # its friction is used
 
-    def update(self, terms: Iterable[Bound]) -> None:
+    def update(self, terms: Iterable[Term]) -> None:
         """Update terms to these constants."""
         for term in terms:
             if term.name in self.energies:
@@ -97,7 +98,7 @@ class Assembly:
         return BlockPattern.of(self.n, wide)
 
     @cached_property
-    def bound(self) -> tuple[Bound, ...]:
+    def bound(self) -> tuple[Term, ...]:
         """The energies, bound to the pattern, in the order of ``energies``."""
         return tuple(bind_term(e, self.pattern) for e in self.energies)
 
@@ -112,7 +113,7 @@ class Assembly:
         return None if self.contact is None else ContactEnergy(self.contact, self.phases)
 
     @cached_property
-    def terms(self) -> tuple[Bound, ...]:
+    def terms(self) -> tuple[Term, ...]:
         """All terms of the potential of a step: energies, inertia, contact."""
         contact = () if self.touching is None else (self.touching,)
         return (*self.bound, self.inertia, *contact)
@@ -153,7 +154,7 @@ class Assembly:
         return A.finish()
 
 
-def bind_term(part: Energy | Masses | Contact, pattern: BlockPattern) -> Bound:
+def bind_term(part: Energy | Masses | Contact, pattern: BlockPattern) -> Term:
     """Return the term of a part of a model; an energy without kernels runs in NumPy."""
     if isinstance(part, Contact):
         return ContactEnergy(part)
@@ -162,7 +163,7 @@ def bind_term(part: Energy | Masses | Contact, pattern: BlockPattern) -> Bound:
     return part.bind(pattern) if isinstance(part, FastEnergy) else NumpyEnergy(part, pattern)
 
 
-def sum_gradients(terms: Iterable[Bound | Assembly], x: Positions | WarpArray) -> Floats:
+def sum_gradients(terms: Iterable[Term | Assembly], x: Positions | WarpArray) -> Floats:
     """Return the sum (n,3) [N] of the gradients of terms at positions x (n,3) [m]."""
     at = kernel.points(x)
     g = kernel.zeros(len(at), vec3)
@@ -171,7 +172,7 @@ def sum_gradients(terms: Iterable[Bound | Assembly], x: Positions | WarpArray) -
     return np.array(kernel.numpy(g))
 
 
-def sum_energies(terms: Sequence[Bound], x: WarpArray) -> dict[str, float]:
+def sum_energies(terms: Sequence[Term], x: WarpArray) -> dict[str, float]:
     """Return the energies [J] of terms at x by name; terms with equal names are added."""
     total: dict[str, float] = {}
     for term in terms:

@@ -28,15 +28,16 @@ from weft.base.arrays import Floats, Forces, Positions
 from weft.base.errors import SceneError, check_known
 from weft.base.runtime_types import checked
 from weft.base.settings import documented, setting
-from weft.energies.base import Bound, damping_of
+from weft.energies.condition_term import ConditionTerm, no_conditions
 from weft.energies.state import State
 from weft.energies.step import Step
+from weft.energies.term import Term, damping_of
 from weft.integrators.base import AnyMemory, Memory, StepLength, StepReport
 from weft.integrators.linearized import QuadraticModel, finish, refuse_for_one_solve
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
 from weft.integrators.step_solver import Solver
-from weft.kernel import vec3
+from weft.kernel import WarpArray, vec3
 from weft.solve.linear.constraints import ConstrainedSolution, Constraint, solve_releasing
 from weft.solve.linear.select import LINEAR_SOLVERS
 from weft.solve.linear.solver import Outcome, Stop
@@ -276,11 +277,11 @@ class BaraffWitkin1998:
         mass = sp.diags(np.repeat(model.assembly.mass, 3))
         return System(A, (mass - A) / dt**2 + rate / dt, -rate, made.b, forces)
 
-    def _beta(self, term: Bound) -> float:
+    def _beta(self, term: Term) -> float:
         """Return the time constant [s] of a term's condition damping; 0 if it has none."""
         given = self.settings.damping
         if given is None:
-            return term.damping if term.is_condition else 0.0
+            return term.damping if isinstance(term, ConditionTerm) and term.is_condition else 0.0
         if isinstance(given, Mapping):
             return float(given.get(term.name, 0.0))
         return given if term.is_elastic else 0.0
@@ -291,10 +292,10 @@ class BaraffWitkin1998:
         for name in given if isinstance(given, Mapping) else ():
             check_known(name, known, "Settings1998.damping", SceneError)
 
-    def _gauss_newton(self, model: Model, term: Bound, step: Step) -> BlockCsr:
+    def _gauss_newton(self, model: Model, term: Term, step: Step) -> BlockCsr:
         """Return G = sum k dC dC^T of a term that is written in conditions."""
         A = model.assembly.matrix.begin()
-        term.add_condition_hessian(step.device_origin, step, 0.0, Psd.GAUSS_NEWTON, A)
+        _add_condition_hessian(term, step.device_origin, step, 0.0, Psd.GAUSS_NEWTON, A)
         return A.finish()
 
     def _linearize(
@@ -320,8 +321,9 @@ class BaraffWitkin1998:
                     pull -= self._beta(term) / h * (G @ alteration)
         A = a.matrix.begin()
         for term in a.bound:
-            if term.is_condition or self._beta(term) > 0:
-                term.add_condition_hessian(x, step, self._beta(term), psd, A)
+            beta = self._beta(term)
+            if beta > 0 or (isinstance(term, ConditionTerm) and term.is_condition):
+                _add_condition_hessian(term, x, step, beta, psd, A)
             else:
                 term.add_hessian(x, psd, A)
         A.finish()
@@ -332,3 +334,16 @@ class BaraffWitkin1998:
         A.multiply(v, out)
         b = a.mass[:, None] * state.v + h * force - kernel.numpy(out) - h * pull
         return Linearized(A, np.asarray(b), force)
+
+
+def _add_condition_hessian(
+    term: Term, x: WarpArray, step: Step, beta: float, psd: Psd, A: BlockCsr
+) -> None:
+    """Add the Hessian of damped conditions of a term to A.
+
+    Raises:
+        LawError: a term that is not written in conditions.
+    """
+    if not isinstance(term, ConditionTerm):
+        raise no_conditions(term)
+    term.add_condition_hessian(x, step, beta, psd, A)

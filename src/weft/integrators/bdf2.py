@@ -21,6 +21,7 @@ import numpy as np
 from weft.base.arrays import Forces, Positions, Velocities
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
+from weft.energies.barrier import Barrier
 from weft.energies.state import State, StateDerivatives
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
@@ -76,7 +77,7 @@ def barrier_forces(model: Model, x: Positions) -> Forces | None:
     Returns:
         (n,3) [N]; None if the model has no barriers.
     """
-    barriers = [term for term in model.assembly.terms if term.limits]
+    barriers = [term for term in model.assembly.terms if isinstance(term, Barrier)]
     if not barriers:
         return None
     return -sum_gradients(barriers, np.array(x))

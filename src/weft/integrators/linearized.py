@@ -19,9 +19,10 @@ import warp as wp
 from weft import kernel
 from weft.base.arrays import Floats, Positions
 from weft.base.errors import SceneError
-from weft.energies.base import Bound
+from weft.energies.barrier import Barrier
 from weft.energies.state import State
 from weft.energies.step import Step
+from weft.energies.term import Term
 from weft.integrators.base import StepReport
 from weft.integrators.lagged_friction import minimize_lagged
 from weft.integrators.model import Model
@@ -40,7 +41,7 @@ MOST_ITERATIONS = 100
 MOST_GAIN = 0.1  # part of the kinetic energy by which a step under contact may raise the total
 
 
-class QuadraticModel(Bound):
+class QuadraticModel(Term):
     """The term (x - x_n).A(x - x_n)/2 - b.(x - x_n).
 
     It replaces a model's energies and inertia.
@@ -93,7 +94,7 @@ def refuse_for_one_solve(model: Model, x: WarpArray, integrator: str) -> None:
         SceneError: a gas; a limit of strain, or another barrier.
     """
     for term in model.assembly.bound:
-        if term.limits:
+        if isinstance(term, Barrier):
             raise SceneError(
                 f"energy {term.name}",
                 got=f"a barrier, with {integrator}",

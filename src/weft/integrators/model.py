@@ -21,7 +21,7 @@ from weft.bodies.motion.step_division import Division, KinematicMotion, divide_s
 from weft.bodies.rigid.rigid_bodies import NONE, RigidBodies
 from weft.contact.contact import Contact
 from weft.discretization.embedding import Embedding
-from weft.energies.base import Energy
+from weft.energies.energy import Energy
 from weft.energies.inertia import Masses
 from weft.energies.loads.gravity import Gravity
 from weft.energies.obstacle import Obstacle

@@ -17,11 +17,11 @@ from weft import kernel
 from weft.base.arrays import Bools, Floats, Forces, Positions
 from weft.base.timing import Phases
 from weft.base.trees import Json
-from weft.energies.base import Bound
+from weft.energies.barrier import Barrier, StepLimit
 from weft.energies.by_constants import ByName, by_constants, has_mixed
 from weft.energies.obstacle import Obstacle
 from weft.energies.step import Step
-from weft.energies.step_limit import StepLimit
+from weft.energies.term import Term
 from weft.integrators.assembly import sum_energies, sum_gradients
 from weft.integrators.model import Model
 from weft.kernel import IntArray, Vec3Array, WarpArray, vec3
@@ -66,13 +66,14 @@ class Potential:
         model: Model,
         step: Step,
         psd: Psd = Psd.PROJECTED,
-        terms: Sequence[Bound] | None = None,
+        terms: Sequence[Term] | None = None,
     ) -> None:
         assembly = model.assembly
         assembly.take(step.t)
         self.step, self.psd, self.mass = step, psd, assembly.device_mass
         self.model = model
         self.terms_of_phi = assembly.terms if terms is None else tuple(terms)
+        self.barriers = [term for term in self.terms_of_phi if isinstance(term, Barrier)]
         self.phases: Phases = assembly.phases
         self.phases.clear()
         self._matrix, self._energies = assembly.matrix, model.energies
@@ -83,10 +84,10 @@ class Potential:
         for term in self.terms_of_phi:
             term.freeze(step)
 
-    def with_elastic(self, elastic: Bound) -> "Potential":
+    def with_elastic(self, elastic: Term) -> "Potential":
         """Return a copy in which ``elastic`` replaces all terms but contact."""
         other = copy.copy(self)
-        other.terms_of_phi = (elastic, *(t for t in self.terms_of_phi if t.limits))
+        other.terms_of_phi = (elastic, *self.barriers)
         return other
 
     @property
@@ -184,7 +185,7 @@ class Potential:
     def remember(self, x: Positions) -> dict[str, Floats]:
         """Return what terms keep for the next step after one that ended at x (n,3) [m], by name.
 
-        See ``Bound.remember``.
+        See ``Term.remember``.
         """
         point = self.point(x)
         return {k: v for term in self.terms_of_phi for k, v in term.remember(point).items()}
@@ -192,7 +193,7 @@ class Potential:
     @property
     def blocked(self) -> Obstacle | None:
         """The obstacle for which a term found no room for the step; None if there was room."""
-        found = (t.blocked for t in self.terms_of_phi if t.blocked is not None)
+        found = (t.blocked for t in self.barriers if t.blocked is not None)
         return next(found, self._exceeded)
 
     @property
@@ -212,8 +213,8 @@ class Potential:
             something.
         """
         reached = goal
-        for term in self.terms_of_phi:
-            carried = term.carry(reached, self.step)
+        for barrier in self.barriers:
+            carried = barrier.carry(reached, self.step)
             if carried is None:
                 return None
             reached = carried
@@ -261,20 +262,19 @@ class Potential:
     def is_contact_free(self, goal: Positions) -> bool:
         """Return whether the motion to ``goal`` is free of collisions and ends without contact.
 
-        Every term that can bound steps (contact with friction, other barriers) has to be zero
-        there.
+        Every barrier (contact with friction, limits) has to be zero there.
         """
         reached, point = self.reach(goal), self.point(goal)
         return (
             reached is not None
             and np.array_equal(reached, goal)
-            and all(term.value(point) == 0.0 for term in self.terms_of_phi if term.limits)
+            and all(barrier.value(point) == 0.0 for barrier in self.barriers)
         )
 
     def has_new_intersections(self, x: Positions) -> bool:
         """Return whether surfaces intersect at x (n,3) that do not at the beginning of the step."""
         point = self.point(x)
-        return any(term.has_new_intersections(point) for term in self.terms_of_phi)
+        return any(barrier.has_new_intersections(point) for barrier in self.barriers)
 
     # The minimizer calls the methods below (``solve.newton.problem.Problem``) with device arrays
     # x whose pinned vertices are at their targets.
@@ -319,7 +319,7 @@ class Potential:
         Values, gradients and matrices along the direction use the contact pairs that this search
         finds.
         """
-        return min((term.max_step(x, d) for term in self.terms_of_phi), default=1.0)
+        return min((barrier.max_step(x, d) for barrier in self.barriers), default=1.0)
 
     def truncate_direction(self, x: WarpArray, d: WarpArray) -> WarpArray | None:
         """Return a direction free of collisions: each vertex is limited by its neighbors alone.
@@ -327,14 +327,14 @@ class Potential:
         None: no term limits the direction in this way.
         """
         held = None
-        for term in self.terms_of_phi:
-            shorter = term.truncate(x, d if held is None else held)
+        for barrier in self.barriers:
+            shorter = barrier.truncate(x, d if held is None else held)
             held = held if shorter is None else shorter
         return held
 
     def is_settled_at(self, x: WarpArray, d: WarpArray) -> bool:
-        """Return whether d, as the last displacement of a search, is small to every term."""
-        return all(term.is_settled(x, d) for term in self.terms_of_phi)
+        """Return whether d, as the last displacement of a search, is small to every barrier."""
+        return all(barrier.is_settled(x, d) for barrier in self.barriers)
 
     def update_lagged_terms(self, x: WarpArray, *, rubs: bool = True, blows: bool = True) -> bool:
         """Evaluate again at x what terms keep constant during a search.
@@ -347,7 +347,7 @@ class Potential:
         Returns:
             True if a term has changed.
         """
-        wanted = [term for term in self.terms_of_phi if (rubs if term.limits else blows)]
+        wanted = [t for t in self.terms_of_phi if (rubs if t in self.barriers else blows)]
         changed = [term.lag(x) for term in wanted]
         if any(changed):
             self.anew.append(np.array(kernel.numpy(x)))

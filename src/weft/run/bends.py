@@ -8,11 +8,11 @@ from weft.base.arrays import Floats, Ints
 from weft.base.errors import point_text
 from weft.cloth.cloth import Cloth
 from weft.discretization.triangles import Triangles
-from weft.energies.base import Energy
 from weft.energies.elastic.buckling_bending import BucklingBending
 from weft.energies.elastic.hinge_bending import HingeBending, dihedral_angles
 from weft.energies.elastic.internal_friction import HingeFriction
 from weft.energies.elastic.quadratic_bending import QuadraticBending
+from weft.energies.energy import Energy
 
 SHARP = np.radians(10)  # angle between start and rest at one edge, from which it is said
 ROUND = np.radians(30)  # the same summed over the size of the cloth, of many small angles

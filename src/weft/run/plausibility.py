@@ -29,7 +29,7 @@ from weft.contact.collision_groups import Friction
 from weft.contact.contact import SelfContact
 from weft.discretization.rod import Rod
 from weft.discretization.samples import Samples, principal_stretches, stretch_text
-from weft.energies.base import Energy
+from weft.energies.energy import Energy
 from weft.energies.loads.settling_drag import Drag
 from weft.fabric.fabric import UNITS, Fabric, fabric, known_ranges, preset_names, range_doubt
 from weft.integrators.adaptive import innermost

@@ -6,7 +6,7 @@ Rigid bodies have air forces only if their settings ask for them (``Rigid.air``)
 from typing import TYPE_CHECKING
 
 from weft.energies.air.lift_and_drag import AirForce
-from weft.energies.base import Energy
+from weft.energies.energy import Energy
 
 if TYPE_CHECKING:
     from weft.scene.scene import Scene

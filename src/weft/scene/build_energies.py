@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from weft.base.arrays import Floats
-from weft.energies.base import Energy
+from weft.energies.energy import Energy
 from weft.energies.loads.gravity import Gravity
 from weft.energies.loads.pressure import Pressure
 from weft.scene.air import air_energies

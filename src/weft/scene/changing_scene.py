@@ -10,7 +10,7 @@ from weft.bodies.motion.prescribed import drive_motion
 from weft.bodies.motion.step_division import KinematicMotion
 from weft.bodies.rigid.energies import rigid_energies
 from weft.cloth.attachments.build import updated_energies
-from weft.energies.base import Energy
+from weft.energies.energy import Energy
 from weft.integrators.assembly import Changed
 from weft.scene.build_energies import build_loads
 from weft.scene.keyframed_numbers import gust_offset, scene_at

@@ -8,7 +8,7 @@ from weft.base.errors import SceneError
 from weft.bodies.motion.pins import Pin
 from weft.cloth.attachments import Attachment
 from weft.cloth.attachments.build import name_of
-from weft.energies.base import Energy
+from weft.energies.energy import Energy
 from weft.energies.springs.hand import Hand
 from weft.energies.springs.point_springs import PointSprings
 

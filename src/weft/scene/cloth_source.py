@@ -14,7 +14,7 @@ from weft.cloth.cloth import Cloth
 from weft.cloth.create import join
 from weft.cloth.regions import ContactThickness
 from weft.contact.contact import SelfContact
-from weft.energies.base import Energy
+from weft.energies.energy import Energy
 from weft.fabric.fabric import Fabric
 
 STAYS = "the mesh stays: what is simulated are its points"

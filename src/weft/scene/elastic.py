@@ -23,7 +23,6 @@ from weft.discretization.samples import Samples
 from weft.discretization.spline_surface import SplineSurface
 from weft.discretization.surface import Surface
 from weft.discretization.triangles import Triangles
-from weft.energies.base import Energy
 from weft.energies.elastic.bend_condition import FrozenLengthBending
 from weft.energies.elastic.buckling_bending import BucklingBending, BucklingForm
 from weft.energies.elastic.condition import (
@@ -46,6 +45,7 @@ from weft.energies.elastic.quadratic_bending import QuadraticBending
 from weft.energies.elastic.quadratic_form import QuadraticForm
 from weft.energies.elastic.strain_limit import StrainLimits
 from weft.energies.element_energy import ElementEnergy
+from weft.energies.energy import Energy
 from weft.fabric.fabric import Fabric
 from weft.fabric.friction import bending_friction, slipping_shear
 from weft.laws import ImmediateBuckling, Law, StrainLimit

@@ -12,10 +12,10 @@ from weft.cloth.cloth import Cloth, ClothPart
 from weft.cloth.regions import Region, assign_vertices
 from weft.contact.collision_groups import CollisionPiece
 from weft.discretization.triangles import Triangles
-from weft.energies.base import Energy
 from weft.energies.elastic.buckling_bending import BucklingBending
 from weft.energies.elastic.fitted_bending import FittedBending
 from weft.energies.elastic.quadratic_bending import QuadraticBending
+from weft.energies.energy import Energy
 from weft.fabric.fabric import Fabric
 from weft.laws.base import Law
 from weft.scene.elastic import bending_of_triangles

@@ -30,10 +30,10 @@ from weft.cloth.fields import FIELDS, Physics, missing_input
 from weft.contact.contact import SelfContact
 from weft.discretization.correspondence import find_mismatch
 from weft.energies.air.wind import Wind
-from weft.energies.base import Energy
 from weft.energies.elastic.buckling_bending import BucklingForm
 from weft.energies.elastic.condition import ConditionForm
 from weft.energies.elastic.pressed_lines import Pressed
+from weft.energies.energy import Energy
 from weft.energies.loads.pressure import Gas
 from weft.energies.seams.sewing import close_earlier
 from weft.energies.springs.hand import Hand
@@ -92,10 +92,11 @@ class Scene:
     whose angles are the rest angles; ``settings``, how the integrator solves a step, such as
     ``StepSettings`` (None: its defaults); ``start_state``, positions and velocities of all points
     at the start (None: those of cloth and bodies, with ``velocity``); ``energies``, additional
-    energies of the user's over the points (``weft.energies.base.Energy``); ``keyed``, keyframes of
-    numbers by path, in place of the value that the field itself has: ``{"gravity.1": weft.Keys([(0,
-    -9.81), (1, 0)])}``; ``description``, the contents of the scene file, for the manifest of a run;
-    and ``scene_file``, its path, to whose folder the files that it names are relative.
+    energies of the user's over the points (``weft.energies.energy.Energy``); ``keyed``, keyframes
+    of numbers by path, in place of the value that the field itself has: ``{"gravity.1":
+    weft.Keys([(0, -9.81), (1, 0)])}``; ``description``, the contents of the scene file, for the
+    manifest of a run; and ``scene_file``, its path, to whose folder the files that it names are
+    relative.
 
     Energies of plugins are fields, too (``weft.extensions``, kind ``energies``): settings, with a
     method ``energies(scene)`` that returns the energies at the time whose numbers the scene has.

@@ -43,7 +43,7 @@ def watched(monkeypatch):
         before = search.at.value
         outcome = advance(search, *rest)
         assert search.at.value <= before + 1e-12 * abs(before)
-        (term,) = (t for t in search.problem.terms_of_phi if t.limits)
+        (term,) = search.problem.barriers
         x = np.array(kernel.numpy(search.at.x))
         ends.append(len(term.contact.crossings(x, term.step.t)))
         return outcome

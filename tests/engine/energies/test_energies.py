@@ -13,7 +13,6 @@ from weft.discretization.mesh import TriangleMesh, grid
 from weft.discretization.patch_triangulation import PatchTriangulation
 from weft.discretization.spline_surface import SplineSurface, grid_faces
 from weft.discretization.surface import Tessellation
-from weft.energies.base import Energy
 from weft.energies.elastic.buckling_bending import BucklingBending
 from weft.energies.elastic.creases import Creases
 from weft.energies.elastic.fitted_bending import FittedBending
@@ -27,6 +26,7 @@ from weft.energies.elastic.quadratic_bending import QuadraticBending
 from weft.energies.elastic.quadratic_form import QuadraticForm
 from weft.energies.elastic.strain_limit import StrainLimits
 from weft.energies.embedded import EmbeddedEnergy
+from weft.energies.energy import Energy
 from weft.energies.loads.gravity import Gravity
 from weft.energies.seams.patch_seams import PatchedPart, hinges_of_patches
 from weft.energies.seams.sewing import SeamPanels, SeamRows

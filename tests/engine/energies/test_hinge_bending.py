@@ -7,7 +7,8 @@ from tests.reference import dihedral
 from tests.refusals import refused
 from weft.base.errors import MeshError
 from weft.discretization.mesh import TriangleMesh, grid
-from weft.energies.elastic.hinge_bending import STRIP, HingeBending, dihedral_angles
+from weft.energies.elastic.hinge_bending import HingeBending, dihedral_angles
+from weft.energies.elastic.hinge_weights import STRIP
 
 pytestmark = pytest.mark.quick
 

@@ -12,8 +12,8 @@ from weft import kernel
 from weft.base.errors import SceneError
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import grid
+from weft.energies.barrier import PART
 from weft.energies.elastic.strain_limit import StrainLimits
-from weft.energies.step_limit import PART
 from weft.kernel import vec3
 from weft.laws import StrainLimit
 from weft.solve.linear.solver import Outcome

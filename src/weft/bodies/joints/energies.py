@@ -17,7 +17,7 @@ from weft.bodies.joints.mechanisms import JointKind, JointRow
 from weft.bodies.joints.settings import Joint
 from weft.bodies.rigid.affine_body import AffineBody
 from weft.bodies.rigid.rigid_bodies import RigidBodies
-from weft.energies.base import Energy
+from weft.energies.energy import Energy
 from weft.energies.springs.joint_coordinates import BilinearForm, JointCoordinates
 from weft.energies.springs.joint_springs import Guides
 from weft.energies.springs.point_springs import MovedPlaces, PointSprings

@@ -11,7 +11,7 @@ import numpy as np
 
 from weft.base.errors import SceneError
 from weft.bodies.joints.mechanisms import KINDS, JointKind, coordinates_of
-from weft.energies.base import Energy
+from weft.energies.energy import Energy
 from weft.energies.springs.joint_springs import JointLimits, Motors
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from weft.bodies.body import Body
 from weft.bodies.joints.energies import joint_energies
 from weft.bodies.rigid.rigid_bodies import RigidBodies
 from weft.bodies.rigid.rigidity import Rigidity
-from weft.energies.base import Energy
+from weft.energies.energy import Energy
 
 # Integrators that take one linear solve per step: a turning body grows with them, because a
 # rotation is not linear in the positions.

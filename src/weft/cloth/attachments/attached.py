@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weft.base.arrays import Floats, Ints, Positions
-from weft.energies.base import Energy
+from weft.energies.energy import Energy
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from weft.base.errors import SceneError
 from weft.base.trees import Json
 from weft.cloth.attachments.attached import Attached
 from weft.cloth.attachments.site import Site
-from weft.energies.base import Energy
+from weft.energies.energy import Energy
 from weft.energies.springs.point_springs import PointSprings
 from weft.energies.springs.release import Release
 

@@ -8,7 +8,7 @@ from weft.cloth.attachments.attached import Attached
 from weft.cloth.attachments.attachment import Attachment
 from weft.cloth.attachments.site import Site
 from weft.cloth.cloth import Cloth
-from weft.energies.base import Energy
+from weft.energies.energy import Energy
 
 
 def attached(

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from weft.base.arrays import Floats, Positions
-from weft.energies.base import Energy
+from weft.energies.energy import Energy
 from weft.energies.springs.point_springs import PointSprings
 
 NAMES = ("strand_ends", "strand_lengths", "strand_kinds")  # arrays of a frame

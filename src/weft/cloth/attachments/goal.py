@@ -16,7 +16,7 @@ from weft.cloth.attachments.attached import Attached
 from weft.cloth.attachments.attachment import CHOSEN, UNCHECKED, Attachment, Weight
 from weft.cloth.attachments.site import Site
 from weft.discretization.mesh import have_same_sides
-from weft.energies.base import Energy
+from weft.energies.energy import Energy
 from weft.energies.springs.goals import Goals
 from weft.energies.springs.point_springs import MovedPlaces
 from weft.energies.springs.release import NEVER

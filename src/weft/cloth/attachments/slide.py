@@ -26,7 +26,7 @@ from weft.cloth.attachments.attachment import (
 )
 from weft.cloth.attachments.site import SLACK, Site
 from weft.discretization.polygon import arc_lengths
-from weft.energies.base import Energy
+from weft.energies.energy import Energy
 from weft.energies.springs.point_springs import MovedPlaces, PointSprings
 from weft.energies.springs.rail import feet_on
 from weft.energies.springs.release import NEVER, Release

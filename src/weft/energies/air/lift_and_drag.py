@@ -35,13 +35,14 @@ from weft.base.arrays import Floats, Ints, Positions
 from weft.discretization.samples import Samples
 from weft.energies.air.expected_motion import extrapolate, pull_back_extrapolated
 from weft.energies.air.wind import Wind
-from weft.energies.base import SummedBound
 from weft.energies.by_constants import ByName, ContractedEnergy, damping_rate, repeat_per_element
+from weft.energies.derivative import DifferentiableTerm
 from weft.energies.gather import SHARED, GatherMap, Shared
 from weft.energies.point_masses import StepEnergy
-from weft.energies.rest_shape import RestShape
+from weft.energies.rest_mesh import RestMesh
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
+from weft.energies.term import SummedTerm
 from weft.kernel import (
     IntArray2d,
     Mat33Array,
@@ -245,12 +246,12 @@ class AirForce(ContractedEnergy, StepEnergy):
         self.wind.blow(at, t, air, gusts=gusts)
         return air
 
-    def bind(self, pattern: BlockPattern) -> "BoundAir":
+    def bind(self, pattern: BlockPattern) -> "AirTerm":
         """Return the term for simulations, bound to the block pattern of a matrix."""
-        return BoundAir(self, pattern)
+        return AirTerm(self, pattern)
 
 
-class BoundAir(SummedBound):
+class AirTerm(SummedTerm, DifferentiableTerm):
     """Lift and drag bound to a block pattern; they are zero before the first ``freeze``."""
 
     is_load = True
@@ -307,9 +308,9 @@ class BoundAir(SummedBound):
         fields = {"gradient": sheet.dN, "shares": sheet.N, "weight": sheet.weight}
         return {name: kernel.derivatives(field) for name, field in fields.items()}
 
-    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
-        """Add derivatives by the rest shape, from those by samples."""
-        rest.add_samples(self.energy.samples, by)
+    def by_corner_uv(self, by: ByName, rest: RestMesh) -> Floats:
+        """Return derivatives (f,3,2) by the rest shape, from those by samples."""
+        return rest.by_samples(self.energy.samples, by)
 
     def _lag(self, x: WarpArray, v: WarpArray, t: float) -> None:
         """Compute K and K w with normals at x, velocities v and the air at time t."""

@@ -51,7 +51,7 @@ from weft.energies.elastic.pair_kernels import (
     pair_hessian,
 )
 from weft.energies.element_energy import ElementEnergy, ElementKernels
-from weft.energies.rest_shape import RestShape
+from weft.energies.rest_mesh import RestMesh, by_areas
 from weft.energies.step import Step
 from weft.kernel import WarpArray
 from weft.solve.newton.psd import Psd
@@ -182,13 +182,19 @@ class BucklingBending(ElementEnergy):
             offset=0.5 * spring * (1 - self.start) ** 2 - e * at_start,
         )
 
-    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
-        """Add derivatives by the rest shape, from those by lengths, areas and stiffness.
+    def by_corner_uv(self, by: ByName, rest: RestMesh) -> Floats:
+        """Return derivatives (f,3,2) by the rest shape, from those by lengths, areas and stiffness.
 
         The stiffness is a rigidity that depends on the direction of a pair and, if it is
         calibrated, on all pairs of the mesh.
+
+        Raises:
+            NotImplementedError: pairs of several fabrics.
         """
-        hinges, D = rest.rigidity_of_pairs(self.pairs)
+        of = [(h, D) for h, D in rest.fabrics if np.array_equal(h[:, 2:], self.pairs)]
+        if not of:
+            raise NotImplementedError
+        hinges, D = of[0]
         _, along = unfold_pairs(rest.hinge_corners(hinges))
         factor = strip_factor(along, self.area) if self.calibrated else (1.0, 1.0)
         k, by_k = np.array(factor) * D, by["stiffness"] / np.maximum(self.stiffness, 1e-300)
@@ -198,8 +204,10 @@ class BucklingBending(ElementEnergy):
         if self.calibrated:
             more = strip_slopes(along, self.area, (by_k @ along[:, :2]) * k * D)
             by_along, by_area = by_along + more[0], by_area + more[1]
-        rest.add_hinge_tables(hinges, unfold_pairs, (by["length"], by_along))
-        rest.add_hinge_areas(hinges, by_area)
+        by_face = np.zeros(len(rest.mesh.faces))
+        np.add.at(by_face, rest.faces_at(hinges), by_area[:, None])
+        tables = rest.by_hinge_tables(hinges, unfold_pairs, (by["length"], by_along))
+        return tables + by_areas(rest.mesh, by_face)
 
     def parameters(self) -> WarpArray:
         """Return (m,) ``Pair`` on the device, without damping."""

@@ -18,7 +18,7 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.errors import FabricError
 from weft.discretization.mesh import TriangleMesh
-from weft.energies.base import Bound
+from weft.energies.condition_term import no_conditions
 from weft.energies.elastic.hinge_bending import (
     HingeBending,
     hinge_weight,
@@ -26,7 +26,7 @@ from weft.energies.elastic.hinge_bending import (
     rest_angles,
 )
 from weft.energies.elastic.plasticity import Plasticity
-from weft.energies.element_energy import BoundElementEnergy
+from weft.energies.element_energy import ElementTerm
 from weft.energies.step import Step
 from weft.kernel import WarpArray
 from weft.solve.newton.psd import Psd
@@ -99,13 +99,13 @@ class Creases(HingeBending):
         plastic = Plasticity.plastic_strain(np.asarray(step.kept[self.key]))
         return HingeBending.parameters_in(replace(self, rest_angle=self.rest_angle + plastic), step)
 
-    def bind(self, pattern: BlockPattern) -> "BoundCreases":
+    def bind(self, pattern: BlockPattern) -> "CreasesTerm":
         """Bind the energy to the block pattern of a matrix."""
-        return BoundCreases(self, pattern)
+        return CreasesTerm(self, pattern)
 
 
-class BoundCreases(BoundElementEnergy):
-    """Bound hinges with the rest angles of the start of the step."""
+class CreasesTerm(ElementTerm):
+    """Term of hinges with the rest angles of the start of the step."""
 
     energy: Creases
     is_condition = False  # Baraff & Witkin's (1998) step has no conditions with a memory
@@ -139,7 +139,7 @@ class BoundCreases(BoundElementEnergy):
         Raises:
             LawError: always.
         """
-        Bound.add_condition_hessian(self, x, step, beta, psd, A)
+        raise no_conditions(self)
 
 
 def angle_per_curvature(mesh: TriangleMesh) -> Floats:

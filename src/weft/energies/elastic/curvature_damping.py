@@ -22,7 +22,6 @@ from weft.energies.by_constants import TINY, ByName, damping_rate, repeat_per_el
 from weft.energies.elastic.quadratic_form import QuadraticForm
 from weft.energies.element_energy import DampedStep, ElementEnergy, ElementKernels
 from weft.energies.gather import FACTOR
-from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.kernel import (
     IntArray2d,
@@ -187,10 +186,6 @@ class CurvatureDamping(ElementEnergy):
         return self.source.stencil
 
     rest_tables = ("weight", "coefficient", "gradient")
-
-    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
-        """Add derivatives by the rest shape of splines, from those by the constants."""
-        rest.add_second_derivatives(self.stencil, by)
 
     @property
     def constants(self) -> ByName:

@@ -25,13 +25,11 @@ from weft.base.errors import MeshError
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.by_constants import ByName, damping_rate, repeat_per_element
 from weft.energies.elastic.hinge_kernels import HINGE_KERNELS, Hinge, angles
+from weft.energies.elastic.hinge_weights import HingeGeometry
 from weft.energies.element_energy import ElementEnergy
-from weft.energies.rest_shape import RestShape
+from weft.energies.rest_mesh import RestMesh
 from weft.energies.step import Step
 from weft.kernel import WarpArray
-
-# Hinge weight over D l^2/A, because a free strip of a grid relaxes to 4/5 (docs/bending.md).
-STRIP = 1.25
 
 
 def hinge_weight(mesh: TriangleMesh, stiffness: tuple[float, float]) -> Floats:
@@ -46,12 +44,7 @@ def hinge_weight(mesh: TriangleMesh, stiffness: tuple[float, float]) -> Floats:
         MeshError: a negative or infinite stiffness.
     """
     check_stiffness(stiffness)
-    edge = material_edges(mesh)
-    length_sq = (edge**2).sum(-1)
-    share = material_share(mesh)
-    D = share[..., 1] * stiffness[0] + share[..., 0] * stiffness[1]
-    area = mesh.rest_area[mesh.hinge_faces].sum(1)
-    return np.asarray(STRIP * (D * length_sq).mean(1) / area)
+    return HingeGeometry.of(mesh.hinges, mesh.hinge_faces, stiffness).weights(mesh)
 
 
 def check_stiffness(stiffness: tuple[float, float]) -> None:
@@ -88,8 +81,7 @@ def material_edges(mesh: TriangleMesh) -> Floats:
 
     At a seam the two may differ in length and direction.
     """
-    sides = [_material_edge(mesh, mesh.hinges, mesh.hinge_faces[:, side]) for side in (0, 1)]
-    return np.stack(sides, axis=1)
+    return HingeGeometry.of(mesh.hinges, mesh.hinge_faces, (0.0, 0.0)).along(mesh)
 
 
 def material_share(mesh: TriangleMesh) -> Floats:
@@ -109,16 +101,6 @@ def material_corners(mesh: TriangleMesh) -> Floats:
         places = (np.argmax(corners == mesh.hinges[:, [a]], axis=1) for a in ends)
         found.append(np.stack([uv[row, p] for p in places], axis=1))
     return np.stack(found, axis=1)
-
-
-def _material_edge(mesh: TriangleMesh, hinges: Ints, face: Ints) -> Floats:
-    """Return the hinge's edge in the material coordinates of one of its faces, (h,2)."""
-    corners = mesh.faces[face]
-    uv = mesh.corner_uv[face]
-    rows = np.arange(len(face))
-    start = np.argmax(corners == hinges[:, 0:1], axis=1)
-    end = np.argmax(corners == hinges[:, 1:2], axis=1)
-    return np.asarray(uv[rows, end] - uv[rows, start])
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,9 +159,9 @@ class HingeBending(ElementEnergy):
         fields = {"weight": self.weight, "rest": self.rest_angle}
         return kernel.array(kernel.records(Hinge, len(self.weight), **fields), Hinge)
 
-    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
-        """Add derivatives by the rest shape, from those by the weights."""
-        rest.add_hinge_weights(self.hinges, by["weight"])
+    def by_corner_uv(self, by: ByName, rest: RestMesh) -> Floats:
+        """Return derivatives (f,3,2) by the rest shape, from those by the weights."""
+        return HingeGeometry.between(rest, self.hinges).by_corner(rest.mesh, by["weight"])
 
     @property
     def constants(self) -> ByName:

@@ -14,7 +14,10 @@ import numpy as np
 
 from weft.base.arrays import Floats, Ints
 from weft.discretization.mesh import TriangleMesh
-from weft.energies.elastic.hinge_bending import STRIP
+from weft.energies.rest_mesh import RestMesh, by_areas
+
+# Hinge weight over D l^2/A, because a free strip of a grid relaxes to 4/5 (docs/bending.md).
+STRIP = 1.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +35,32 @@ class HingeGeometry:
     edges: Ints
     rigidity: Floats
     own: Floats
+
+    @staticmethod
+    def of(hinges: Ints, faces: Ints, rigidity: Floats | tuple[float, float]) -> "HingeGeometry":
+        """Return the geometry of hinges (h,4) inside a mesh.
+
+        Args:
+            hinges: both ends of the edge, and both tips.
+            faces: (h,2) on either side.
+            rigidity: [N m] of the hinges (h,2,2), or of all of them (2,).
+        """
+        ends = np.repeat(hinges[:, None, :2], 2, axis=1)
+        D = np.broadcast_to(rigidity, (len(hinges), 2, 2))
+        return HingeGeometry(faces, ends, D, np.full(len(hinges), np.nan))
+
+    @staticmethod
+    def between(rest: RestMesh, hinges: Ints, rigidity: Floats | None = None) -> "HingeGeometry":
+        """Return the geometry of hinges (h,4) whose rigidity is the mean of their two faces.
+
+        Args:
+            rest: the mesh and its fabrics.
+            hinges: both ends of the edge, and both tips.
+            rigidity: (f,2) of the faces; None: that of the fabrics.
+        """
+        faces = rest.faces_at(hinges)
+        D = (rest.rigidity if rigidity is None else rigidity)[faces].mean(1)
+        return HingeGeometry.of(hinges, faces, np.repeat(D[:, None], 2, axis=1))
 
     @staticmethod
     def concatenate(several: "list[HingeGeometry]") -> "HingeGeometry":
@@ -93,17 +122,3 @@ class HingeGeometry:
         by_area = np.zeros(len(mesh.faces))
         np.add.at(by_area, self.faces, (-free * self.weights(mesh) / area)[:, None])
         return out + by_areas(mesh, by_area)
-
-
-def by_areas(mesh: TriangleMesh, by: Floats) -> Floats:
-    """Return derivatives by the material coordinates of every face's corners, (m,3,2).
-
-    Args:
-        mesh: the mesh.
-        by: (m,) derivatives by the areas of the faces.
-    """
-    uv = mesh.corner_uv
-    opposite = np.roll(uv, -2, axis=1) - np.roll(uv, -1, axis=1)  # the edge after each corner
-    turned = np.stack([-opposite[..., 1], opposite[..., 0]], axis=-1)
-    side = np.sign(mesh.signed_material_area) * by / 2
-    return side[:, None, None] * turned

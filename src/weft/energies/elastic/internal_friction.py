@@ -29,20 +29,21 @@ from weft import kernel
 from weft.base.arrays import Floats, Positions
 from weft.base.errors import FabricError
 from weft.discretization.mesh import TriangleMesh
-from weft.energies.base import SummedBound
 from weft.energies.by_constants import ByName
+from weft.energies.derivative import DifferentiableTerm
 from weft.energies.elastic.creases import TURN, angle_per_curvature
 from weft.energies.elastic.hinge_bending import (
-    STRIP,
     HingeBending,
     hinge_weight,
     rest_angles,
 )
 from weft.energies.elastic.hinge_kernels import Hinge, angles
-from weft.energies.elastic.membrane import BoundMembrane, Membrane
-from weft.energies.element_energy import BoundElementEnergy
+from weft.energies.elastic.hinge_weights import STRIP
+from weft.energies.elastic.membrane import Membrane, MembraneTerm
+from weft.energies.element_energy import ElementTerm
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
+from weft.energies.term import SummedTerm
 from weft.kernel import Scalar, WarpArray
 from weft.solve.sparse.block_csr import BlockPattern
 
@@ -52,7 +53,7 @@ BENDING_SLIP = 15.0  # [1/m]
 SHEAR_SLIP = float(np.radians(0.5))  # [rad]
 
 
-class BoundFriction(SummedBound):
+class FrictionTerm(SummedTerm, DifferentiableTerm):
     """The memory of internal friction, and derivatives by it: a base of bound energies."""
 
     energy: "HingeFriction | ShearFriction"
@@ -185,13 +186,13 @@ class HingeFriction(Sliding, HingeBending):
         """Return d(by . gradient)/dp, (h,), for ``by`` (n,3)."""
         return np.asarray(super().contract(x, by[self.hinges], step)["rest_angle"])
 
-    def bind(self, pattern: BlockPattern) -> "BoundHingeFriction":
+    def bind(self, pattern: BlockPattern) -> "HingeFrictionTerm":
         """Bind the energy to the block pattern of a matrix."""
-        return BoundHingeFriction(self, pattern)
+        return HingeFrictionTerm(self, pattern)
 
 
-class BoundHingeFriction(BoundFriction, BoundElementEnergy):
-    """Bound friction of hinges; ``terms`` tell what sliders lose from what springs hold."""
+class HingeFrictionTerm(FrictionTerm, ElementTerm):
+    """Term of friction of hinges; ``terms`` tell what sliders lose from what springs hold."""
 
     energy: HingeFriction
     period = TURN
@@ -248,13 +249,13 @@ class ShearFriction(Sliding, Membrane):
         records["rest"] = self.places(step)
         return (kernel.array(records, self.law.parts[0].functions.Params),)
 
-    def bind(self, pattern: BlockPattern) -> "BoundShearFriction":
+    def bind(self, pattern: BlockPattern) -> "ShearFrictionTerm":
         """Bind the energy to the block pattern of a matrix."""
-        return BoundShearFriction(self, pattern)
+        return ShearFrictionTerm(self, pattern)
 
 
-class BoundShearFriction(BoundFriction, BoundMembrane):
-    """Bound friction in shear."""
+class ShearFrictionTerm(FrictionTerm, MembraneTerm):
+    """Term of friction in shear."""
 
     energy: ShearFriction
 

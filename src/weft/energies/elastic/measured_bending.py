@@ -21,7 +21,7 @@ from weft.base.arrays import Floats
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.by_constants import ByName
 from weft.energies.elastic.creases import angle_per_curvature
-from weft.energies.elastic.hinge_bending import STRIP, HingeBending, material_edges, rest_angles
+from weft.energies.elastic.hinge_bending import HingeBending, material_edges, rest_angles
 from weft.energies.elastic.hinge_kernels import (
     HingeLaw,
     angle_difference,
@@ -30,6 +30,7 @@ from weft.energies.elastic.hinge_kernels import (
     dihedral_gradient,
     hinge_hessian,
 )
+from weft.energies.elastic.hinge_weights import STRIP
 from weft.kernel import Scalar, WarpArray, vec2, vec4
 
 STEP = 10.0  # [1/m] between the columns of a table

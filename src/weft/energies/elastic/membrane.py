@@ -18,8 +18,9 @@ from weft import kernel
 from weft.base.arrays import AnyArray, Floats, Gradients, Ints, Positions
 from weft.base.errors import LawError
 from weft.discretization.samples import Samples
-from weft.energies.base import SummedBound, damping_of
 from weft.energies.by_constants import ByName, ContractedEnergy, damping_rate, repeat_per_element
+from weft.energies.condition_term import ConditionTerm
+from weft.energies.derivative import DifferentiableTerm
 from weft.energies.elastic.damping import extrapolate_strain, freeze_tangent
 from weft.energies.elastic.membrane_reverse import (
     DAMPING,
@@ -29,9 +30,10 @@ from weft.energies.elastic.membrane_reverse import (
     contract_membrane,
 )
 from weft.energies.gather import SAMPLED, GatherMap, Sampled
-from weft.energies.rest_shape import RestShape
+from weft.energies.rest_mesh import RestMesh
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
+from weft.energies.term import SummedTerm, damping_of
 from weft.kernel import (
     DataType,
     IntArray,
@@ -231,12 +233,12 @@ class Membrane(ContractedEnergy):
         kernel.launch_each(n, start, *self.law.stages(what, F, self.device_parameters, out))
         return np.array(kernel.numpy(out))
 
-    def bind(self, pattern: BlockPattern) -> "BoundMembrane":
+    def bind(self, pattern: BlockPattern) -> "MembraneTerm":
         """Bind the membrane to the block pattern of a matrix."""
-        return BoundMembrane(self, pattern)
+        return MembraneTerm(self, pattern)
 
 
-class BoundMembrane(SummedBound):
+class MembraneTerm(SummedTerm, ConditionTerm, DifferentiableTerm):
     """A membrane bound to a block pattern; damping in a step is one more part of the law."""
 
     is_elastic = True
@@ -324,9 +326,9 @@ class BoundMembrane(SummedBound):
         slopes = sum(np.einsum("qij,qai->qaj", slope, y[s.stencil]) for slope, y in parts)
         return {"gradient": np.asarray(slopes), "weight": np.einsum("qij,qij->q", P, L)}
 
-    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
-        """Add derivatives by the rest shape, from those by samples."""
-        rest.add_samples(self.energy.samples, by)
+    def by_corner_uv(self, by: ByName, rest: RestMesh) -> Floats:
+        """Return derivatives (f,3,2) by the rest shape, from those by samples."""
+        return rest.by_samples(self.energy.samples, by)
 
     def energies(self, x: WarpArray) -> WarpArray:
         """Return the energy [J] of every sample, with damping."""

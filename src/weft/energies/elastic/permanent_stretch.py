@@ -15,7 +15,7 @@ import warp as wp
 from weft import kernel
 from weft.base.arrays import Floats
 from weft.base.errors import LawError
-from weft.energies.elastic.membrane import BoundMembrane, Membrane
+from weft.energies.elastic.membrane import Membrane, MembraneTerm
 from weft.energies.elastic.plasticity import COLUMNS, Plasticity
 from weft.energies.step import Step
 from weft.kernel import Kernel, Scalar, ScalarArray, WarpArray
@@ -91,12 +91,12 @@ class PermanentStretch(Membrane):
         changed = kernel.array(records, self.law.parts[k].functions.Params)
         return *out[:k], changed, *out[k + 1 :]
 
-    def bind(self, pattern: BlockPattern) -> "BoundPermanentStretch":
+    def bind(self, pattern: BlockPattern) -> "PermanentStretchTerm":
         """Bind the membrane to the block pattern of a matrix."""
-        return BoundPermanentStretch(self, pattern)
+        return PermanentStretchTerm(self, pattern)
 
 
-class BoundPermanentStretch(BoundMembrane):
+class PermanentStretchTerm(MembraneTerm):
     """A bound membrane with the rest lengths of the start of the step."""
 
     energy: PermanentStretch

@@ -29,20 +29,21 @@ import numpy as np
 from weft.base.arrays import Floats, Positions
 from weft.base.errors import MeshError, SceneError
 from weft.discretization.mesh import TriangleMesh
-from weft.energies.base import Bound, damping_of
 from weft.energies.by_constants import ByName
+from weft.energies.condition_term import ConditionTerm
 from weft.energies.elastic.curvature_damping import CurvatureDamping
 from weft.energies.elastic.hinge_bending import (
-    STRIP,
     check_stiffness,
     hinge_weight,
     material_corners,
     rest_angles,
 )
-from weft.energies.elastic.quadratic_form import BoundQuadraticForm, QuadraticForm
-from weft.energies.rest_shape import RestShape
+from weft.energies.elastic.hinge_weights import STRIP, HingeGeometry
+from weft.energies.elastic.quadratic_form import QuadraticForm, QuadraticFormTerm
+from weft.energies.rest_mesh import RestMesh
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
+from weft.energies.term import damping_of
 from weft.kernel import WarpArray
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
@@ -103,10 +104,14 @@ class QuadraticBending(QuadraticForm):
         how = (self.damping, self.n_vertices, self.name, FOLDED)
         return CurvatureDamping(self, self.frame, *how)
 
-    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
-        """Add derivatives by the rest shape, from those by weights, coefficients and frames."""
-        rest.add_hinge_weights(self.stencil, by["weight"] / STRIP, _strip_weights)
-        rest.add_hinge_tables(self.stencil, coefficients, (by["coefficient"], by["gradient"]))
+    def by_corner_uv(self, by: ByName, rest: RestMesh) -> Floats:
+        """Return derivatives (f,3,2) by the rest shape, from those by the constants."""
+        P = np.array([strip_weights((warp, weft)) for warp, weft in rest.rigidity])
+        weights = HingeGeometry.between(rest, self.stencil, P)
+        tables = by["coefficient"], by["gradient"]
+        return weights.by_corner(rest.mesh, by["weight"] / STRIP) + rest.by_hinge_tables(
+            self.stencil, coefficients, tables
+        )
 
     @property
     def constants(self) -> ByName:
@@ -123,16 +128,16 @@ class QuadraticBending(QuadraticForm):
         elastic, late = super().contract(x, by), self.rate.contract(x, by, step)
         return {**late, **{name: elastic[name] + late[name] for name in ("weight", "coefficient")}}
 
-    def bind(self, pattern: BlockPattern) -> "BoundQuadratic":
+    def bind(self, pattern: BlockPattern) -> "QuadraticBendingTerm":
         """Bind the energy and its damping to the block pattern of a matrix."""
-        return BoundQuadratic(self, pattern)
+        return QuadraticBendingTerm(self, pattern)
 
 
-class BoundQuadratic(BoundQuadraticForm):
+class QuadraticBendingTerm(QuadraticFormTerm):
     """Quadratic bending bound to a block pattern: one matrix for every iteration, damped or not."""
 
     is_condition = False
-    add_condition_hessian = Bound.add_condition_hessian
+    add_condition_hessian = ConditionTerm.add_condition_hessian
     energy: QuadraticBending
 
     def __init__(self, bending: QuadraticBending, pattern: BlockPattern) -> None:
@@ -213,11 +218,6 @@ def strip_weights(stiffness: tuple[float, float]) -> tuple[float, float]:
     larger = high * (3 + 2 * r) / (2 * (1 + r))
     pair = (float(larger), float(r * larger))
     return pair if stiffness[0] == high else pair[::-1]
-
-
-def _strip_weights(rigidity: Floats) -> Floats:
-    """Return ``strip_weights`` of rigidities (m,2) [N m]."""
-    return np.array([strip_weights((warp, weft)) for warp, weft in rigidity])
 
 
 def coefficients(corners: Floats) -> tuple[Floats, Floats]:

@@ -15,16 +15,17 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
-from weft.energies.base import DampedBound
 from weft.energies.by_constants import (
     ByName,
     ContractedEnergy,
     damping_rate,
     repeat_per_element,
 )
-from weft.energies.rest_shape import RestShape
+from weft.energies.condition_term import ConditionTerm
+from weft.energies.derivative import DifferentiableTerm
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
+from weft.energies.term import DampedTerm
 from weft.kernel import (
     IntArray,
     IntArray2d,
@@ -119,10 +120,6 @@ class QuadraticForm(ContractedEnergy):
         """Names of the constants that are tables of the rest shape."""
         return ("weight", "coefficient") if self.of_rest else ()
 
-    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
-        """Add derivatives by the rest shape of splines, from those by weights and coefficients."""
-        rest.add_second_derivatives(self.stencil, by)
-
     def amount(self, x: Positions) -> Floats:
         """Return sum_a c_a x_a, (q,3); for bending it is the surface's Laplacian times sqrt(D)."""
         return np.asarray(np.einsum("qa,qai->qi", self.coefficient, x[self.stencil]))
@@ -174,12 +171,12 @@ class QuadraticForm(ContractedEnergy):
         K.sort_indices()
         return K
 
-    def bind(self, pattern: BlockPattern) -> "BoundQuadraticForm":
+    def bind(self, pattern: BlockPattern) -> "QuadraticFormTerm":
         """Bind the form to the block pattern of a matrix."""
-        return BoundQuadraticForm(self, pattern)
+        return QuadraticFormTerm(self, pattern)
 
 
-class BoundQuadraticForm(DampedBound):
+class QuadraticFormTerm(DampedTerm, ConditionTerm, DifferentiableTerm):
     """A quadratic form bound to a block pattern.
 
     Its constant matrix K is the Hessian of each coordinate.

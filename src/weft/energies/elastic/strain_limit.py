@@ -16,11 +16,11 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Floats, Positions
+from weft.energies.barrier import StepLimit
 from weft.energies.by_constants import ByName
-from weft.energies.elastic.membrane import BoundMembrane, Membrane
+from weft.energies.elastic.membrane import Membrane, MembraneTerm
 from weft.energies.elastic.membrane_reverse import DAMPING
 from weft.energies.step import Step
-from weft.energies.step_limit import StepLimit
 from weft.kernel import DataType, Mat32Array, Scalar, ScalarArray, WarpArray, mat32, vec3
 from weft.laws.strain_limit import COLLAPSED_SQ, NO_LIMIT, StrainLimitParams
 from weft.solve.sparse.block_csr import BlockPattern
@@ -173,12 +173,12 @@ class StrainLimits(Membrane):
         """Return d(by . gradient)/dc by constant, (q,), for ``by`` (q,k,3) of each sample."""
         return {n: d for n, d in super().contract(x, by).items() if n != DAMPING}
 
-    def bind(self, pattern: BlockPattern) -> "BoundLimits":
+    def bind(self, pattern: BlockPattern) -> "LimitsTerm":
         """Bind the limits to the block pattern of a matrix."""
-        return BoundLimits(self, pattern)
+        return LimitsTerm(self, pattern)
 
 
-class BoundLimits(StepLimit, BoundMembrane):
+class LimitsTerm(StepLimit, MembraneTerm):
     """Strain limits bound to a block pattern: a membrane that bounds steps."""
 
     settled_part = 0.1

@@ -7,11 +7,12 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Floats, Positions, Vector
-from weft.energies.base import SummedBound
 from weft.energies.by_constants import ByName, repeat_per_element
+from weft.energies.derivative import DifferentiableTerm
 from weft.energies.point_masses import MassEnergy
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
+from weft.energies.term import SummedTerm
 from weft.kernel import Scalar, ScalarArray, Vec3Array, WarpArray, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
@@ -88,12 +89,12 @@ class Gravity(MassEnergy):
         by_acceleration = -(part * self.mass[:, None, None])[..., None] * np.eye(3)
         return {"mass": by_mass, "acceleration": by_acceleration}
 
-    def bind(self, pattern: BlockPattern) -> "BoundGravity":
+    def bind(self, pattern: BlockPattern) -> "GravityTerm":
         """Return the term for simulations."""
-        return BoundGravity(self, pattern)
+        return GravityTerm(self, pattern)
 
 
-class BoundGravity(SummedBound):
+class GravityTerm(SummedTerm, DifferentiableTerm):
     """Gravity on device arrays."""
 
     is_load = True

@@ -24,8 +24,8 @@ from weft.base.errors import MeshError, SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, documented, setting
 from weft.discretization.mesh import TriangleMesh
-from weft.energies.base import Bound
 from weft.energies.by_constants import ByName, repeat_per_element
+from weft.energies.derivative import DifferentiableTerm
 from weft.energies.gather import SYMMETRIC, GatherMap
 from weft.energies.step import Step
 from weft.kernel import (
@@ -256,12 +256,12 @@ class Pressure:
         self.launch(volume_hessians, kernel.points(x), out, Scalar(-p))
         return SYMMETRIC.full(np.array(kernel.numpy(out)), 3)
 
-    def bind(self, pattern: BlockPattern) -> "BoundPressure":
+    def bind(self, pattern: BlockPattern) -> "PressureTerm":
         """Return the term for simulations, bound to the block pattern of a matrix."""
-        return BoundPressure(self, pattern)
+        return PressureTerm(self, pattern)
 
 
-class BoundPressure(Bound):
+class PressureTerm(DifferentiableTerm):
     """Pressure bound to a block pattern."""
 
     is_load = True

@@ -87,12 +87,12 @@ class Drag(MassEnergy):
         by_rate = np.where(same, self.mass, 0.0)[:, None, None] * v
         return {"mass": rates[:, None, None] * v, "rate": by_rate}
 
-    def bind(self, pattern: BlockPattern) -> "BoundDrag":
+    def bind(self, pattern: BlockPattern) -> "DragTerm":
         """Return the term for simulations."""
-        return BoundDrag(self)
+        return DragTerm(self)
 
 
-class BoundDrag(DiagonalQuadratic):
+class DragTerm(DiagonalQuadratic):
     """Drag in a step."""
 
     def __init__(self, energy: Drag) -> None:

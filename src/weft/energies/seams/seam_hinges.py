@@ -13,8 +13,8 @@ from weft.discretization.mesh import TriangleMesh
 from weft.energies.by_constants import ByName
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.energies.elastic.hinge_weights import HingeGeometry
-from weft.energies.element_energy import BoundElementEnergy
-from weft.energies.rest_shape import RestShape
+from weft.energies.element_energy import ElementTerm
+from weft.energies.rest_mesh import RestMesh
 from weft.energies.step import Step
 from weft.solve.sparse.block_csr import BlockPattern
 
@@ -31,10 +31,10 @@ class SeamHinges(HingeBending):
     across: HingeGeometry | None = field(default=None, compare=False)
     name: str = "seams"
 
-    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
-        """Add derivatives by the rest shape, from those by the weights."""
+    def by_corner_uv(self, by: ByName, rest: RestMesh) -> Floats:
+        """Return derivatives (f,3,2) by the rest shape, from those by the weights."""
         assert self.across is not None
-        rest.add_seam_weights(self.across, by["weight"])
+        return self.across.by_corner(rest.mesh, by["weight"])
 
     @property
     def structure(self) -> tuple[object, ...]:
@@ -56,12 +56,12 @@ class SeamHinges(HingeBending):
             return self
         return replace(self, weight=self.across.weights(mesh))
 
-    def bind(self, pattern: BlockPattern) -> "BoundSeams":
+    def bind(self, pattern: BlockPattern) -> "SeamsTerm":
         """Return the term for simulations, bound to the block pattern of a matrix."""
-        return BoundSeams(self, pattern)
+        return SeamsTerm(self, pattern)
 
 
-class BoundSeams(BoundElementEnergy):
+class SeamsTerm(ElementTerm):
     """Hinges across seams bound to a block pattern; they act once the seams are closed."""
 
     energy: SeamHinges

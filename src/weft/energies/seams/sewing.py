@@ -15,9 +15,9 @@ import numpy as np
 from weft.base.arrays import AnyArray, Floats, Ints, Positions
 from weft.base.settings import documented, setting
 from weft.discretization.mesh import TriangleMesh
-from weft.energies.base import Energy
 from weft.energies.elastic.hinge_weights import HingeGeometry
 from weft.energies.embedded import EmbeddedEnergy
+from weft.energies.energy import Energy
 from weft.energies.seams.seam_hinges import SeamHinges
 from weft.energies.springs.bonds import Bonds
 

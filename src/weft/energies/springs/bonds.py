@@ -23,7 +23,7 @@ from weft.base.errors import SceneError
 from weft.base.trees import Json
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.by_constants import ByName
-from weft.energies.rest_shape import RestShape
+from weft.energies.rest_mesh import RestMesh
 from weft.energies.seams.elastic_bands import ElasticBand
 from weft.energies.springs.distance import AttachedPoints
 from weft.energies.springs.point_springs import CONVEX
@@ -213,9 +213,9 @@ class Bonds(SpringEnergy):
         begin = np.asarray(self.life)[:, 0].max(initial=0.0)
         return max(float(begin), float(np.asarray(self.closing).max(initial=0.0)))
 
-    def bind(self, pattern: BlockPattern) -> "BoundBonds":
+    def bind(self, pattern: BlockPattern) -> "BondsTerm":
         """Return the term for simulations, bound to the block pattern of a matrix."""
-        return BoundBonds(self, pattern)
+        return BondsTerm(self, pattern)
 
     def close_earlier(self, pairs: Ints) -> "Bonds | None":
         """Return the bonds, of which some begin to close when their life begins, at their pace.
@@ -246,7 +246,7 @@ class Bonds(SpringEnergy):
         return Bonds(**arrays, n_vertices=n, name=name, bands=bands, along=along)
 
 
-class BoundBonds(SteppedSpring):
+class BondsTerm(SteppedSpring):
     """Bonds bound to a block pattern, at the end of a step."""
 
     energy: Bonds
@@ -284,11 +284,10 @@ class BoundBonds(SteppedSpring):
         by_log = found["length"] * law["length"] - found["stiffness"] * law["stiffness"]
         return {"along": np.where(depends, by_log / np.where(depends, e.along, 1.0), 0.0)}
 
-    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
-        """Add derivatives by the rest shape, from those by lengths along bonds."""
-        along = self.energy.along
-        if along is not None:
-            rest.add_lengths(self.energy.pairs, np.where(np.isnan(along), 0.0, by["along"]))
+    def by_corner_uv(self, by: ByName, rest: RestMesh) -> Floats:
+        """Return derivatives (f,3,2) by the rest shape, from those by lengths along bonds."""
+        known = ~np.isnan(np.asarray(self.energy.along))
+        return rest.by_lengths(self.energy.pairs, np.where(known, by["along"], 0.0))
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
         """Return which bonds have torn, if any may tear."""

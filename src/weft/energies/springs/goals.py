@@ -22,7 +22,7 @@ from weft.base.arrays import Floats, Ints, Positions
 from weft.base.trees import Json
 from weft.energies.by_constants import ByName, damping_rate, repeat_per_element
 from weft.energies.gather import FULL
-from weft.energies.rest_shape import RestShape
+from weft.energies.rest_mesh import RestMesh
 from weft.energies.springs.point_springs import MovedPlaces
 from weft.energies.springs.spring import SpringEnergy, SpringKernels, SpringLaw, SteppedSpring
 from weft.energies.step import Step
@@ -185,18 +185,23 @@ class Goals(SpringEnergy):
         """Data besides the constants: points, and what moves the places."""
         return self.points, self.c, self.place
 
-    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
-        """Add derivatives by the rest shape, from those by areas; of splines they are not known."""
+    def by_corner_uv(self, by: ByName, rest: RestMesh) -> Floats:
+        """Return derivatives (f,3,2) by the rest shape, from those by areas around vertices.
+
+        Raises:
+            NotImplementedError: goals of points between vertices.
+        """
         if self.points.shape[1] > 1:
             raise NotImplementedError
-        rest.add_relative_areas(self.points[:, 0], by["area"] * self.area)
+        relative = np.bincount(self.points[:, 0], by["area"] * self.area, rest.mesh.n_vertices)
+        return rest.by_vertex_areas(relative / rest.mesh.vertex_area)
 
-    def bind(self, pattern: BlockPattern) -> "BoundGoals":
+    def bind(self, pattern: BlockPattern) -> "GoalsTerm":
         """Return the term for simulations, bound to the block pattern of a matrix."""
-        return BoundGoals(self, pattern)
+        return GoalsTerm(self, pattern)
 
 
-class BoundGoals(SteppedSpring):
+class GoalsTerm(SteppedSpring):
     """Goals bound to a block pattern, in a step."""
 
     energy: Goals

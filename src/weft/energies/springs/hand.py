@@ -19,10 +19,10 @@ from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, documented, setting
-from weft.energies.base import Bound
 from weft.energies.point_masses import StepEnergy
-from weft.energies.springs.point_springs import BoundPointSprings, PointSprings
+from weft.energies.springs.point_springs import PointSprings, PointSpringsTerm
 from weft.energies.step import Step
+from weft.energies.term import Term
 from weft.kernel import WarpArray
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
@@ -118,7 +118,6 @@ class Hands(StepEnergy):
 
     hands: Sequence[Hand]
     name = "hands"
-    rest_tables = ()
     changes = True  # in time
 
     @property
@@ -140,19 +139,19 @@ class Hands(StepEnergy):
         stiffness = np.array([h.stiffness for h in held])
         return PointSprings(points, weights, stiffness, self.name, place=place, reported=False)
 
-    def bind(self, pattern: BlockPattern) -> "BoundHands":
+    def bind(self, pattern: BlockPattern) -> "HandsTerm":
         """Return the term for simulations, bound to the block pattern of a matrix."""
-        return BoundHands(self, pattern)
+        return HandsTerm(self, pattern)
 
 
-class BoundHands(Bound):
+class HandsTerm(Term):
     """The hands that hold something in the present step, bound to a block pattern."""
 
     energy: Hands
 
     def __init__(self, energy: Hands, pattern: BlockPattern) -> None:
         self.energy, self.name, self._pattern = energy, energy.name, pattern
-        self._springs: BoundPointSprings | None = None
+        self._springs: PointSpringsTerm | None = None
 
     def freeze(self, step: Step) -> None:
         """Take the hands that hold, and their places."""

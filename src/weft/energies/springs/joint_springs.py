@@ -34,6 +34,7 @@ import warp as wp
 from weft import kernel
 from weft.base.arrays import Floats, Positions
 from weft.base.trees import Json
+from weft.energies.barrier import StepLimit
 from weft.energies.by_constants import ByName, damping_rate
 from weft.energies.springs.joint_coordinates import (
     JointCoordinates,
@@ -42,10 +43,9 @@ from weft.energies.springs.joint_coordinates import (
     joint_kernels,
     reach_of_limit,
 )
-from weft.energies.springs.spring import BoundSpring, Curvature, SpringLaw, SteppedSpring
+from weft.energies.springs.spring import Curvature, SpringLaw, SpringTerm, SteppedSpring
 from weft.energies.springs.spring_law import SPRING
 from weft.energies.step import Step
-from weft.energies.step_limit import StepLimit
 from weft.kernel import IntArray2d, Scalar, ScalarArray, Vec3Array, WarpArray, WarpStruct, vec2
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockPattern
@@ -205,12 +205,12 @@ class Motors(JointSpring):
         """Data besides the constants: the coordinates, and which motors have a largest torque."""
         return self.joints, np.isfinite(self.most), self.names
 
-    def bind(self, pattern: BlockPattern) -> "BoundMotors":
+    def bind(self, pattern: BlockPattern) -> "MotorsTerm":
         """Return the term for simulations, bound to the block pattern of a matrix."""
-        return BoundMotors(self, pattern)
+        return MotorsTerm(self, pattern)
 
 
-class BoundMotors(SteppedSpring):
+class MotorsTerm(SteppedSpring):
     """Motors bound to a block pattern, in a step."""
 
     energy: Motors
@@ -367,12 +367,12 @@ class JointLimits(JointSpring):
         """Data besides the constants: the coordinates, and which of them have limits."""
         return self.joints, np.isfinite(self.low), np.isfinite(self.high)
 
-    def bind(self, pattern: BlockPattern) -> "BoundJointLimits":
+    def bind(self, pattern: BlockPattern) -> "JointLimitsTerm":
         """Return the term for simulations, bound to the block pattern of a matrix."""
-        return BoundJointLimits(self, pattern)
+        return JointLimitsTerm(self, pattern)
 
 
-class BoundJointLimits(StepLimit, BoundSpring):
+class JointLimitsTerm(StepLimit, SpringTerm):
     """Joint limits bound to a block pattern: they bound steps."""
 
     settled_part = 0.5

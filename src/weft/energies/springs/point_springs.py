@@ -318,12 +318,12 @@ class PointSprings(SpringEnergy):
         }
         return {name: changed[name] if name in changed else law[name] for name in self.constants}
 
-    def bind(self, pattern: BlockPattern) -> "BoundPointSprings":
+    def bind(self, pattern: BlockPattern) -> "PointSpringsTerm":
         """Return the term for simulations, bound to the block pattern of a matrix."""
-        return BoundPointSprings(self, pattern)
+        return PointSpringsTerm(self, pattern)
 
 
-class BoundPointSprings(SteppedSpring):
+class PointSpringsTerm(SteppedSpring):
     """An attachment bound to a block pattern."""
 
     energy: PointSprings

@@ -20,8 +20,9 @@ from numpy.typing import ArrayLike
 
 from weft import kernel
 from weft.base.arrays import AnyArray, Floats, Positions
-from weft.energies.base import Bound
-from weft.energies.element_energy import BoundElementEnergy, ElementEnergy, ElementKernels
+from weft.energies.condition_term import no_conditions
+from weft.energies.derivative import DifferentiableTerm
+from weft.energies.element_energy import ElementEnergy, ElementKernels, ElementTerm
 from weft.energies.gather import FULL
 from weft.energies.step import Step
 from weft.kernel import (
@@ -181,7 +182,7 @@ class SpringEnergy(ElementEnergy):
     """Springs whose kernels are those of ``spring_kernels``."""
 
     kernels: SpringKernels
-    is_elastic = False  # in the sense of ``Bound``
+    is_elastic = False  # in the sense of ``Term``
 
     @abstractmethod
     def parameters(self, step: Step | None = None) -> WarpStruct:
@@ -220,12 +221,12 @@ class SpringEnergy(ElementEnergy):
         Params = self.kernels.law.Params
         return kernel.array(kernel.records(Params, len(self.stencil), **numbers), Params)
 
-    def bind(self, pattern: BlockPattern) -> "BoundSpring":
+    def bind(self, pattern: BlockPattern) -> "SpringTerm":
         """Return the term for simulations, bound to the block pattern of a matrix."""
-        return BoundSpring(self, pattern)
+        return SpringTerm(self, pattern)
 
 
-class BoundSpring(BoundElementEnergy):
+class SpringTerm(ElementTerm):
     """Springs bound to a block pattern, whose numbers are the same in every step."""
 
     energy: SpringEnergy
@@ -238,7 +239,7 @@ class BoundSpring(BoundElementEnergy):
         self, x: WarpArray, step: Step, beta: float, psd: Psd, A: BlockCsr
     ) -> None:
         """Raise a LawError, because springs are not written in conditions."""
-        super(BoundElementEnergy, self).add_condition_hessian(x, step, beta, psd, A)
+        raise no_conditions(self)
 
     @property
     def law_numbers(self) -> AnyArray:
@@ -249,7 +250,7 @@ class BoundSpring(BoundElementEnergy):
         return np.array(kernel.numpy(x))
 
 
-class SteppedSpring(BoundSpring):
+class SteppedSpring(SpringTerm):
     """Springs bound to a block pattern, with the numbers of the end of a step."""
 
     def freeze(self, step: Step) -> None:
@@ -257,4 +258,4 @@ class SteppedSpring(BoundSpring):
         self.parameters = self.energy.parameters(step)
 
     # What the numbers take from the start of a step has no derivative, unless a subclass says so.
-    pull_back = Bound.pull_back
+    pull_back = DifferentiableTerm.pull_back

@@ -24,9 +24,9 @@ from weft.cloth.regions import ContactThickness
 from weft.contact.contact import SelfContact
 from weft.discretization.compound_surface import Surfaces
 from weft.discretization.spline_surface import SplineSurface
-from weft.energies.base import Energy
 from weft.energies.element_energy import ElementEnergy
 from weft.energies.embedded import EmbeddedEnergy
+from weft.energies.energy import Energy
 from weft.energies.loads.settling_drag import Drag
 from weft.energies.seams.elastic_bands import ElasticBand
 from weft.energies.seams.patch_seams import PatchedPart, hinges_of_patches

@@ -27,7 +27,8 @@ from weft.base.arrays import Bools, Floats, Positions
 from weft.base.errors import SimulationError
 from weft.bodies.motion.pins import Pin
 from weft.discretization.mesh import TriangleMesh, cut_quads, grid
-from weft.energies.elastic.hinge_bending import STRIP, HingeBending, hinge_weight
+from weft.energies.elastic.hinge_bending import HingeBending, hinge_weight
+from weft.energies.elastic.hinge_weights import STRIP
 from weft.energies.elastic.internal_friction import HingeFriction
 from weft.fabric.fabric import Fabric
 from weft.fabric.friction import bending_friction

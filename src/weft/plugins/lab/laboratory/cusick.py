@@ -28,7 +28,7 @@ from weft.bodies.motion.pins import Pin
 from weft.discretization.mesh import TriangleMesh
 from weft.discretization.polygon import unit_vectors
 from weft.discretization.triangulate import triangulate_piece
-from weft.energies.base import Energy
+from weft.energies.energy import Energy
 from weft.fabric.fabric import Fabric
 from weft.fabric.friction import bending_friction
 from weft.integrators.base import Memory

@@ -14,10 +14,11 @@ import numpy as np
 from weft.base.arrays import Floats, Positions
 from weft.bodies.motion.pins import Pin
 from weft.discretization.mesh import TriangleMesh
-from weft.energies.base import Energy
-from weft.energies.elastic.hinge_bending import STRIP, HingeBending
+from weft.energies.elastic.hinge_bending import HingeBending
+from weft.energies.elastic.hinge_weights import STRIP
 from weft.energies.elastic.internal_friction import HingeFriction
 from weft.energies.elastic.measured_bending import MeasuredBending
+from weft.energies.energy import Energy
 from weft.fabric.fabric import Fabric
 from weft.fabric.friction import bending_friction
 from weft.integrators.base import Memory

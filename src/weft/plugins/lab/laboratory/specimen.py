@@ -9,9 +9,9 @@ from weft.base.errors import FabricError, SimulationError
 from weft.bodies.motion.pins import Pin
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh
-from weft.energies.base import Energy
 from weft.energies.elastic.internal_friction import ShearFriction
 from weft.energies.elastic.membrane import Membrane
+from weft.energies.energy import Energy
 from weft.energies.loads.gravity import Gravity
 from weft.fabric.fabric import UNITS, Fabric
 from weft.fabric.friction import slipping_shear

@@ -28,10 +28,10 @@ from weft.base.arrays import Bools, Floats, Ints, Positions
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh, grid
-from weft.energies.base import Energy
 from weft.energies.elastic.creases import Creases, crease_angles
 from weft.energies.elastic.permanent_stretch import PermanentStretch
 from weft.energies.elastic.plasticity import Plasticity
+from weft.energies.energy import Energy
 from weft.energies.state import State
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import Memory, StepSettings

@@ -25,7 +25,6 @@ from weft.discretization.bspline import rectangle
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.discretization.spline_surface import SplineSurface
-from weft.energies.base import Energy, damping_of
 from weft.energies.elastic.buckling_bending import BucklingBending
 from weft.energies.elastic.condition import Conditions, Variant, condition_energies
 from weft.energies.elastic.curvature_damping import CurvatureDamping
@@ -33,8 +32,10 @@ from weft.energies.elastic.hinge_bending import HingeBending
 from weft.energies.elastic.membrane import Membrane
 from weft.energies.elastic.quadratic_bending import QuadraticBending
 from weft.energies.elastic.quadratic_form import QuadraticForm
+from weft.energies.energy import Energy
 from weft.energies.loads.gravity import Gravity
 from weft.energies.state import State
+from weft.energies.term import damping_of
 from weft.integrators.assembly import Assembly
 from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
 from weft.integrators.model import Model

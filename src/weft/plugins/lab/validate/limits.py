@@ -24,8 +24,8 @@ from weft.bodies.shapes.primitives import box
 from weft.contact.contact import Contact, SelfContact
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh, grid
-from weft.energies.base import Energy
 from weft.energies.elastic.strain_limit import StrainLimits
+from weft.energies.energy import Energy
 from weft.energies.loads.gravity import Gravity
 from weft.energies.state import State
 from weft.integrators.backward_euler import BackwardEuler

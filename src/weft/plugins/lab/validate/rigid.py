@@ -31,7 +31,7 @@ from weft.contact.collision_groups import Friction
 from weft.contact.contact import Contact, SelfContact
 from weft.energies.air.lift_and_drag import AirForce
 from weft.energies.air.wind import Wind
-from weft.energies.base import Energy
+from weft.energies.energy import Energy
 from weft.energies.loads.gravity import Gravity
 from weft.energies.state import State
 from weft.integrators.backward_euler import BackwardEuler

@@ -6,8 +6,8 @@ import numpy as np
 
 from weft.base.arrays import Floats, Forces, Positions
 from weft.base.errors import SimulationError
-from weft.energies.base import Bound
 from weft.energies.state import State
+from weft.energies.term import Term
 from weft.integrators.assembly import Assembly, sum_gradients
 from weft.integrators.base import Memory, Stepper, StepReport
 from weft.integrators.model import Model
@@ -62,6 +62,6 @@ def mean_rate(values: Floats, dt: float) -> float:
     return float(np.polyfit(dt * np.arange(len(values)), values, 1)[0])
 
 
-def gradient(term: Assembly | Bound, x: Positions) -> Forces:
+def gradient(term: Assembly | Term, x: Positions) -> Forces:
     """Return the gradient (n,3) [N] of an assembly or a term at x (n,3) [m]."""
     return sum_gradients([term], np.array(x))

@@ -19,10 +19,10 @@ from weft.discretization.polygon import unit_vectors
 from weft.discretization.quadrature import Rule
 from weft.discretization.spline_surface import Bending, SplineSurface
 from weft.discretization.triangulate import triangulate_piece
-from weft.energies.base import Energy
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.energies.elastic.membrane import Membrane
 from weft.energies.elastic.quadratic_form import QuadraticForm
+from weft.energies.energy import Energy
 from weft.energies.loads.gravity import Gravity
 from weft.energies.state import State
 from weft.fabric.fabric import Fabric
