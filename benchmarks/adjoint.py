@@ -50,7 +50,7 @@ run, before = time.process_time() - clock, peak()
 clock = time.process_time()
 report = made().report
 both = time.process_time() - clock
-print(run, both - run, before, peak(), report.kept / 2**30, report.steps, report.correction)
+print(run, both - run, before, peak(), report.stored / 2**30, report.steps, report.correction)
 """
 
 

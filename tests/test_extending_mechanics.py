@@ -96,7 +96,7 @@ class Slowed(Integrator):
 
     def pull_back(self, part, by, after):
         x = by.state_x + by.predicted + by.origin
-        return StateDerivatives(x, by.state_v + PART * part.dt * by.predicted, dict(by.kept))
+        return StateDerivatives(x, by.state_v + PART * part.dt * by.predicted, dict(by.memory))
 '''
 
 

@@ -139,7 +139,7 @@ def test_terms_of_a_report(integrator):
         step = weft.Bdf2().plan(model, before, kept, dt)
     else:
         step = stepper.plan(model, before, kept, dt)
-    phi = Potential(model, dataclasses.replace(step, kept=kept))
+    phi = Potential(model, dataclasses.replace(step, memory=kept))
     assert "bdf2" not in integrator or memory["dt"] > 0  # no blow: the step has its past
     size = sum(abs(v) for v in report.terms.values())
     assert phi.value(state.x) == pytest.approx(sum(report.terms.values()), abs=1e-12 * size)

@@ -36,7 +36,7 @@ class AdjointReport:
     forward: float = 0.0  # [s]
     backward: float = 0.0  # [s] including steps that were computed again
     recomputed: int = 0  # steps that were computed again
-    kept: int = 0  # [B] of states
+    stored: int = 0  # [B] of states
     check: RunCheck | None = None  # comparison with one more run; None: not asked for
 
     def __str__(self) -> str:
@@ -55,7 +55,7 @@ class AdjointReport:
             )
         if self.stiffness_adapted:
             lines.append(
-                f"contact changed its firmness in {self.stiffness_adapted} steps: left out"
+                f"contact changed its stiffness in {self.stiffness_adapted} steps: left out"
             )
         if self.independent:
             lines.append(f"nothing depends on {', '.join(self.independent)}: zero")
@@ -152,7 +152,7 @@ class Adjoint(Rollout):
         derivatives = self.derivatives()  # errors come before the run
         clock, f = time.perf_counter(), self.forward
         trajectory = self.run()
-        kept = trajectory.kept
+        kept = trajectory.checkpoints
         value, by_x, by_v = self._loss(trajectory)
         size, forward = kept.bytes, time.perf_counter() - clock
         clock = time.perf_counter()
@@ -165,7 +165,7 @@ class Adjoint(Rollout):
             forward=forward,
             backward=time.perf_counter() - clock,
             recomputed=kept.recomputed,
-            kept=size,
+            stored=size,
         )
         if check:
             found = self.check_gradient(gradient, trajectory, by_x, by_v, report.correction)

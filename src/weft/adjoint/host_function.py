@@ -69,7 +69,7 @@ class HostFunction:
                     hint="roll out scenes of other meshes by a call of their own",
                 )
         self.context = kernel.context()  # frameworks may call from threads of their own
-        self._kept: dict[Key, Any] = {}
+        self._trajectories: dict[Key, Any] = {}
 
     def is_shared(self, name: str, shape: tuple[int, ...]) -> bool:
         """Return whether an argument of this shape is one value for all scenes.
@@ -91,9 +91,9 @@ class HostFunction:
         found = self._call(_run, [(self.each[k], row, len(rows), keep) for (k, _), row in rows])
         if keep:
             now = {key: trajectory for (key, _), (_, trajectory) in zip(rows, found)}
-            every = self._kept | now
-            size = sum(trajectory.kept.bytes for trajectory in every.values())
-            self._kept = every if size <= self.each[0].memory else now
+            every = self._trajectories | now
+            size = sum(trajectory.checkpoints.bytes for trajectory in every.values())
+            self._trajectories = every if size <= self.each[0].memory else now
         return _stack([results for results, _ in found])
 
     def pull_back(self, *arrays: Floats) -> list[Floats]:
@@ -103,10 +103,10 @@ class HostFunction:
         """
         count = len(self.names)
         rows, by = self._rows(arrays[:count]), zip(*arrays[count:], strict=True)
-        if any(key not in self._kept for key, _ in rows):
+        if any(key not in self._trajectories for key, _ in rows):
             self.run(True, *arrays[:count])
         pairs = zip(rows, by, strict=True)
-        calls = [(self._kept[key], each, self.check) for (key, _), each in pairs]
+        calls = [(self._trajectories[key], each, self.check) for (key, _), each in pairs]
         found = self._call(_pull_back, calls)
         for k, (_, check) in enumerate(found):
             if check is not None and not check.confirms:
@@ -116,7 +116,7 @@ class HostFunction:
 
     def forget(self) -> None:
         """Forget the states that ``run`` kept; ``pull_back`` computes them again."""
-        self._kept = {}
+        self._trajectories = {}
 
     def _call(self, function: Callable[..., T], calls: Sequence[tuple[Any, ...]]) -> list[T]:
         with kernel.use(device=self.context.device, threads=self.context.threads):

@@ -33,7 +33,7 @@ class JointDerivative(ParameterDerivative):
     def __init__(self, arm: Arm, joint: str, scene: Simulated, run: RecordedRun) -> None:
         self.arm, self.keys = arm, arm.targets[joint]
         self.joint = [j.name for j in arm.joints].index(joint)
-        contact, self.loose = run.model.contact, run.model.loose
+        contact, self.rigid_bodies = run.model.contact, run.model.rigid_bodies
         self.still = () if contact is None else contact.bodies
         self.by = np.zeros(len(self.keys.points))
 
@@ -45,12 +45,12 @@ class JointDerivative(ParameterDerivative):
             self._add(body, step.state.t, step.bodies[0][own], by.before[own])
             self._add(body, step.t, step.bodies[1][own], by.after[own])
             first = own.stop
-        for finger in self.loose.targets:
+        for finger in self.rigid_bodies.targets:
             self._add(finger.body, step.t, step.target[finger.own], by.target[finger.own])
 
     def add_start(self, back: StateDerivatives) -> None:
         """Add the contribution of the fingers at the start."""
-        for finger in self.loose.affine:
+        for finger in self.rigid_bodies.affine:
             self._add(finger.body, 0.0, finger.points, back.x[finger.own])
 
     def _add(self, body: Body, t: float, x: Positions, by: Floats) -> None:

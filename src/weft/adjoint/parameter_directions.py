@@ -83,10 +83,10 @@ class SceneVariant:
         step, total = back.phi.step, 0.0
         if self.terms:
             total -= float((back.z * self.gradient(step, back.x, back.freeze)).sum())
-        if back.kept:
+        if back.memory:
             for name, value in self.remember(back.x).items():
-                if name in back.kept and name != FIRMNESS:  # stiffness adapts by jumps
-                    total += float((back.kept[name] * value).sum())
+                if name in back.memory and name != FIRMNESS:  # stiffness adapts by jumps
+                    total += float((back.memory[name] * value).sum())
         if self.pins:
             _, target = self.model.prescribed_positions(step.t)
             total += float((back.pulled.target * np.where(step.fixed[:, None], target, 0.0)).sum())
@@ -159,7 +159,7 @@ class ParameterDirection:
         step, x, into = back.phi.step, back.x, back.pulled
         for k, change in self.changes.items():
             (term,) = differentiable([back.phi.terms_of_phi[k]])
-            self.total += term.pull_back_constants(step, x, -back.z, change, back.kept, into)
+            self.total += term.pull_back_constants(step, x, -back.z, change, back.memory, into)
         for v in self.variants:
             self.total += v.weight * v.along(back)
 

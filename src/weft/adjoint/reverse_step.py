@@ -43,7 +43,7 @@ class ReverseStep:
     x: WarpArray
     z: Floats  # (n,3) H^-1 dL/dx, zero at prescribed vertices
     pulled: StepCotangents
-    kept: dict[str, Floats]  # derivatives by what terms remember at the end
+    memory: dict[str, Floats]  # derivatives by what terms remember at the end
     hessian: Hessian
     correction: float  # [m] largest displacement of H^-1 g, zero at an exact minimum
     # derivatives by the state at the beginning of the step; in the first minimization only
@@ -78,7 +78,7 @@ def step_back(
         prepared: the solver's prepared matrix of the step differentiated before this one; or None.
     """
     pulled: list[StepCotangents] = []
-    by_x, ends = after.x, [*taken.anew, taken.x]
+    by_x, ends = after.x, [*taken.lag_points, taken.x]
     for k in range(len(ends) - 1, -1, -1):
         link = _Link(model, taken, integrator, solver, ends[k], ends[k - 1] if k else None)
         one = link.back(by_x, after if k == len(ends) - 1 else None, prepared)
@@ -117,14 +117,14 @@ class _Link:
         elif at is not None:
             phi.update_lagged_terms(kernel.points(at))
         into, by_x = StepCotangents.zeros(step, at), np.array(by_x)
-        kept: dict[str, Floats] = {}
+        memory: dict[str, Floats] = {}
         if after is not None:
-            kept = after.memory
+            memory = after.memory
             if not static:
                 by_x += after.v / step.span
                 into.origin -= after.v / step.span
             for term in differentiable(phi.terms_of_phi):
-                by_x += term.pull_back_memory(step, x, kept, into)
+                by_x += term.pull_back_memory(step, x, memory, into)
         hessian = Hessian(phi, x, self.solver, prepared)
         if static and at is not None:
             place = at  # of the type that the closure needs
@@ -139,7 +139,7 @@ class _Link:
             into.target += np.where(fixed, into.place, 0.0)
         left = hessian.solve(phi.gradient(self.end))
         moved = float(np.abs(left).max(initial=0.0))
-        return ReverseStep(taken, phi, x, z, into, kept, hessian, moved)
+        return ReverseStep(taken, phi, x, z, into, memory, hessian, moved)
 
 
 def by_place(phi: Potential, x: WarpArray, by: Floats, at: Floats) -> Floats:

@@ -266,7 +266,7 @@ class Trajectory:
     """Frames of a run, and the states that the pass backwards needs."""
 
     rollout: Rollout
-    kept: RunCheckpoints
+    checkpoints: RunCheckpoints
     x: Floats  # (frames+1,n,3) [m]
     v: Floats  # (frames+1,n,3) [m/s]
     t: Floats  # (frames+1,) [s]
@@ -301,7 +301,7 @@ class Trajectory:
         self, by_x: Floats, by_v: Floats, asked: Sequence[ParameterDerivative]
     ) -> tuple[StateDerivatives, Json]:
         """Go from the last frame to the start; return derivatives by the start, and report data."""
-        f, kept, solver = self.rollout.forward, self.kept, self.rollout.solver()
+        f, kept, solver = self.rollout.forward, self.checkpoints, self.rollout.solver()
         back, prepared = StateDerivatives.zeros(len(f.model.mass)), None
         bad: dict[str, list[float]] = {"indefinite": [], "singular": []}
         steps, correction, stiffness_adapted = 0, 0.0, 0

@@ -57,14 +57,14 @@ def tangents(
     for count in range(1, forward.count + 1):
         place, parts = forward.step(place)
         for taken in parts:
-            before, ends = at, [*taken.anew, taken.x]
+            before, ends = at, [*taken.lag_points, taken.x]
             for k, end in enumerate(ends):
-                link = dataclasses.replace(taken, x=end, anew=ends[k - 1 : k] if k else ())
+                link = dataclasses.replace(taken, x=end, lag_points=ends[k - 1 : k] if k else ())
                 phi = _rebuild_potential(forward, link)
                 x = kernel.points(phi.step.move_pins(end))
                 settled = phi.step.scale is None and phi.update_lagged_terms(x)
                 if settled:  # loads are evaluated at the equilibrium itself
-                    link = dataclasses.replace(link, anew=(phi.step.move_pins(end),))
+                    link = dataclasses.replace(link, lag_points=(phi.step.move_pins(end),))
                 hessian = Hessian(phi, x, solver, prepared)
                 prepared = hessian.prepared
                 pairs = zip(every, before, at)
@@ -101,7 +101,7 @@ def _rebuild_potential(
         phi = forward.inner.potential(forward.model, taken.state, taken.memory, taken.dt)
     else:
         phi = Potential(forward.model, step)
-    for place in taken.anew:
+    for place in taken.lag_points:
         phi.update_lagged_terms(kernel.points(place))
     return phi
 
@@ -143,10 +143,10 @@ def _by_place(forward: RecordedRun, taken: StepPart, way: Floats) -> Floats:
     size = float(np.abs(way).max())
     if size == 0:
         return np.zeros_like(way)
-    (place,) = taken.anew
+    (place,) = taken.lag_points
 
     def gradient(e: float) -> Floats:
-        moved = dataclasses.replace(taken, anew=(place + e * way,))
+        moved = dataclasses.replace(taken, lag_points=(place + e * way,))
         return sum_gradients(_rebuild_potential(forward, moved).terms_of_phi, taken.x)
 
     return slope_at_zero(gradient, TOUCHING / size)
@@ -182,8 +182,8 @@ def _shift_step(taken: StepPart, m: StateDerivatives, e: float, place: Floats) -
     s = taken.state
     state = State(s.x + e * m.x, s.v + e * m.v, s.t)
     memory = {k: a + e * m.memory[k] if k in m.memory else a for k, a in taken.memory.items()}
-    anew = [a + e * place for a in taken.anew]
-    return dataclasses.replace(taken, state=state, memory=memory, anew=anew)
+    anew = [a + e * place for a in taken.lag_points]
+    return dataclasses.replace(taken, state=state, memory=memory, lag_points=anew)
 
 
 def _along(
@@ -214,13 +214,13 @@ def _along(
 def _freeze(term: Term, step: Step, taken: StepPart) -> None:
     """Freeze a term of another model with the data of a recorded step."""
     term.freeze(step)
-    for at in taken.anew:
+    for at in taken.lag_points:
         term.lag(kernel.points(at))
 
 
 def _last_lag(taken: StepPart) -> Floats | None:
     """Return the positions (n,3) at which lagged data were evaluated last; None: at the start."""
-    return np.asarray(taken.anew[-1]) if taken.anew else None
+    return np.asarray(taken.lag_points[-1]) if taken.lag_points else None
 
 
 def _with_bodies(forward: RecordedRun, taken: StepPart, v: SceneVariant) -> Potential:

@@ -156,7 +156,7 @@ class Contact:
         settings: gap, friction, ...
         bodies: bodies that the cloth meets and does not move.
         embedding: maps the points that are simulated to the n vertices; None: they are the same.
-        loose: rigid bodies, whose vertices are the last of the n.
+        rigid_bodies: rigid bodies, whose vertices are the last of the n.
     """
 
     mesh: CollisionMesh
@@ -164,7 +164,7 @@ class Contact:
     settings: SelfContact
     bodies: Sequence[Body] = ()
     embedding: Embedding | None = None
-    loose: RigidBodies = NONE
+    rigid_bodies: RigidBodies = NONE
 
     @staticmethod
     def of(
@@ -175,7 +175,7 @@ class Contact:
         pieces: Sequence[CollisionPiece] = (),
         embedding: Embedding | None = None,
         sewn: Ints | None = None,
-        loose: RigidBodies | None = None,
+        rigid_bodies: RigidBodies | None = None,
         ties: Ints | None = None,
     ) -> "Contact":
         """Return the contact of a mesh with itself and with bodies, from the positions of its
@@ -190,7 +190,7 @@ class Contact:
             embedding: maps the points that are simulated to the mesh's vertices.
             sewn: (n,) the same number for vertices that are sewn together: primitives with one of
                 them do not meet primitives with another. None: none are sewn.
-            loose: rigid bodies; None: there are none.
+            rigid_bodies: rigid bodies; None: there are none.
             ties: (k,2) vertices of cloth and bodies that are tied to each other: primitives with
                 one do not meet primitives with the other. None: there are none.
 
@@ -198,31 +198,33 @@ class Contact:
             SceneError: the gap is several edges of the mesh, the thickness is one, a name does not
                 exist, or faces intersect or are too near at the start.
         """
-        loose, n = loose or NONE, mesh.n_vertices
-        together = (*loose.bodies, *bodies)
+        rigid_bodies, n = rigid_bodies or NONE, mesh.n_vertices
+        together = (*rigid_bodies.bodies, *bodies)
         every = np.concatenate([mesh.faces, join_faces(together) + n])
         rest = np.concatenate([_flat(mesh), join_positions(together, 0.0)])
-        moved = n + int(loose.count.sum())
+        moved = n + int(rigid_bodies.count.sum())
         sides = dataclasses.replace(sides_of(mesh, settings, together, pieces), first_body=moved)
-        if sewn is not None or len(loose):
+        if sewn is not None or len(rigid_bodies):
             cloth_ids = np.arange(n, dtype=np.int32) if sewn is None else sewn
-            sides = dataclasses.replace(sides, sewn=loose.apart(cloth_ids, len(rest)))
+            sides = dataclasses.replace(sides, sewn=rigid_bodies.apart(cloth_ids, len(rest)))
         surfaces = CollisionMesh(every, rest, sides, settings.gap)
         if ties is not None:
-            start = np.concatenate([mesh.vertices, *_starts(loose), join_positions(bodies, 0.0)])
+            start = np.concatenate(
+                [mesh.vertices, *_starts(rigid_bodies), join_positions(bodies, 0.0)]
+            )
             needed = needed_ties(surfaces, start, ties, n)
             surfaces = dataclasses.replace(surfaces, given=dataclasses.replace(sides, ties=needed))
         contact = Contact(
             surfaces,
-            np.concatenate([mass, loose.shares]),
+            np.concatenate([mass, rigid_bodies.shares]),
             settings,
             tuple(bodies),
-            loose.embedding(embedding, n),
-            loose,
+            rigid_bodies.embedding(embedding, n),
+            rigid_bodies,
         )
         contact._check_sizes(mesh)
         if not settings.resolve:
-            contact.check_start(np.concatenate([mesh.vertices, *_starts(loose)]))
+            contact.check_start(np.concatenate([mesh.vertices, *_starts(rigid_bodies)]))
         return contact
 
     def _check_sizes(self, mesh: TriangleMesh) -> None:
@@ -248,8 +250,11 @@ class Contact:
 
     def on_arms(self, arms: Sequence[Arm]) -> "Contact":
         """Return the contact with links of arms with other targets after the start."""
-        bodies, loose = on_arms(self.bodies, arms), self.loose.now(on_arms(self.loose.bodies, arms))
-        return dataclasses.replace(self, bodies=bodies, loose=loose)
+        bodies, rigid_bodies = (
+            on_arms(self.bodies, arms),
+            self.rigid_bodies.now(on_arms(self.rigid_bodies.bodies, arms)),
+        )
+        return dataclasses.replace(self, bodies=bodies, rigid_bodies=rigid_bodies)
 
     @cached_property
     def weights(self) -> Interpolation | None:
@@ -332,7 +337,7 @@ class Contact:
     @property
     def n_cloth(self) -> int:
         """Return the number of vertices of the cloth."""
-        return len(self.mass) - int(self.loose.count.sum())
+        return len(self.mass) - int(self.rigid_bodies.count.sum())
 
     def least_distance(self, x: Positions, t: float = 0.0) -> float:
         """Return the distance [m] of the nearest pair at x (n,3) and time t [s]; infinity if all
@@ -385,7 +390,7 @@ class Contact:
         """Return the name of the body to which a vertex of the surface belongs, with the path of
         the mesh in the body's file if that has several.
         """
-        every = (*self.loose.bodies, *self.bodies)
+        every = (*self.rigid_bodies.bodies, *self.bodies)
         first = self.n_cloth + np.cumsum([0, *(len(b.vertices) for b in every)])
         k = int(np.searchsorted(first, vertex, side="right")) - 1
         name, parts = every[k].name, every[k].parts
@@ -455,9 +460,9 @@ class Contact:
         )
 
 
-def _starts(loose: RigidBodies) -> Sequence[Positions]:
+def _starts(rigid_bodies: RigidBodies) -> Sequence[Positions]:
     """Return the vertices of each rigid body at the start."""
-    return [body.vertices for body in loose.bodies]
+    return [body.vertices for body in rigid_bodies.bodies]
 
 
 def _flat(mesh: TriangleMesh) -> Positions:

@@ -80,7 +80,7 @@ class ContactEnergy(Barrier, DifferentiableTerm):
         )
         self.blocked = None
         self._check = IntersectionCheck(contact.mesh)
-        bodies = (*contact.loose.bodies, *contact.bodies)
+        bodies = (*contact.rigid_bodies.bodies, *contact.bodies)
         first = len(sides.names) - len(bodies)
         links = [(k, b.name) for k, b in enumerate(bodies, first) if b.link is not None]
         self._links = {name: np.flatnonzero(sides.part == k).astype(np.int32) for k, name in links}
@@ -103,7 +103,7 @@ class ContactEnergy(Barrier, DifferentiableTerm):
         if self.contact.settings.pinch == "thin" and sides.thickest > 0:
             self._measure_room(start)
         if self._rubs:
-            slip, n = step.kept.get(SLIP), self.embedded.n
+            slip, n = step.memory.get(SLIP), self.embedded.n
             self._slip = kernel.zeros(n, vec3) if slip is None else kernel.points(np.array(slip))
             # The candidates of the path that is tried first also serve the contacts at its start.
             # These push with the stiffness of the step that led there.
@@ -116,14 +116,14 @@ class ContactEnergy(Barrier, DifferentiableTerm):
 
     def _begin(self, step: Step) -> None:
         """Forget the candidates and the friction of the step before, and set the bodies."""
-        released = released_levels(step.kept, len(self.contact.mesh.rest))
+        released = released_levels(step.memory, len(self.contact.mesh.rest))
         self._exclude(np.array(step.fixed), released)
         self.search.begin(self._excluded)
         self.embedded.begin(step)
         self._latecomers.begin()
         self.step, self.blocked = step, None
         self.friction = self._derivative = None
-        self.adaptive_stiffness = AdaptiveStiffness.of(step.kept.get(FIRMNESS))
+        self.adaptive_stiffness = AdaptiveStiffness.of(step.memory.get(FIRMNESS))
         if len(step.bodies[1]):
             bodies = kernel.points(np.array(step.bodies[1]))
             wp.copy(self._y, bodies, dest_offset=self.embedded.n)

@@ -23,18 +23,18 @@ class Welded:
     Args:
         number: (n,) new number of each vertex.
         first: (k,) the lowest vertex of each new one, whose position it has.
-        kept: (m,) faces that remain.
+        remaining: (m,) faces that remain.
         faces: (m,3) these faces, by the new numbers.
     """
 
     number: Ints
     first: Ints
-    kept: Ints
+    remaining: Ints
     faces: Faces
 
     def of_faces(self, ids: Ints) -> Ints:
         """Return the new numbers of those of some faces that remain."""
-        return np.flatnonzero(np.isin(self.kept, ids)).astype(np.int32)
+        return np.flatnonzero(np.isin(self.remaining, ids)).astype(np.int32)
 
 
 def weld_vertices(

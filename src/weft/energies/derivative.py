@@ -75,7 +75,7 @@ class DifferentiableTerm(Term):
         """
 
     def pull_back_memory(
-        self, step: Step, x: WarpArray, kept: Mapping[str, Floats], into: StepCotangents
+        self, step: Step, x: WarpArray, memory: Mapping[str, Floats], into: StepCotangents
     ) -> Floats | float:
         """Return derivatives by the end x, from those by what the term remembers there.
 
@@ -85,7 +85,7 @@ class DifferentiableTerm(Term):
         Args:
             step: the step that the term is frozen for.
             x: (n,) vec3 end of the step.
-            kept: derivatives by all memory at the end of the step, by name.
+            memory: derivatives by all memory at the end of the step, by name.
             into: derivatives by the inputs of the step.
 
         Returns:
@@ -121,7 +121,7 @@ class DifferentiableTerm(Term):
         Returns:
             (n,3) [N], and the changes of what the term remembers, by name.
         """
-        lagged = dataclasses.replace(step, anew=at)
+        lagged = dataclasses.replace(step, lag_point=at)
         return along_constants(self.energy, np.array(kernel.numpy(x)), change, lagged), {}
 
     def pull_back_constants(
@@ -130,7 +130,7 @@ class DifferentiableTerm(Term):
         x: WarpArray,
         by: Floats,
         change: ByName,
-        kept: ByName,
+        memory: ByName,
         into: StepCotangents,
     ) -> float:
         """Return the change of s, and of what the term remembers, along a change of constants.
@@ -140,12 +140,12 @@ class DifferentiableTerm(Term):
             x: (n,) vec3 end of the step.
             by: (n,3).
             change: by name, (m,...) of some constants.
-            kept: derivatives of the loss by all memory at the end of the step, by name.
+            memory: derivatives of the loss by all memory at the end of the step, by name.
             into: derivatives by the inputs of the step; those by constants are stored here, because
                 many changes share them.
         """
         if self not in into.constants:
-            lagged = dataclasses.replace(step, anew=into.at)
+            lagged = dataclasses.replace(step, lag_point=into.at)
             found = by_constants(self.energy, np.array(kernel.numpy(x)), by, lagged)
             into.constants[self] = found
         return sum(float((into.constants[self][name] * c).sum()) for name, c in change.items())

@@ -34,8 +34,10 @@ class Step:
     target: Positions  # (n,3) [m] positions of prescribed vertices at the end; zeros elsewhere
     bodies: tuple[Positions, Positions]  # (b,3) [m] vertices of bodies, at the start and at the end
     past: tuple[Positions, float] | None = None  # (n,3) [m] x_(n-1), and its weight a
-    kept: Mapping[str, Floats] = field(default_factory=dict)  # memory of terms, by name
-    anew: Positions | None = None  # (n,3) [m] where lagged wind is evaluated; None: extrapolated
+    memory: Mapping[str, Floats] = field(default_factory=dict)  # memory of terms, by name
+    lag_point: Positions | None = (
+        None  # (n,3) [m] where lagged wind is evaluated; None: extrapolated
+    )
     slip: float | None = None  # [m] elastic slip of friction in an equilibrium; None: no friction
     # Whether the contact matrix may keep blocks of earlier steps that have no pair now.
     same_pattern: bool = False

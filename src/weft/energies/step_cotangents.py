@@ -26,7 +26,7 @@ class StepCotangents:
     target: Floats  # (n,3) by targets of pinned vertices; zeros elsewhere
     before: Floats  # (b,3) by vertices of bodies at the start of the step
     after: Floats  # (b,3) by vertices of bodies at the end of the step
-    kept: dict[str, Floats]  # by what terms remember from the step before
+    memory: dict[str, Floats]  # by what terms remember from the step before
     place: Floats  # (n,3) by ``at``
     at: Positions | None  # (n,3) [m] where lagged data are evaluated; None: at the start
     # by term: derivatives by constants (``DifferentiableTerm.pull_back_constants``)
@@ -48,15 +48,15 @@ class StepCotangents:
         ``place`` and ``at`` are not added; they are those of the first.
         """
         first, *others = several
-        out = dataclasses.replace(first, kept=dict(first.kept))
+        out = dataclasses.replace(first, memory=dict(first.memory))
         inputs = [f.name for f in dataclasses.fields(first)][:8]
         for p in others:
             for name in inputs:
                 setattr(out, name, getattr(out, name) + getattr(p, name))
-            for name, by in p.kept.items():
+            for name, by in p.memory.items():
                 out.keep(name, by)
         return out
 
     def keep(self, name: str, by: Floats) -> None:
         """Add ``by`` to the derivative by a remembered array."""
-        self.kept[name] = self.kept[name] + by if name in self.kept else by
+        self.memory[name] = self.memory[name] + by if name in self.memory else by

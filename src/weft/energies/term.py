@@ -91,7 +91,7 @@ class Term(ABC):
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
         """Return the memory that the next step needs, by name, after a step that ended at x.
 
-        It is saved with the state, and the next step has it as ``Step.kept``.
+        It is saved with the state, and the next step has it as ``Step.memory``.
         """
         return {}
 

@@ -35,4 +35,4 @@ class BackwardEuler(Integrator):
     ) -> StateDerivatives:
         """Return derivatives by the state: y = x + h v, and the origin is x."""
         x = by.state_x + (by.predicted + by.origin)
-        return StateDerivatives(x, by.state_v + part.dt * by.predicted, dict(by.kept))
+        return StateDerivatives(x, by.state_v + part.dt * by.predicted, dict(by.memory))

@@ -144,7 +144,7 @@ class BaraffWitkin1998:
                 hint="give what they stand for as a body",
             )
         self._solver.on(model)
-        phi = Potential(model, dataclasses.replace(self.plan(model, state, dt), kept=memory))
+        phi = Potential(model, dataclasses.replace(self.plan(model, state, dt), memory=memory))
         constraints, alteration = self._constraints(phi.step)
         made = (model, phi.step, constraints, alteration)
         solution = self._solve(*made, self.settings.psd)

@@ -67,7 +67,9 @@ class StepPart:
     memory: Memory
     dt: float  # [s]
     x: Positions  # (n,3) [m] at the end
-    anew: Sequence[Positions] = ()  # (n,3) each, at which friction and wind were evaluated again
+    lag_points: Sequence[
+        Positions
+    ] = ()  # (n,3) each, at which friction and wind were evaluated again
 
 
 @dataclass(frozen=True)
@@ -387,7 +389,7 @@ class Integrator(ABC):
         """
         step = dataclasses.replace(
             self.plan(model, state, memory, dt),
-            kept=memory,
+            memory=memory,
             same_pattern=same_pattern,
             may_end_early=self.settings.may_end_early,
         )
@@ -442,7 +444,7 @@ class Integrator(ABC):
             found.counts,
             clock,
             increment=found.increment / dt,
-            parts=(StepPart(state, memory, dt, x, tuple(phi.anew)),),
+            parts=(StepPart(state, memory, dt, x, tuple(phi.lag_points)),),
             **used,
             **vars(found.remaining),
         )
@@ -457,7 +459,7 @@ class Integrator(ABC):
         if begin is None:
             return None
         start, value = begin
-        newton, kept = self.settings.newton(phi.step, model.loose), self._solver.prepared
+        newton, kept = self.settings.newton(phi.step, model.rigid_bodies), self._solver.prepared
         found = minimize_lagged(phi, start, solver, newton, kept, model.lags, value)
         self._solver.prepared = found.prepared
         return found

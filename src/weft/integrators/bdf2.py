@@ -180,7 +180,7 @@ class Bdf2(Integrator):
         ends = by.predicted + by.origin
         x = by.state_x + after.memory.get("x", 0.0) + a1 * ends
         v = by.state_v + after.memory.get("v", 0.0) + a1 * span * by.predicted
-        memory = dict(by.kept)
+        memory = dict(by.memory)
         if a2 != 0.0:
             memory |= {"x": -a2 * ends + by.past, "v": -a2 * span * by.predicted}
         return StateDerivatives(x, v, memory)

@@ -138,7 +138,7 @@ class Model:
             if pin.path is not None and self.start is not None:
                 found.append(motion_along(pin.name, pin.path, self.start[pin.vertices]))
         if self.contact is not None:
-            found += body_motions([*self.contact.bodies, *self.loose.bodies])
+            found += body_motions([*self.contact.bodies, *self.rigid_bodies.bodies])
         for energy in self.energies:
             if isinstance(energy, Hands):
                 found.append(HandMotion(energy))
@@ -200,13 +200,13 @@ class Model:
         return 1 if self.contact is None else self.contact.settings.lags
 
     @property
-    def loose(self) -> RigidBodies:
+    def rigid_bodies(self) -> RigidBodies:
         """Rigid bodies that the cloth can move."""
-        return NONE if self.contact is None else self.contact.loose
+        return NONE if self.contact is None else self.contact.rigid_bodies
 
     def rigid_body_states(self, state: State) -> list[Json]:
         """Return place, rotation, velocity and kinetic energy of every rigid body."""
-        return [a.describe_motion(state.x, state.v) for a in self.loose.affine]
+        return [a.describe_motion(state.x, state.v) for a in self.rigid_bodies.affine]
 
     def vertices(self, x: Positions) -> Positions:
         """Return the vertices (m,3) [m] of the cloth's surface for points x (n,3) [m]."""
@@ -264,6 +264,6 @@ class Model:
                 )
             fixed[pin.vertices] = True
             target[pin.vertices] = where
-        for finger in self.loose.targets:
+        for finger in self.rigid_bodies.targets:
             fixed[finger.own], target[finger.own] = True, finger.target(t)
         return fixed, target

@@ -77,7 +77,7 @@ class Potential:
         self.phases: Phases = assembly.phases
         self.phases.clear()
         self._matrix, self._energies = assembly.matrix, model.energies
-        self.anew: list[Positions] = []  # (n,3) each, arguments of ``update_lagged_terms``
+        self.lag_points: list[Positions] = []  # (n,3) each, arguments of ``update_lagged_terms``
         self._exceeded: Obstacle | None = None  # limit that the last start would exceed
         self._last: tuple[Positions, WarpArray] | None = None  # argument and result of ``point``
         self._fixed = kernel.array(step.fixed.astype(np.int32), wp.int32)
@@ -350,7 +350,7 @@ class Potential:
         wanted = [t for t in self.terms_of_phi if (rubs if t in self.barriers else blows)]
         changed = [term.lag(x) for term in wanted]
         if any(changed):
-            self.anew.append(np.array(kernel.numpy(x)))
+            self.lag_points.append(np.array(kernel.numpy(x)))
         return any(changed)
 
     def _add_gradients(self, x: WarpArray, g: WarpArray) -> None:

@@ -161,7 +161,7 @@ class QuasiStatic:
             # Without bumps, cloth that buckles at this load would stay on the flat branch.
             bumps = moves or not float(memory.get("perturbed", 0.0))
             end = state.t + dt * (part + 1) / parts
-            found = self._equilibrium(model, now, end - now.t, bumps, kept=kept)
+            found = self._equilibrium(model, now, end - now.t, bumps, memory=kept)
             gone.append(StepPart(now, dict(kept), end - now.t, found.x))
             counts = check_intersections(found.phi, found.x, found.counts.after(counts))
             if not counts.outcome.ok:
@@ -216,7 +216,7 @@ class QuasiStatic:
         x: Positions,
         t: float = 0.0,
         watch: Watch | None = None,
-        kept: Memory | None = None,
+        memory: Memory | None = None,
     ) -> Equilibrium:
         """Find the equilibrium near x with the pins and bodies of time t.
 
@@ -225,10 +225,10 @@ class QuasiStatic:
             x: (n,3) [m] start, from which pins and bodies are moved to their places.
             t: [s].
             watch: called after every iteration, besides the function given to the constructor.
-            kept: what terms remember (creases), by name; None: nothing.
+            memory: what terms remember (creases), by name; None: nothing.
         """
         x = np.asarray(x, dtype=np.float64)
-        return self._equilibrium(model, State(x, np.zeros_like(x), t), 0.0, False, watch, kept)
+        return self._equilibrium(model, State(x, np.zeros_like(x), t), 0.0, False, watch, memory)
 
     def _equilibrium(
         self,
@@ -237,11 +237,11 @@ class QuasiStatic:
         dt: float,
         bumps: bool,
         watch: Watch | None = None,
-        kept: Memory | None = None,
+        memory: Memory | None = None,
     ) -> Equilibrium:
         """Minimize the potential of one load step, from a start with bumps if ``bumps`` is set."""
         s, solver = self.settings, self._solver.on(model)
-        phi = self.potential(model, state, kept or {}, dt)
+        phi = self.potential(model, state, memory or {}, dt)
         step = phi.step
         history: list[Iterate] = []
         begin = phi.first_start()
@@ -285,7 +285,7 @@ class QuasiStatic:
     def potential(self, model: Model, state: State, memory: Memory, dt: float) -> Potential:
         """Return the potential of a load step that ends dt [s] after ``state``."""
         slip = self.settings.slip if self.settings.friction else None
-        step = dataclasses.replace(model.step(state, dt), slip=slip, kept=memory)
+        step = dataclasses.replace(model.step(state, dt), slip=slip, memory=memory)
         return Potential(model, step, self.settings.psd)
 
     @property
@@ -297,7 +297,7 @@ class QuasiStatic:
         self, part: StepPart, by: StepCotangents, after: StateDerivatives
     ) -> StateDerivatives:
         """Return derivatives by the equilibrium before, which friction and loads know."""
-        return StateDerivatives(np.array(by.state_x), np.array(by.state_v), dict(by.kept))
+        return StateDerivatives(np.array(by.state_x), np.array(by.state_v), dict(by.memory))
 
     def pull_back_init(self, start: StateDerivatives) -> StateDerivatives:
         """Return derivatives by the first state: it has no memory that depends on it."""

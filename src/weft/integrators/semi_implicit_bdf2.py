@@ -90,7 +90,7 @@ class SemiImplicitBdf2:
         """Take one step with the history that ``memory`` has."""
         clock, wanted = time.perf_counter(), self.settings.psd
         self._solver.on(model)
-        step = dataclasses.replace(plan_step(model, state, memory, dt), kept=memory)
+        step = dataclasses.replace(plan_step(model, state, memory, dt), memory=memory)
         phi = Potential(model, step)
         solution, b = self._solve(model, phi.step, wanted)
         solves = 1

@@ -163,7 +163,7 @@ def read_texture_coordinates(
         return None
     x = (found.meters if scale is None else scale) * found.x
     joined, turn = connect(found, x, weld, str(path))
-    return turn_corners(found.corner_uv[joined.kept], turn)
+    return turn_corners(found.corner_uv[joined.remaining], turn)
 
 
 def _rest_positions(

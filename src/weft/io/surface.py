@@ -293,9 +293,9 @@ def build_mesh(
         raise MeshError("uv_scale", got=uv_scale, where=where, expected=f"none, because {why}")
     joined, turn = connect(found, x, weld, where)
     warn_of_turned(turn, where)
-    faces, uv = turn_corners(faces[joined.kept], turn), found.corner_uv
+    faces, uv = turn_corners(faces[joined.remaining], turn), found.corner_uv
     if uv is not None:
-        uv = turn_corners(uv[joined.kept], turn) * (unit if uv_scale is None else uv_scale)
+        uv = turn_corners(uv[joined.remaining], turn) * (unit if uv_scale is None else uv_scale)
     # The rest shape has the vertices of the file, which may be apart there.
     uv = material_coordinates(x, faces, uv, warp, rest, x if shape is None else shape, where)
     n, number = len(joined.first), joined.number

@@ -142,7 +142,7 @@ def about_equilibria(scene: SceneLike, stepper: Stepper) -> Iterator[str]:
     settings = getattr(stepper, "settings", None)
     if not isinstance(settings, QuasiStaticSettings):
         return
-    if not settings.friction and scene.contact is not None and _rubs(scene.contact):
+    if not settings.friction and scene.contact is not None and _has_friction(scene.contact):
         yield (
             "quasi_static: friction of contact is left out, nothing holds by it; say "
             "`integrator: {quasi_static: {friction: true}}` for a path of equilibria that it holds"
@@ -156,7 +156,7 @@ def about_equilibria(scene: SceneLike, stepper: Stepper) -> Iterator[str]:
         )
 
 
-def _rubs(contact: SelfContact) -> bool:
+def _has_friction(contact: SelfContact) -> bool:
     """Return True if any pair of collision groups has friction."""
     every = (contact.friction, *(pair.friction for pair in contact.pairs))
     return any(isinstance(f, Friction) and f.static > 0 for f in every)

@@ -95,7 +95,7 @@ def json_lines(run: str, frames: int, out: TextIO) -> Iterator[Update]:
     """
     clock = time.perf_counter()
 
-    def put(event: str, **values: object) -> None:
+    def write_event(event: str, **values: object) -> None:
         out.write(json.dumps({"event": event, **values}) + "\n")
         out.flush()
 
@@ -108,7 +108,7 @@ def json_lines(run: str, frames: int, out: TextIO) -> Iterator[Update]:
         first.append(done - 1 / now.steps)
         rate = (done - first[0]) / spent if spent > 0 else 0.0
         left = round((now.frames - done) / rate, 3) if rate > 0 else None
-        put(
+        write_event(
             "step",
             frame=now.frame,
             frames=now.frames,
@@ -123,10 +123,10 @@ def json_lines(run: str, frames: int, out: TextIO) -> Iterator[Update]:
         )
         del first[1:]
 
-    put("start", run=run, frames=frames)
-    with kernel.notify_compile(lambda module: put("compiling", module=module)):
+    write_event("start", run=run, frames=frames)
+    with kernel.notify_compile(lambda module: write_event("compiling", module=module)):
         yield update
-    put("done", run=run, frames=frames, seconds=round(time.perf_counter() - clock, 3))
+    write_event("done", run=run, frames=frames, seconds=round(time.perf_counter() - clock, 3))
 
 
 @contextmanager

@@ -493,5 +493,5 @@ class Loop:
             "kinetic": 0.5 * float(np.sum(self.model.mass * (state.v**2).sum(1))),
             "stretch": self.stretched if whole else self.stretch.percentiles(state.x),
             **(self.crossing if frame_end else {}),
-            **({"bodies": self.model.rigid_body_states(state)} if self.model.loose else {}),
+            **({"bodies": self.model.rigid_body_states(state)} if self.model.rigid_bodies else {}),
         }

@@ -37,5 +37,5 @@ def _on_bodies(scene: "Scene") -> tuple[Energy, ...]:
     assert scene.wind is not None
     if not any(b.rigid is not None and b.rigid.air for b in scene.bodies):
         return ()
-    samples = scene.loose.blown
+    samples = scene.rigid_bodies.blown
     return () if samples is None else (AirForce(samples, scene.wind, "wind on bodies"),)

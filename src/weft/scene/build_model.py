@@ -43,7 +43,7 @@ def build_model(scene: "Scene") -> Model:
     n, of_bodies = cloth.n_vertices, sum(len(body.vertices) for body in scene.bodies)
     size = PER_CLOTH_VERTEX * n + PER_BODY_VERTEX * of_bodies
     require_memory(size, "scene", f"{n} vertices of cloth, {of_bodies} of bodies", SceneError)
-    held, loose = scene.pinned_points, scene.loose
+    held, rigid_bodies = scene.pinned_points, scene.rigid_bodies
     meshes = tuple(_meshes(scene))
     for mesh in meshes:
         for text in mesh_faults(*mesh):
@@ -57,10 +57,10 @@ def build_model(scene: "Scene") -> Model:
         "conditions.bend": scene.conditions is not None and scene.conditions.bend is not None,
     }
     cloth.surfaces.require(*(name for name, given in special.items() if given))
-    mass = np.concatenate([cloth.mass, np.full(held.anchors, ANCHOR), loose.point_mass])
+    mass = np.concatenate([cloth.mass, np.full(held.anchors, ANCHOR), rigid_bodies.point_mass])
     *air, weight = build_loads(scene, mass)
     cloth_energies = (*build_elastic(scene), *air, *held.energies)
-    ties, joints = scene.attached, rigid_energies(loose, scene.prescribed_bodies)
+    ties, joints = scene.attached, rigid_energies(rigid_bodies, scene.prescribed_bodies)
     check_ropes(joints, [e.name for e in (*cloth_energies, weight)])
     energies = (*cloth_energies, *joints, weight)
     check_energies(ties.energies, [e.name for e in energies], len(mass), "attachments")
@@ -76,7 +76,7 @@ def build_model(scene: "Scene") -> Model:
     embedding = cloth.embedding
     if embedding is not None:
         embedding = embedding.wider(len(mass))
-    elif len(loose):
+    elif len(rigid_bodies):
         embedding = single(cloth.n_vertices, len(mass))
     contact = None
     if scene.contact is not None:
@@ -90,10 +90,10 @@ def build_model(scene: "Scene") -> Model:
                 pieces,
                 embedding,
                 cloth.sewn,
-                loose,
+                rigid_bodies,
                 ties.ties,
             )
-    start = np.concatenate([held.points, loose.points])
+    start = np.concatenate([held.points, rigid_bodies.points])
     rest = (contact, embedding, changing, largest_gravity(scene))
     return Model(mass, energies, held.pins, start, *rest)
 

@@ -71,5 +71,8 @@ class ChangingScene:
         """Rebuild the joints with the numbers of ``bodies``; their anchors stay those of the
         start.
         """
-        loose, still = self.scene.loose.now(bodies), [b for b in bodies if b.rigid is None]
-        return rigid_energies(loose, still, starts=False)
+        rigid_bodies, still = (
+            self.scene.rigid_bodies.now(bodies),
+            [b for b in bodies if b.rigid is None],
+        )
+        return rigid_energies(rigid_bodies, still, starts=False)

@@ -212,7 +212,7 @@ def _collider_facts(body: Body) -> Iterator[str]:
 def _rigid_facts(scene: Scene) -> list[str]:
     """Return masses and moments of inertia of rigid bodies."""
     told = []
-    for body in scene.model().loose.affine:
+    for body in scene.model().rigid_bodies.affine:
         moments = np.linalg.eigvalsh(body.mass * body.solid.unit_inertia)
         told.append(
             f"{body.body.name}: rigid, {body.mass:.4g} kg, {body.solid.volume:.4g} m^3, moments of "

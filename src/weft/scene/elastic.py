@@ -47,7 +47,7 @@ from weft.energies.elastic.strain_limit import StrainLimits
 from weft.energies.element_energy import ElementEnergy
 from weft.energies.energy import Energy
 from weft.fabric.fabric import Fabric
-from weft.fabric.friction import bending_friction, slipping_shear
+from weft.fabric.hysteresis import bending_friction, slipping_shear
 from weft.laws import ImmediateBuckling, Law, StrainLimit
 from weft.scene.painted import paint_energy, paint_law
 
@@ -305,7 +305,7 @@ def _triangles(scene: "Scene", fabric: Fabric, surface: Triangles) -> Made:
     rest = rest_of(scene, mesh)
 
     def make(fabric: Fabric) -> HingeFriction:
-        return HingeFriction.rubbing(mesh, *bending_friction(fabric), rest)
+        return HingeFriction.from_hysteresis(mesh, *bending_friction(fabric), rest)
 
     return bending, paint_energy(scene.cloth, fabric, make)
 

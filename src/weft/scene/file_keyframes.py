@@ -31,7 +31,7 @@ def without_keyframes(tree: Yaml) -> tuple[Yaml, Said]:
     for loc, value in said.items():
         first = _first(value)
         if first is not None:
-            put(plain, loc, first)
+            set_value(plain, loc, first)
     return plain, said
 
 
@@ -44,7 +44,7 @@ def malformed_keyframes(said: Said) -> Iterator[tuple[Loc, WeftError]]:
             yield loc, error
 
 
-def put(tree: Yaml, loc: Loc, value: object) -> None:
+def set_value(tree: Yaml, loc: Loc, value: object) -> None:
     """Set a value by its path, in place."""
     for name in loc[:-1]:
         tree = tree[name]
@@ -83,7 +83,7 @@ def read_keyframes(
                         expected="a number at the time, like [1 s, 5]",
                     )
                 tree = copy.deepcopy(dict(plain))
-                put(tree, loc, v)
+                set_value(tree, loc, v)
                 file = typed(tree, (*loc, "keys", k, 1))
                 path, number = _read(file, loc)
                 numbers.append((t, number))

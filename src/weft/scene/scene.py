@@ -389,11 +389,11 @@ class Scene:
         return Physics(None if plain else laws_of(self), wind)
 
     @cached_property
-    def loose(self) -> RigidBodies:
+    def rigid_bodies(self) -> RigidBodies:
         """The rigid bodies, each as four points after all points of the cloth."""
-        loose = RigidBodies.of(self.bodies, len(self.pinned_points.points))
-        check_rigid(loose, self.integrator_name, airless=self.wind is None)
-        return loose
+        rigid_bodies = RigidBodies.of(self.bodies, len(self.pinned_points.points))
+        check_rigid(rigid_bodies, self.integrator_name, airless=self.wind is None)
+        return rigid_bodies
 
     @property
     def prescribed_bodies(self) -> Sequence[Body]:
@@ -415,7 +415,9 @@ class Scene:
             own += [b.thickness for b in self.bodies]
             known = [k for k in own if k is not None]
             reach = self.contact.gap + max([self.contact.thickness, *known])
-        made = attached(self.attachments, self.cloth, self.prescribed_bodies, reach, self.loose)
+        made = attached(
+            self.attachments, self.cloth, self.prescribed_bodies, reach, self.rigid_bodies
+        )
         check_stretch(self.cloth, self.pins, made.links)
         return made
 
@@ -439,7 +441,7 @@ class Scene:
         if self.contact is None or not self.contact.resolve:
             return None
         self.cloth.surfaces.require("contact.resolve")
-        if len(self.loose):
+        if len(self.rigid_bodies):
             raise SceneError(
                 "scene.contact.resolve",
                 got="true, with rigid bodies",
@@ -457,10 +459,10 @@ class Scene:
         if self.start_state is not None:
             return self._given_start(self.start_state)
         x = np.array(self.pinned_points.points if self.resolved is None else self.resolved.x)
-        x = np.concatenate([x, self.loose.points])
+        x = np.concatenate([x, self.rigid_bodies.points])
         v = np.zeros(x.shape)
         v[: len(self.cloth.points)] = self.velocity
-        for body in self.loose.affine:
+        for body in self.rigid_bodies.affine:
             v[body.own] = body.start_velocity
         return State(x, v)
 
@@ -524,6 +526,6 @@ class Scene:
         them."""
         made = dataclasses.replace(self, **changes)
         if changes.keys() <= APART_FROM_MODEL:
-            built = ("_model", "pinned_points", "loose", "attached", "resolved")
+            built = ("_model", "pinned_points", "rigid_bodies", "attached", "resolved")
             vars(made).update({k: v for k, v in vars(self).items() if k in built})
         return made

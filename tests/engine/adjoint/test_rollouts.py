@@ -83,7 +83,7 @@ def test_memory_of_host_functions_is_bounded(monkeypatch):
     for seed in range(4):
         values, by = rows(function, 1, seed)
         function.run(True, *values)
-    assert sum(t.kept.bytes for t in function._kept.values()) <= 30_000
+    assert sum(t.checkpoints.bytes for t in function._trajectories.values()) <= 30_000
     monkeypatch.setattr(Rollout, "run", lambda *_: pytest.fail("a run was computed again"))
     function.pull_back(*values, *by)
 

@@ -65,7 +65,7 @@ def measured_bending(mesh):
 
 
 def rubbing(mesh):
-    return HingeFriction.rubbing(mesh, (2e-2, 1e-2), 0.3)
+    return HingeFriction.from_hysteresis(mesh, (2e-2, 1e-2), 0.3)
 
 
 def rubbing_in_shear(mesh):

@@ -118,7 +118,7 @@ def creases(v):
 
 
 def rubbing(v):
-    return HingeFriction.rubbing(MESH, (v["warp"], v["weft"]), 0.3, "as-given")
+    return HingeFriction.from_hysteresis(MESH, (v["warp"], v["weft"]), 0.3, "as-given")
 
 
 def rubbing_in_shear(v):
@@ -232,7 +232,7 @@ def stops(v):
     q = JointLimits(joints, *np.zeros((4, 2))).coordinate(points_of(stops))
     high = np.array([q[0] + v["room"], np.inf])
     low = np.array([-np.inf, q[1] - v["under"]])
-    return JointLimits(joints, low, high, np.full(2, v["margin"]), np.array([v["firm"], 2.0]))
+    return JointLimits(joints, low, high, np.full(2, v["margin"]), np.array([v["stiffness"], 2.0]))
 
 
 def motors(v):
@@ -408,7 +408,7 @@ ENERGIES = {
     crossflow: {"up": 0.3, "density": 1.2, "drag": 1.17, "lift": 1.0},
     rigid: {"stiffness": 100.0},
     guides: {"stiffness": 100.0},
-    stops: {"firm": 1.5, "margin": 0.3, "room": 0.11, "under": 0.17},
+    stops: {"stiffness": 1.5, "margin": 0.3, "room": 0.11, "under": 0.17},
     motors: {
         "target": 0.4,
         "stiffness": 3.0,

@@ -140,7 +140,7 @@ def test_a_rope_is_slack_and_c2(rng):
 
 
 def frozen_step(x, v, kept=None, dt=0.01):
-    return dataclasses.replace(still(x, dt=dt, span=dt, v=v), kept=kept or {})
+    return dataclasses.replace(still(x, dt=dt, span=dt, v=v), memory=kept or {})
 
 
 @pytest.mark.parametrize("kind", ["spring", "ring with radius"])

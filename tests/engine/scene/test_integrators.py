@@ -204,7 +204,7 @@ def test_what_ends_a_step_early():
         model, state = scene.model(), scene.state()
         moving = dataclasses.replace(state, v=np.full_like(state.x, speed / np.sqrt(3)))
         stepper = BackwardEuler(weft.StepSettings(**settings))
-        return stepper.settings.newton(stepper.plan(model, moving, {}, 0.01), model.loose)
+        return stepper.settings.newton(stepper.plan(model, moving, {}, 0.01), model.rigid_bodies)
 
     enough = [newton(v, effort="interactive").enough / 0.01 for v in (0.0, 1.0, 3.0)]
     assert np.allclose(enough, [0.1, 0.15, 0.2])

@@ -83,7 +83,7 @@ def test_every_kind_with_every_integrator(integrator, surface):
     assert (
         said["clip"]["holds"] == 1 and said["rings"]["holds"] == 2 and said["slack"]["largest"] == 0
     )
-    own = model.loose.affine[0].own
+    own = model.rigid_bodies.affine[0].own
     weight = model.mass[:, None] * DOWN
     hold = np.sum([v["force"] for k, v in said.items() if k not in names], axis=0)
     pull = np.sum([said[k]["force"] for k in names], axis=0)
@@ -139,7 +139,7 @@ def test_derivatives_of_rings(slip, radius):
     step = None
     if slip != "none":
         root = rings.coordinates(x)[:, 1] - {"soft": 0.02, "slides": 0.2}[slip]
-        step = dataclasses.replace(still(x, dt=0.01, span=0.01), kept={"rings root": root})
+        step = dataclasses.replace(still(x, dt=0.01, span=0.01), memory={"rings root": root})
     face, d = InStep(rings, len(x), step), rng.normal(size=x.shape)
     face.assert_derivatives(x, d, 1e-7, 1e-6)
     H, force = face.matrix(x), face.gradient(x)
@@ -216,7 +216,7 @@ def test_cloth_turns_with_the_body_that_it_is_tied_to():
         contact=weft.SelfContact(gap=3e-3),
     )
     model, _, state, _ = take_steps(scene, 20)
-    body = model.loose.affine[0]
+    body = model.rigid_bodies.affine[0]
     wanted = body.weights(cloth.vertices[top]) @ np.asarray(state.x)[body.own]
     np.testing.assert_allclose(np.asarray(state.x)[top], wanted, atol=1e-4)
     assert np.abs(wanted - cloth.vertices[top]).max() > 5e-3
@@ -236,7 +236,7 @@ def test_what_touches_the_body_it_is_tied_to_does_not_meet_it():
     tied = weft.AttachToBody(near, "block", name="strap")
     model, _, state, report = take_steps(weft.Scene(cloth, attachments=[tied], **how), 5)
     assert report.attachments["strap"]["holds"] == len(near) > 0
-    own = model.loose.affine[0]
+    own = model.rigid_bodies.affine[0]
     wanted = own.weights(cloth.vertices[near]) @ np.asarray(state.x)[own.own]
     assert np.abs(np.asarray(state.x)[near] - wanted).max() < 1e-3
     loose = weft.AttachToBody(near, "block", release=weft.Release(at=1.0))

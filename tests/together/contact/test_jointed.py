@@ -43,8 +43,8 @@ def pair(kind, first=0, **how):
     return RigidBodies([one, AffineBody(other, Rigid(1e3), first + 4)], first + 8)
 
 
-def joints_of(loose):
-    return rigid_energies(loose)[1:]
+def joints_of(rigid_bodies):
+    return rigid_energies(rigid_bodies)[1:]
 
 
 @pytest.fixture
@@ -64,9 +64,9 @@ def test_derivatives_and_balance(kind, rng):
     """Gradients and Hessians; forces between two bodies sum to zero. Turned with both bodies, they
     turn, and have no torque.
     """
-    loose = pair(kind)
-    x = np.array(loose.points) + 0.03 * rng.normal(size=(8, 3))
-    for energy in joints_of(loose):
+    rigid_bodies = pair(kind)
+    x = np.array(rigid_bodies.points) + 0.03 * rng.normal(size=(8, 3))
+    for energy in joints_of(rigid_bodies):
         check_derivatives(energy, x, rng.normal(size=x.shape))
         force = scatter(energy, x)
         size = np.abs(force).max()
@@ -79,9 +79,9 @@ def test_derivatives_and_balance(kind, rng):
 @pytest.mark.parametrize("psd", list(Psd))
 def test_production_face_of_guides(psd, rng, device):
     """Value, gradient and matrix beside other points; projected, local Hessians are clamped."""
-    loose = pair("slider", first=2)
-    energy = next(e for e in joints_of(loose) if isinstance(e, Guides))
-    x = np.concatenate([np.ones((2, 3)), loose.points + 0.03 * rng.normal(size=(8, 3))])
+    rigid_bodies = pair("slider", first=2)
+    energy = next(e for e in joints_of(rigid_bodies) if isinstance(e, Guides))
+    x = np.concatenate([np.ones((2, 3)), rigid_bodies.points + 0.03 * rng.normal(size=(8, 3))])
     pattern = BlockPattern.of(len(x), [energy.stencil])
     bound, point, g = energy.bind(pattern), kernel.array(x, vec3), kernel.zeros(len(x), vec3)
     assert bound.value(point) == pytest.approx(energy.value(x).sum(), rel=1e-12)
@@ -173,7 +173,7 @@ def test_a_crank_turns_what_is_jointed_to_it():
     scene = scene_of([crank, arm, flag], gravity=(0.0, 0.0, 0.0))
     model, state, _ = stepped(scene, 20)
     x = np.asarray(state.x)
-    for body, expected in zip(model.loose.affine, ((0.17, 0.0, 0.0), (0.0, 0.0, 0.17))):
+    for body, expected in zip(model.rigid_bodies.affine, ((0.17, 0.0, 0.0), (0.0, 0.0, 0.17))):
         c, s = np.cos(0.8), np.sin(0.8)
         turn = np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])
         got = x[body.own].mean(0)
@@ -500,7 +500,7 @@ def test_momentum_of_a_chain_in_the_void():
     after = moments(state)
     np.testing.assert_allclose(after[0], before[0], atol=1e-6)
     np.testing.assert_allclose(after[1], before[1], atol=2e-3 * np.abs(before[1]).max())
-    _, turned = (a.shape(np.asarray(state.x))[0] for a in world.model.loose.affine)
-    one, two = (np.asarray(state.x)[a.own].mean(0) for a in world.model.loose.affine)
+    _, turned = (a.shape(np.asarray(state.x))[0] for a in world.model.rigid_bodies.affine)
+    one, two = (np.asarray(state.x)[a.own].mean(0) for a in world.model.rigid_bodies.affine)
     off = (one - two) - turned @ (-0.3, 0.0, 0.0)
     assert np.abs(np.cross(off, turned @ (1.0, 0.0, 0.0))).max() < 1e-5

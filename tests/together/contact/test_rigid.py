@@ -70,7 +70,7 @@ def test_angular_momentum_and_spin_at_the_start():
     """L = I w, and w is what was said."""
     spin, body = (1.0, -2.0, 3.0), box((0.1, 0.2, 0.3), 0.3)
     scene = scene_of([rigid_body(body, mass=2.0, spin=spin, velocity=(0.0, 0.0, 1.0))])
-    affine, state = scene.model().loose.affine[0], scene.state()
+    affine, state = scene.model().rigid_bodies.affine[0], scene.state()
     linear, angular = affine.momentum(state.x, state.v)
     np.testing.assert_allclose(linear, (0, 0, 2.0), atol=1e-12)
     moments = 2.0 / 12 * np.array([0.13, 0.1, 0.05])
@@ -102,7 +102,7 @@ def test_a_ball_lies_on_cloth(integrator, kind):
         contact=weft.SelfContact(gap=2e-3, friction=0.3),
     )
     model, state, reports = stepped(scene, 70)
-    assert model.loose.affine[0].describe_motion(state.x, state.v)["center"][1] > 0.02
+    assert model.rigid_bodies.affine[0].describe_motion(state.x, state.v)["center"][1] > 0.02
     assert len(model.contact.crossings(model.contact.all_vertices(state.x))) == 0
     assert reports[-1].contact["count"] > 0 and reports[-1].terms["rigidity"] < 1e-3
 
@@ -142,13 +142,13 @@ def test_bodies_meet_one_another_and_keep_momentum():
     )
     world = RigidScene.of([left, right], (0.0, 0.0, 0.0), friction=0.4)
     contact, closest = world.model.contact, np.inf
-    loose = world.model.loose.affine
-    before = sum(a.momentum(world.state.x, world.state.v)[0] for a in loose)
+    rigid_bodies = world.model.rigid_bodies.affine
+    before = sum(a.momentum(world.state.x, world.state.v)[0] for a in rigid_bodies)
     for state in world.run(Bdf2(weft.StepSettings(tolerance=1e-6)), 0.15, 5e-3):
         moved = contact.all_vertices(np.asarray(state.x))
         assert len(contact.crossings(moved)) == 0
         closest = min(closest, contact.least_distance(moved))
-    after = sum(a.momentum(world.state.x, world.state.v)[0] for a in loose)
+    after = sum(a.momentum(world.state.x, world.state.v)[0] for a in rigid_bodies)
     assert 0 < closest < 2e-3
     np.testing.assert_allclose(after, before, atol=1e-5)
     assert world.state.v[-8:-4, 0].mean() < 0  # it was pushed back
@@ -291,7 +291,7 @@ def test_faces_of_mixed_winding_are_turned():
     mixed = np.concatenate([BALL.faces[:1, ::-1], BALL.faces[1:]])
     with pytest.warns(UserWarning, match="1 of .* faces"):
         turned = dataclasses.replace(BALL, faces=mixed)
-    masses = [modeled(body)().loose.affine[0].mass for body in (turned, BALL)]
+    masses = [modeled(body)().rigid_bodies.affine[0].mass for body in (turned, BALL)]
     assert masses[0] == masses[1] and turned.flaws == BALL.flaws
 
 

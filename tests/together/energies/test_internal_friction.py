@@ -69,7 +69,7 @@ def test_nothing_drifts_under_a_held_load():
 
 def test_the_path_does_not_depend_on_the_rate():
     """Turned there in one step or in nine, of any length, a hinge has the same moment."""
-    make = partial(HingeFriction.rubbing, hysteresis=(1e-3, 2e-3))
+    make = partial(HingeFriction.from_hysteresis, hysteresis=(1e-3, 2e-3))
     way, moments = [0.0, 1.4, -0.9, -0.7, 0.3, -1.3], []
     for parts, dt in ((1, 10.0), (9, 1e-3)):
         pair = HingedPair(make)

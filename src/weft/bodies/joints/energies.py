@@ -151,7 +151,7 @@ class BoundJoint:
 
 
 def joint_energies(
-    loose: RigidBodies, still: Sequence[Body], *, starts: bool = True
+    rigid_bodies: RigidBodies, still: Sequence[Body], *, starts: bool = True
 ) -> Iterator[Energy]:
     """Yield the energies of all joints.
 
@@ -159,7 +159,7 @@ def joint_energies(
     bodies, guides, limits and motors, then ropes and springs, each with its name.
 
     Args:
-        loose: the rigid bodies.
+        rigid_bodies: the rigid bodies.
         still: bodies that are not rigid.
         starts: check that the lengths of ropes and springs fit the bodies at the start.
 
@@ -167,8 +167,8 @@ def joint_energies(
         SceneError: a joint connects to no body, to several of one name, or to the body itself.
     """
     found = [
-        _bind_joint(body, k, loose, still)
-        for body in loose.affine
+        _bind_joint(body, k, rigid_bodies, still)
+        for body in rigid_bodies.affine
         for k in range(len(body.rigid.joints))
     ]
     firm = [f for f in found if f.kind is not None]
@@ -223,15 +223,17 @@ def _ties(
         yield f.tie(name, still, starts)
 
 
-def _bind_joint(body: AffineBody, k: int, loose: RigidBodies, still: Sequence[Body]) -> BoundJoint:
+def _bind_joint(
+    body: AffineBody, k: int, rigid_bodies: RigidBodies, still: Sequence[Body]
+) -> BoundJoint:
     """Return a joint of a body with its other end."""
     joint, what = body.rigid.joints[k], f"{body.body.name}.rigid.joints {k}"
     if body.body.link is not None:  # a finger: its arm drives it
-        driven = next(a for a in loose.targets if a.body is body.body)
+        driven = next(a for a in rigid_bodies.targets if a.body is body.body)
         return BoundJoint(joint, what, body, driven)
     if not joint.to:
         return BoundJoint(joint, what, body)
-    bodies = [*loose.bodies, *still]
+    bodies = [*rigid_bodies.bodies, *still]
     others = [b for b in bodies if b is not body.body]
     if joint.to == body.body.name and joint.to not in [b.name for b in others]:
         raise SceneError(
@@ -244,7 +246,7 @@ def _bind_joint(body: AffineBody, k: int, loose: RigidBodies, still: Sequence[Bo
     if names.count(joint.to) > 1:
         got = f"{names.count(joint.to)} bodies called {joint.to!r}"
         raise SceneError(f"{what}.to", got=got, expected="one of this name")
-    for other in loose.affine:
+    for other in rigid_bodies.affine:
         if other.body.name == joint.to:
             return BoundJoint(joint, what, body, other)
     moved = next(b for b in still if b.name == joint.to)

@@ -17,31 +17,36 @@ ONE_SOLVE = ("bdf2_semi_implicit", "baraff_witkin_1998")
 
 
 def rigid_energies(
-    loose: RigidBodies, still: Sequence[Body] = (), *, starts: bool = True
+    rigid_bodies: RigidBodies, still: Sequence[Body] = (), *, starts: bool = True
 ) -> tuple[Energy, ...]:
     """Return the energies of all rigid bodies; empty if there are none.
 
     Args:
-        loose: the rigid bodies.
+        rigid_bodies: the rigid bodies.
         still: bodies that are not rigid, to which joints may connect.
         starts: check that the numbers of joints fit the bodies at the start.
 
     Raises:
         SceneError: a joint connects to no body, to several of one name, or to the body itself.
     """
-    if not len(loose):
+    if not len(rigid_bodies):
         return ()
-    stencil = np.array([np.arange(a.first, a.first + 4) for a in loose.affine], dtype=np.int32)
-    gradients = np.array([a.gradients for a in loose.affine])
-    stiffness = np.array([a.rigid.stiffness * a.solid.volume for a in loose.affine])
-    return (Rigidity(stencil, gradients, stiffness), *joint_energies(loose, still, starts=starts))
+    stencil = np.array(
+        [np.arange(a.first, a.first + 4) for a in rigid_bodies.affine], dtype=np.int32
+    )
+    gradients = np.array([a.gradients for a in rigid_bodies.affine])
+    stiffness = np.array([a.rigid.stiffness * a.solid.volume for a in rigid_bodies.affine])
+    return (
+        Rigidity(stencil, gradients, stiffness),
+        *joint_energies(rigid_bodies, still, starts=starts),
+    )
 
 
-def check_rigid(loose: RigidBodies, integrator: str, *, airless: bool = False) -> None:
+def check_rigid(rigid_bodies: RigidBodies, integrator: str, *, airless: bool = False) -> None:
     """Check that an integrator can move the rigid bodies, and that the scene has what they need.
 
     Args:
-        loose: the rigid bodies.
+        rigid_bodies: the rigid bodies.
         integrator: name of the integrator.
         airless: True if the scene has no wind.
 
@@ -50,14 +55,14 @@ def check_rigid(loose: RigidBodies, integrator: str, *, airless: bool = False) -
             motor of given speed or with a rope that is released at a force; or air acts on a body
             in a scene without wind.
     """
-    if len(loose) and integrator in ONE_SOLVE:
+    if len(rigid_bodies) and integrator in ONE_SOLVE:
         raise SceneError(
-            f"{loose.bodies[0].name}.rigid",
+            f"{rigid_bodies.bodies[0].name}.rigid",
             got=f"a rigid body, with integrator {integrator}",
             expected="backward_euler, bdf2 or quasi_static",
             hint="in one linear solve a step, what turns swells",
         )
-    for body in loose.affine:
+    for body in rigid_bodies.affine:
         if body.rigid.air and airless:
             raise SceneError(
                 f"{body.body.name}.rigid.air",

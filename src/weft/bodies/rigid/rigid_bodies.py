@@ -139,12 +139,12 @@ def single(n: int, n_points: int) -> Embedding:
     return Embedding(np.arange(n, dtype=np.int32)[:, None], np.ones((n, 1)), n_points)
 
 
-def all_vertices(bodies: Sequence[Body], loose: Positions, t: float) -> Positions:
+def all_vertices(bodies: Sequence[Body], rigid_bodies: Positions, t: float) -> Positions:
     """Return the vertices (b,3) [m] of all bodies in the order of ``bodies``.
 
     Args:
         bodies: all bodies of the scene.
-        loose: (l,3) [m] vertices of the rigid bodies, one body after another.
+        rigid_bodies: (l,3) [m] vertices of the rigid bodies, one body after another.
         t: [s] time, for the other bodies.
     """
     placed, first = [np.zeros((0, 3))], 0
@@ -152,6 +152,6 @@ def all_vertices(bodies: Sequence[Body], loose: Positions, t: float) -> Position
         if body.rigid is None:
             placed.append(body.at(t))
         else:
-            placed.append(loose[first : first + len(body.vertices)])
+            placed.append(rigid_bodies[first : first + len(body.vertices)])
             first += len(body.vertices)
     return np.concatenate(placed)

@@ -16,7 +16,7 @@ def attached(
     cloth: Cloth,
     bodies: Sequence[Body] = (),
     reach: float | None = None,
-    loose: RigidBodies = NONE,
+    rigid_bodies: RigidBodies = NONE,
 ) -> Attached:
     """Build the energies of a scene's attachments, and the exceptions for contact.
 
@@ -25,13 +25,14 @@ def attached(
         cloth: the cloth at its start.
         bodies: bodies of the scene that are not rigid.
         reach: [m] distance at which contact begins; None: there is no contact.
-        loose: rigid bodies.
+        rigid_bodies: rigid bodies.
 
     Raises:
         SceneError: an attachment is impossible, for example too far from its body.
     """
     made = [
-        a.build(Site(cloth, bodies, reach, name_of(a, k), loose)) for k, a in enumerate(attachments)
+        a.build(Site(cloth, bodies, reach, name_of(a, k), rigid_bodies))
+        for k, a in enumerate(attachments)
     ]
     return Attached(
         tuple(e for m in made for e in m.energies),

@@ -92,14 +92,14 @@ class Site:
         bodies: bodies that are not rigid.
         reach: [m] distance at which contact begins; None: no contact.
         name: of the attachment, in messages and metrics.
-        loose: rigid bodies.
+        rigid_bodies: rigid bodies.
     """
 
     cloth: Cloth
     bodies: Sequence[Body]
     reach: float | None
     name: str
-    loose: RigidBodies = NONE
+    rigid_bodies: RigidBodies = NONE
 
     def around(self, ids: Ints, body: str) -> tuple[tuple[int, int], ...]:
         """Return pairs of a vertex and a vertex of the body that must not meet in contact.
@@ -111,7 +111,7 @@ class Site:
         from scipy.spatial import cKDTree
 
         n, x, edges = self.cloth.n_vertices, self.cloth.vertices, self.cloth.mesh.edges
-        every = (*self.loose.bodies, *self.bodies)
+        every = (*self.rigid_bodies.bodies, *self.bodies)
         k = [b.name for b in every].index(body)
         first, y, faces = (
             n + sum(len(b.vertices) for b in every[:k]),
@@ -161,7 +161,7 @@ class Site:
             SceneError: there are rigid bodies, but no body has this name; or several have it and
                 one of them is rigid.
         """
-        names = [b.name for b in self.loose.bodies]
+        names = [b.name for b in self.rigid_bodies.bodies]
         every = [*names, *(b.name for b in self.bodies)]
         if names:
             check_known(name, tuple(dict.fromkeys(every)), f"{self.name}.body", SceneError)
@@ -171,7 +171,7 @@ class Site:
             got = f"{every.count(name)} bodies called {name!r}"
             raise SceneError(f"{self.name}.body", got=got, expected="one of this name")
         number = names.index(name)
-        return RigidEnds(self.loose.affine[number], number)
+        return RigidEnds(self.rigid_bodies.affine[number], number)
 
     def link(
         self, vertices: Ints, to: Ints | None, places: Positions | None, length: Floats | float

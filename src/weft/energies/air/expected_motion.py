@@ -16,8 +16,8 @@ def extrapolate(step: Step) -> tuple[Positions, Velocities]:
     With p = (1 + a) v_n - a v_(n-1) the velocity of the prediction, a = w^2/(1 + 2 w) and w the
     step over the one before, w = a + sqrt(a^2 + a) and v' = v_n + w (v_n - v_(n-1)).
     """
-    if step.anew is not None:
-        return step.anew, step.velocity(step.anew)
+    if step.lag_point is not None:
+        return step.lag_point, step.velocity(step.lag_point)
     x_n, v_n = np.asarray(step.state.x), np.asarray(step.state.v)
     if not np.isfinite(step.span):
         return step.move_pins(x_n), np.zeros_like(x_n)

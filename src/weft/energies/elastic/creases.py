@@ -94,9 +94,9 @@ class Creases(HingeBending):
 
     def parameters_in(self, step: Step | None) -> WarpArray:
         """Return the parameters with damping and plastic angles at the start of a step."""
-        if step is None or self.key not in step.kept:
+        if step is None or self.key not in step.memory:
             return super().parameters_in(step)
-        plastic = Plasticity.plastic_strain(np.asarray(step.kept[self.key]))
+        plastic = Plasticity.plastic_strain(np.asarray(step.memory[self.key]))
         return HingeBending.parameters_in(replace(self, rest_angle=self.rest_angle + plastic), step)
 
     def bind(self, pattern: BlockPattern) -> "CreasesTerm":
@@ -111,24 +111,24 @@ class CreasesTerm(ElementTerm):
     is_condition = False  # Baraff & Witkin's (1998) step has no conditions with a memory
 
     @cached_property
-    def _kept(self) -> Floats:
+    def _memory(self) -> Floats:
         return Plasticity.initial_memory(len(self.energy.hinges))
 
     def freeze(self, step: Step) -> None:
         """Take the plastic angles at the start of the step, and freeze damping."""
         e = self.energy
-        self._kept = np.asarray(step.kept.get(e.key, Plasticity.initial_memory(len(e.hinges))))
+        self._memory = np.asarray(step.memory.get(e.key, Plasticity.initial_memory(len(e.hinges))))
         self._dt = step.dt
-        rest = e.rest_angle + Plasticity.plastic_strain(self._kept)
+        rest = e.rest_angle + Plasticity.plastic_strain(self._memory)
         self.parameters = replace(e, rest_angle=rest).parameters()
         super().freeze(step)
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
         """Return the plastic angles after a step that ended at x, by name."""
-        e, already = self.energy, Plasticity.plastic_strain(self._kept)
+        e, already = self.energy, Plasticity.plastic_strain(self._memory)
         off = e.angles_at(x) - e.rest_angle - already
         off -= TURN * np.round(off / TURN)  # wrap to [-pi, pi]
-        after = e.plasticity.after(off + already, self._kept, e.limit, self._dt)
+        after = e.plasticity.after(off + already, self._memory, e.limit, self._dt)
         return {e.key: after}
 
     def add_condition_hessian(
@@ -148,11 +148,11 @@ def angle_per_curvature(mesh: TriangleMesh) -> Floats:
     return np.asarray(mesh.rest_area[mesh.hinge_faces].sum(1) / length)
 
 
-def crease_angles(kept: Mapping[str, Floats], name: str = "bending") -> Floats:
+def crease_angles(memory: Mapping[str, Floats], name: str = "bending") -> Floats:
     """Return the plastic angles of an energy's hinges, (h,) [rad], from the memory of a state.
 
     Args:
-        kept: memory of a state or frame, by name.
+        memory: memory of a state or frame, by name.
         name: of the energy.
     """
-    return Plasticity.plastic_strain(np.asarray(kept[f"{name}.set"]))
+    return Plasticity.plastic_strain(np.asarray(memory[f"{name}.set"]))

@@ -89,15 +89,15 @@ class FrictionTerm(SummedTerm, DifferentiableTerm):
         into.keep(self.energy.key, self.energy.by_places(np.array(kernel.numpy(x)), by, step))
 
     def pull_back_memory(
-        self, step: Step, x: WarpArray, kept: Mapping[str, Floats], into: StepCotangents
+        self, step: Step, x: WarpArray, memory: Mapping[str, Floats], into: StepCotangents
     ) -> Floats | float:
         """Return derivatives by the end x: sliders that move follow it, the others stay."""
         key = self.energy.key
-        if key not in kept:
+        if key not in memory:
             return 0.0
         slips = self.beyond(step, x) != 0
-        into.keep(key, np.where(slips, 0.0, kept[key]))
-        return self.pull_back_strain(x, np.where(slips, kept[key], 0.0))
+        into.keep(key, np.where(slips, 0.0, memory[key]))
+        return self.pull_back_strain(x, np.where(slips, memory[key], 0.0))
 
     def zero_tables(self) -> None:
         """Return None: how the term depends on the rest shape is not known."""
@@ -118,7 +118,7 @@ class Sliding:
         """Return the sliders' places at the start of a step, one for every element or one for all;
         None: at rest.
         """
-        return np.asarray(({} if step is None else step.kept).get(self.key, self.rest_angle))
+        return np.asarray(({} if step is None else step.memory).get(self.key, self.rest_angle))
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +131,7 @@ class HingeFriction(Sliding, HingeBending):
     rest_tables: ClassVar[Sequence[str] | None] = None
 
     @staticmethod
-    def rubbing(
+    def from_hysteresis(
         mesh: TriangleMesh,
         hysteresis: tuple[float, float],
         curvature: float = BENDING_SLIP,

@@ -81,13 +81,13 @@ class PermanentStretch(Membrane):
     def parameters_in(self, step: Step | None) -> tuple[WarpArray, ...]:
         """Return the parameters on the device, with the plastic strains at the start of a step."""
         out = super().parameters_in(step)
-        if step is None or self.key not in step.kept:
+        if step is None or self.key not in step.memory:
             return out
-        kept = np.asarray(step.kept[self.key])
+        memory = np.asarray(step.memory[self.key])
         k = next(k for k, part in enumerate(self.law.parts) if _has_rest(part))
         records = np.array(self.records()[k])
         for column, name in enumerate(("rest_warp", "rest_weft")):
-            records[name] += Plasticity.plastic_strain(kept[:, column])
+            records[name] += Plasticity.plastic_strain(memory[:, column])
         changed = kernel.array(records, self.law.parts[k].functions.Params)
         return *out[:k], changed, *out[k + 1 :]
 
@@ -104,7 +104,7 @@ class PermanentStretchTerm(MembraneTerm):
     def __init__(self, membrane: PermanentStretch, pattern: BlockPattern) -> None:
         self._part = next(k for k, part in enumerate(membrane.law.parts) if _has_rest(part))
         super().__init__(membrane, pattern)
-        self._kept, self._dt = _none(len(self.samples)), 0.0
+        self._memory, self._dt = _none(len(self.samples)), 0.0
 
     def update_constants(self, energy: Membrane) -> None:
         """Replace the law's parameters, the damping and the limits."""
@@ -122,7 +122,7 @@ class PermanentStretchTerm(MembraneTerm):
     def freeze(self, step: Step) -> None:
         """Take the plastic strains at the start of the step, and freeze damping."""
         m, n = self.energy, len(self.samples)
-        self._kept = np.asarray(step.kept.get(m.key, _none(n)))
+        self._memory = np.asarray(step.memory.get(m.key, _none(n)))
         self._dt = step.dt
         part: SingleLaw = m.law.parts[self._part]
         rest = self._rest() + self._sets()
@@ -133,7 +133,7 @@ class PermanentStretchTerm(MembraneTerm):
 
     def _sets(self) -> Floats:
         """Return the plastic strains of warp and weft, (2,q)."""
-        return np.stack([Plasticity.plastic_strain(self._kept[:, k]) for k in (0, 1)])
+        return np.stack([Plasticity.plastic_strain(self._memory[:, k]) for k in (0, 1)])
 
     def _rest(self) -> Floats:
         """Return the stretches of warp and weft at rest before they yielded, (2,q)."""
@@ -149,7 +149,7 @@ class PermanentStretchTerm(MembraneTerm):
         F = m.samples.deformation_gradient(np.array(kernel.numpy(x)))
         lengths, rest = np.linalg.norm(F, axis=1), self._rest()
         after = [
-            m.plasticity.after(lengths[:, k] - rest[k], self._kept[:, k], m.limits[k], self._dt)
+            m.plasticity.after(lengths[:, k] - rest[k], self._memory[:, k], m.limits[k], self._dt)
             for k in (0, 1)
         ]
         return {m.key: np.stack(after, axis=1)}

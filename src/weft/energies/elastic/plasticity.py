@@ -56,20 +56,20 @@ class Plasticity:
         return np.zeros((n, COLUMNS))
 
     @staticmethod
-    def plastic_strain(kept: Floats) -> Floats:
+    def plastic_strain(memory: Floats) -> Floats:
         """Return the plastic strain p, (n,), of a memory (n,4)."""
-        return kept[:, 0] + kept[:, 1]
+        return memory[:, 0] + memory[:, 1]
 
-    def after(self, strain: Floats, kept: Floats, limit: Floats | float, dt: float) -> Floats:
+    def after(self, strain: Floats, memory: Floats, limit: Floats | float, dt: float) -> Floats:
         """Return the memory after a step, (n,4).
 
         Args:
             strain: (n,) e at the end of the step, plastic part included.
-            kept: (n,4) memory before the step.
+            memory: (n,4) memory before the step.
             limit: (n,) y.
             dt: [s] of the step.
         """
-        q, s, gone_q, gone_s = kept.T
+        q, s, gone_q, gone_s = memory.T
         fade = np.exp(-dt / self.recovery)
         q, gone_q = q * fade, gone_q * fade
         elastic = strain - q - s

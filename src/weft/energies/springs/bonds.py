@@ -155,7 +155,7 @@ class Bonds(SpringEnergy):
         torn = np.zeros(len(self.pairs))
         if step is None:
             return self._at(self.end, torn)
-        return self._at(step.t, np.asarray(step.kept.get(self.memory, torn)))
+        return self._at(step.t, np.asarray(step.memory.get(self.memory, torn)))
 
     def _at(self, t: float, torn: Floats) -> WarpStruct:
         """Return the parameters at time t [s]; ``torn`` (m,) is above 0 for torn bonds."""
@@ -262,7 +262,7 @@ class BondsTerm(SteppedSpring):
         """Take lengths and lives at the end of the step, and the bonds that have torn before it."""
         super().freeze(step)
         self._t = step.t
-        self._torn = np.asarray(step.kept.get(self.energy.memory, np.zeros(self.shape[0]))) > 0
+        self._torn = np.asarray(step.memory.get(self.energy.memory, np.zeros(self.shape[0]))) > 0
 
     def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
         """Add nothing: the time and which bonds have torn have no derivative."""

@@ -189,7 +189,7 @@ class Motors(JointSpring):
 
     def before(self, step: Step) -> Floats:
         """Return the coordinates at the start of a step, (m,), angles with all their turns."""
-        kept = step.kept.get(f"{self.name} at")
+        kept = step.memory.get(f"{self.name} at")
         return self.coordinate(step.state.x) if kept is None else np.asarray(kept)
 
     @property
@@ -247,7 +247,7 @@ class LimitNumbers:
     low: Scalar  # infinite: none
     high: Scalar
     margin: Scalar
-    firm: Scalar  # [J] K
+    stiffness: Scalar  # [J] K
 
 
 @wp.func
@@ -257,7 +257,7 @@ def barrier(room: Scalar, p: LimitNumbers):
     if z <= Scalar(0.0):
         return Scalar(wp.inf)
     left = Scalar(1.0) - z
-    return -p.firm * left * left * wp.log(z)
+    return -p.stiffness * left * left * wp.log(z)
 
 
 @wp.func
@@ -265,7 +265,7 @@ def barrier_force(room: Scalar, p: LimitNumbers):
     """Return dE/dy of one limit."""
     z = wp.max(room / p.margin, Scalar(1e-300))
     left = Scalar(1.0) - z
-    return p.firm / p.margin * (Scalar(2.0) * left * wp.log(z) - left * left / z)
+    return p.stiffness / p.margin * (Scalar(2.0) * left * wp.log(z) - left * left / z)
 
 
 @wp.func
@@ -274,7 +274,7 @@ def barrier_stiffness(room: Scalar, p: LimitNumbers):
     z = wp.max(room / p.margin, Scalar(1e-300))
     over = (Scalar(1.0) - z) / z
     curve = Scalar(-2.0) * wp.log(z) + Scalar(4.0) * over + over * over
-    return p.firm / (p.margin * p.margin) * curve
+    return p.stiffness / (p.margin * p.margin) * curve
 
 
 @wp.func
@@ -335,14 +335,14 @@ class JointLimits(JointSpring):
         joints: the coordinates.
         low, high: (m,) limits; infinite: none.
         margin: (m,) room below which each is pushed back.
-        firm: (m,) [J] K.
+        stiffness: (m,) [J] K.
     """
 
     joints: JointCoordinates
     low: Floats
     high: Floats
     margin: Floats
-    firm: Floats
+    stiffness: Floats
     name: str = "stops"
 
     kernels = joint_kernels(
@@ -353,14 +353,14 @@ class JointLimits(JointSpring):
 
     def parameters(self, step: Step | None = None) -> WarpStruct:
         """Return the parameters, which are the same in every step."""
-        names = ("low", "high", "margin", "firm")
+        names = ("low", "high", "margin", "stiffness")
         return self.at_coordinates(**{name: getattr(self, name) for name in names})
 
     @property
     def constants(self) -> ByName:
-        """Constants by name: firmness, margins, and limits that are finite."""
+        """Constants by name: stiffness, margins, and limits that are finite."""
         low, high = (np.where(np.isfinite(a), a, 0.0) for a in (self.low, self.high))
-        return {"firm": self.firm, "margin": self.margin, "low": low, "high": high}
+        return {"stiffness": self.stiffness, "margin": self.margin, "low": low, "high": high}
 
     @property
     def structure(self) -> object:

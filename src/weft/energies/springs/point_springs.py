@@ -203,7 +203,7 @@ class PointSprings(SpringEnergy):
         """Return the parameters at the end of a step, with the step's memory, or at the start."""
         if step is None:
             return self.parameters_at(None, 0.0, self._numbers(0.0, {}))
-        numbers = self._numbers(step.t, step.kept)
+        numbers = self._numbers(step.t, step.memory)
         searched = -np.inf, np.inf
         if self.damping > 0 or self.along is not None:
             # Released springs have coordinates, too.
@@ -217,7 +217,7 @@ class PointSprings(SpringEnergy):
             if self.along is not None:
                 reach = FARTHEST * step.dt + float(np.diff(self.along).max())
                 searched = s - reach, s + reach
-                numbers["root"], numbers["pressed"] = step.kept.get(f"{self.name} root", s), r
+                numbers["root"], numbers["pressed"] = step.memory.get(f"{self.name} root", s), r
                 numbers["friction"] = self.friction if numbers["rate"] > 0 else 0.0
         return self.parameters_at(step.bodies[1], step.t, numbers, *searched)
 
@@ -338,7 +338,7 @@ class PointSpringsTerm(SteppedSpring):
         """Take the springs that hold at the end of the step, and their places."""
         super().freeze(step)
         self._t, self._span, name = step.t, step.span, f"{self.name} released"
-        self._released = np.asarray(step.kept.get(name, np.full(len(self.energy), np.inf)))
+        self._released = np.asarray(step.memory.get(name, np.full(len(self.energy), np.inf)))
 
     @property
     def dissipates(self) -> bool:

@@ -148,7 +148,7 @@ class RingSpacing(SpringEnergy):
     def parameters(self, step: Step | None = None) -> WarpStruct:
         """Return the parameters at the end of a step, of the rings that are on the rail."""
         rings, t = self.rings.parameters(step), 0.0 if step is None else step.t
-        holds = self.rings.holding(t, {} if step is None else step.kept)
+        holds = self.rings.holding(t, {} if step is None else step.memory)
         p = Neighbors()
         p.c, p.rail, p.nodes, p.along = self._weights, rings.rail, rings.nodes, rings.along
         p.low, p.high = (

@@ -55,7 +55,7 @@ def _derivative() -> Rows:
 
     precise = partial(BackwardEuler, StepSettings(tolerance=1e-9))
     setup = Setup(build, {"lift": LIFT}, precise, STEP)
-    (arm,) = arms_of(setup.model().loose.bodies)
+    (arm,) = arms_of(setup.model().rigid_bodies.bodies)
     lift = replace(setup.parameter("lift"), closed_form=partial(JointDerivative, arm, "lift"))
     adjoint = Adjoint(setup, Mean(), [lift], frames=2, fps=1 / STEP)
     values = LIFT + CHANGE, LIFT - CHANGE

@@ -155,7 +155,7 @@ def test_damping_and_conditions_are_those_of_the_vertices():
         kept = {k: v.tolist() for k, v in pulled.remember(here).items()}
         assert kept == {k: v.tolist() for k, v in inner.remember(there).items()}
     assert kept == {"bonds torn": [1.0] * 3 + [0.0] * 3}
-    torn = dataclasses.replace(step, kept={"bonds torn": np.array([1.0] * 3 + [0.0] * 3)})
+    torn = dataclasses.replace(step, memory={"bonds torn": np.array([1.0] * 3 + [0.0] * 3)})
     before = pulled.value(here)
     pulled.freeze(torn)
     assert 0 < pulled.value(here) < before

@@ -103,11 +103,11 @@ def test_goes_on_or_drapes_anew():
     view = [lambda drape, shift: drape.outline(Eye(), shift).numbers]
     first = following.numbers(cotton, view)
     following.numbers(scale_field(cotton, "bending_warp", 1.1), view)
-    assert following.anew == 1
+    assert following.restarts == 1
     assert following.numbers(cotton, view) == pytest.approx(first, abs=0)  # remembered
     stiff = dataclasses.replace(cotton, bending_warp=5e-5, bending_weft=5e-5)
     assert following.numbers(stiff, view)[0] > first[0] + 0.1
-    assert following.anew == 2
+    assert following.restarts == 2
     assert 4 <= following.outlines(cotton, [Eye()])[0].nodes <= 8
 
 

@@ -192,8 +192,8 @@ class DrapeContinuation:
     seed: int = 0
     far: float = FAR
     changed: int = 0  # number of times that a continued drape snapped to another number of folds
-    anew: int = 0  # number of times that the specimens were draped from scratch
-    _kept: list[_CachedDrapes] = field(default_factory=list)
+    restarts: int = 0  # number of times that the specimens were draped from scratch
+    _cache: list[_CachedDrapes] = field(default_factory=list)
 
     def near(self, fabric: Fabric) -> "DrapeContinuation":
         """Return drapes of a fabric from scratch, from which those of all others continue.
@@ -201,7 +201,7 @@ class DrapeContinuation:
         Raises:
             SimulationError: no equilibrium was found.
         """
-        made = replace(self, far=np.inf, anew=0, _kept=[])
+        made = replace(self, far=np.inf, restarts=0, _cache=[])
         made.drapes(fabric)
         return made
 
@@ -212,7 +212,7 @@ class DrapeContinuation:
             SimulationError: no equilibrium was found.
         """
         at = np.log([getattr(fabric, name) for name in FIELDS])
-        near = [k for k in self._kept if np.abs(at - k.anchor).max() <= self.far]
+        near = [k for k in self._cache if np.abs(at - k.anchor).max() <= self.far]
         if near:
             start = min(near, key=lambda k: float(np.abs(at - k.at).max()))
             if np.abs(at - start.at).max() < 1e-12:
@@ -221,7 +221,7 @@ class DrapeContinuation:
                 return self._keep(at, start.anchor, self._continue(fabric, start.drapes))
             except SimulationError:
                 self.changed += 1  # the branch of equilibria has ended
-        self.anew += 1
+        self.restarts += 1
         made = [self.tester.fresh(fabric, self.seed + k) for k in range(self.count)]
         return self._keep(at, at, made)
 
@@ -260,7 +260,7 @@ class DrapeContinuation:
         self, at: Floats, anchor: Floats, drapes: Sequence[DrapedSpecimen]
     ) -> Sequence[DrapedSpecimen]:
         """Store drapes in the cache and return them."""
-        self._kept = [*self._kept[-(MOST_KEPT - 1) :], _CachedDrapes(at, anchor, drapes)]
+        self._cache = [*self._cache[-(MOST_KEPT - 1) :], _CachedDrapes(at, anchor, drapes)]
         return drapes
 
 

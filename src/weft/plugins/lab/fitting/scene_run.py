@@ -54,7 +54,7 @@ class SceneRun:
     scene: Scene
     frames: int
     fps: float
-    _kept: list[tuple[Fabric, Floats]] = field(default_factory=list)
+    _cache: list[tuple[Fabric, Floats]] = field(default_factory=list)
 
     @property
     def faces(self) -> Faces:
@@ -87,11 +87,11 @@ class SceneRun:
             SceneError: runs of the scene have no derivative.
             SimulationError: a step does not converge.
         """
-        for known, x in self._kept:
+        for known, x in self._cache:
             if known == fabric:
                 return x
         x = Rollout(self.of(fabric), frames=self.frames, fps=self.fps).run(keep=False).x
-        self._kept = [*self._kept[-(MOST_KEPT - 1) :], (fabric, x)]
+        self._cache = [*self._cache[-(MOST_KEPT - 1) :], (fabric, x)]
         return x
 
     def rates(self, fabric: Fabric, fields: Sequence[str]) -> Floats:

@@ -31,7 +31,7 @@ from weft.energies.elastic.hinge_bending import HingeBending, hinge_weight
 from weft.energies.elastic.hinge_weights import STRIP
 from weft.energies.elastic.internal_friction import HingeFriction
 from weft.fabric.fabric import Fabric
-from weft.fabric.friction import bending_friction
+from weft.fabric.hysteresis import bending_friction
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.plugins.lab.laboratory.elastica import PLANE, elastica_of_chord
 from weft.plugins.lab.laboratory.specimen import GRAVITY, find_equilibrium, require, specimen_model
@@ -140,7 +140,7 @@ def _hang(
     bending = HingeBending(mesh.hinges, weight, np.zeros(len(weight)), mesh.n_vertices)
     friction = []
     if fabric.has_bending_friction:
-        friction.append(HingeFriction.rubbing(mesh, *bending_friction(fabric)))
+        friction.append(HingeFriction.from_hysteresis(mesh, *bending_friction(fabric)))
     model = specimen_model(mesh, fabric, [Pin(mesh.faces[clamped])], [bending, *friction])
     start = mesh.vertices if shape is None else shape * length
     settings = QuasiStaticSettings(1e-6 * length, 1e-5, max_iterations=2000)

@@ -30,7 +30,7 @@ from weft.discretization.polygon import unit_vectors
 from weft.discretization.triangulate import triangulate_piece
 from weft.energies.energy import Energy
 from weft.fabric.fabric import Fabric
-from weft.fabric.friction import bending_friction
+from weft.fabric.hysteresis import bending_friction
 from weft.integrators.base import Memory
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.plugins.lab.laboratory.plate import plate_friction, plate_hinges

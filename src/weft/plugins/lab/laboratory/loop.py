@@ -20,7 +20,7 @@ from weft.energies.elastic.internal_friction import HingeFriction
 from weft.energies.elastic.measured_bending import MeasuredBending
 from weft.energies.energy import Energy
 from weft.fabric.fabric import Fabric
-from weft.fabric.friction import bending_friction
+from weft.fabric.hysteresis import bending_friction
 from weft.integrators.base import Memory
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laws.base import Law
@@ -116,7 +116,7 @@ def bending_loop(fabric: Fabric, direction: Direction) -> HysteresisLoop:
     elastic = HingeBending.of(mesh, rigidity)
     if fabric.arcsim is not None:
         elastic = MeasuredBending.of_table(mesh, fabric.arcsim.rigidities(rigidity))
-    bending = elastic, HingeFriction.rubbing(mesh, *bending_friction(fabric))
+    bending = elastic, HingeFriction.from_hysteresis(mesh, *bending_friction(fabric))
 
     def place(curvature: float) -> Positions:
         return _cylinder(mesh.vertices, curvature, cell)

@@ -65,10 +65,10 @@ def plate_friction(
         FabricError: a slip that is not above 0.
     """
     angles, unit = np.abs(cylinder_angles(mesh)), np.eye(2)
-    friction = [HingeFriction.rubbing(mesh, (w, f), curvature) for w, f in unit]
+    friction = [HingeFriction.from_hysteresis(mesh, (w, f), curvature) for w, f in unit]
     paid = 2 * angles @ np.stack([e.weight * e.slip for e in friction], 1) / mesh.rest_area.sum()
     wanted = np.maximum(np.linalg.solve(paid, hysteresis), 0.0)
-    return HingeFriction.rubbing(mesh, (float(wanted[0]), float(wanted[1])), curvature)
+    return HingeFriction.from_hysteresis(mesh, (float(wanted[0]), float(wanted[1])), curvature)
 
 
 def cylinder_angles(mesh: TriangleMesh) -> Floats:

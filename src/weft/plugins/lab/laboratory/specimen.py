@@ -14,7 +14,7 @@ from weft.energies.elastic.membrane import Membrane
 from weft.energies.energy import Energy
 from weft.energies.loads.gravity import Gravity
 from weft.fabric.fabric import UNITS, Fabric
-from weft.fabric.friction import slipping_shear
+from weft.fabric.hysteresis import slipping_shear
 from weft.fabric.law import default_law
 from weft.integrators.base import Memory
 from weft.integrators.model import Model
@@ -76,14 +76,14 @@ def find_equilibrium(
     x: Positions,
     settings: QuasiStaticSettings,
     what: str,
-    kept: Memory | None = None,
+    memory: Memory | None = None,
 ) -> Equilibrium:
-    """Return the equilibrium near x (n,3) [m], with what the cloth remembers (``kept``).
+    """Return the equilibrium near x (n,3) [m], with what the cloth remembers (``memory``).
 
     Raises:
         SimulationError: none was found; ``what`` names the test in the message.
     """
-    found = QuasiStatic(settings).solve(model, np.asarray(x), kept=kept)
+    found = QuasiStatic(settings).solve(model, np.asarray(x), memory=memory)
     if not found.outcome.ok:
         raise SimulationError(
             what, got=found.outcome.name, expected="an equilibrium", hint=found.outcome.advice

@@ -106,7 +106,7 @@ def _hold() -> Rows:
     for _ in range(steps):
         hinge.turn(2.4, held / steps)
     fading = (1 - LASTING) * left * np.exp(-LASTING * held / TAU)
-    yield compare("crease-hold", left - fading, hinge.kept["bending.set"][0, 1], 1e-3)
+    yield compare("crease-hold", left - fading, hinge.memory["bending.set"][0, 1], 1e-3)
 
 
 class HingedPair:
@@ -125,12 +125,12 @@ class HingedPair:
         self.model = Model(
             np.full(4, 1e-3), (self.energy,), (Pin(np.arange(4, dtype=np.int32)),), self.x
         )
-        self.kept: Memory = {}
+        self.memory: Memory = {}
 
     def turn(self, theta: float, dt: float) -> None:
         """Advance by a step of dt [s] that ends at the angle theta [rad]."""
         self.theta = theta
-        self.kept = self.potential(dt).remember(self.place)
+        self.memory = self.potential(dt).remember(self.place)
 
     @property
     def place(self) -> Positions:
@@ -142,7 +142,9 @@ class HingedPair:
     def potential(self, dt: float) -> Potential:
         """Return the potential of a step of dt [s], with what is kept."""
         step = self.model.step(State.at_rest(self.place), dt)
-        return Potential(self.model, dataclasses.replace(step, kept=self.kept, target=self.place))
+        return Potential(
+            self.model, dataclasses.replace(step, memory=self.memory, target=self.place)
+        )
 
     def moment(self) -> float:
         """Return the moment [N m] that holds the flap at its angle."""
@@ -165,7 +167,7 @@ class CreasedPair(HingedPair):
     @property
     def set(self) -> float:
         """The crease angle [rad] that the hinge has kept."""
-        return float(crease_angles(self.kept)[0])
+        return float(crease_angles(self.memory)[0])
 
 
 def clamped_model(mesh: TriangleMesh, pins: Sequence[Pin], *bending: Energy) -> Model:

@@ -29,7 +29,7 @@ from weft.plugins.lab.validate.creases import (
 WIDTH, SLIP, RIGIDITY = 1.2e-3, 15.0, 1.2e-5  # [N] 2HB; [1/m] curvature of slip; [N m]
 STRIP = (0.06, 0.02)  # [m]
 TURN = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
-RUBBING = partial(HingeFriction.rubbing, hysteresis=(WIDTH, WIDTH), curvature=SLIP)
+RUBBING = partial(HingeFriction.from_hysteresis, hysteresis=(WIDTH, WIDTH), curvature=SLIP)
 
 
 def checks() -> Rows:
@@ -59,7 +59,7 @@ def slip_when_carried() -> float:
     pair = HingedPair(RUBBING)
     pair.turn(1.0, 0.1)
     after = pair.potential(0.1).remember(pair.place @ TURN.T + [0.3, -1.0, 2.0])
-    return max(float(np.abs(after[name] - at).max()) for name, at in pair.kept.items())
+    return max(float(np.abs(after[name] - at).max()) for name, at in pair.memory.items())
 
 
 def creep() -> float:

@@ -75,23 +75,25 @@ class RigidScene:
         """Build the scene at its start, with the cloth's border held, or the vertices ``held``."""
         cloth = sheet(2, 2, 0.1, 0.1).move((50.0, 0.0, 0.0)) if cloth is None else cloth
         n, mesh = cloth.n_vertices, cloth.mesh
-        loose = RigidBodies.of(bodies, n)
+        rigid_bodies = RigidBodies.of(bodies, n)
         still = [b for b in bodies if b.rigid is None]
-        mass = np.concatenate([cloth.mass, loose.point_mass])
+        mass = np.concatenate([cloth.mass, rigid_bodies.point_mass])
         membrane, hinges = fabric_energies(mesh, cloth.fabric)
         energies: list[Energy] = [
             dataclasses.replace(membrane, damping=0.02),
             hinges,
-            *rigid_energies(loose, still),
+            *rigid_energies(rigid_bodies, still),
             Gravity(mass, gravity),
         ]
-        if wind is not None and loose.blown is not None:
-            energies.append(AirForce(loose.blown, wind))
+        if wind is not None and rigid_bodies.blown is not None:
+            energies.append(AirForce(rigid_bodies.blown, wind))
         settings = SelfContact(GAP, friction=Friction(friction), stick=2e-4, lags=3)
-        met = Contact.of(mesh, cloth.mass, settings, still, (), single(n, len(mass)), None, loose)
-        x = np.concatenate([mesh.vertices, loose.points])
+        met = Contact.of(
+            mesh, cloth.mass, settings, still, (), single(n, len(mass)), None, rigid_bodies
+        )
+        x = np.concatenate([mesh.vertices, rigid_bodies.points])
         v = np.zeros_like(x)
-        for body in loose.affine:
+        for body in rigid_bodies.affine:
             v[body.own] = body.start_velocity
         pin = Pin(mesh.boundary if held is None else held)
         return RigidScene(Model(mass, energies, (pin,), x, met, single(n, len(mass))), State(x, v))
@@ -99,7 +101,7 @@ class RigidScene:
     @property
     def bodies(self) -> Sequence[AffineBody]:
         """The rigid bodies."""
-        return self.model.loose.affine
+        return self.model.rigid_bodies.affine
 
     def center(self, body: int = 0) -> Floats:
         """Return the center (3,) [m] of a rigid body."""
