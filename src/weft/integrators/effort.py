@@ -16,7 +16,7 @@ import numpy as np
 
 from weft.base.arrays import Velocities
 from weft.solve.linear.solver import Outcome
-from weft.solve.newton.direction import Direction, RemainingError, SearchPoint
+from weft.solve.newton.direction import RemainingError, SearchDirection, SearchPoint
 from weft.solve.newton.stopping import IncrementRule
 from weft.solve.sparse.vectors import fractions_longer_and_mean_square
 
@@ -122,14 +122,14 @@ class EarlyRule(IncrementRule):
             return Outcome.STOPPED
         return super().check(at, iterations, needs_matrix)
 
-    def measure(self, direction: Direction) -> None:
+    def measure(self, direction: SearchDirection) -> None:
         """Measure how many vertices the direction moves far, and the error that remains."""
         bounds = self.tolerance, self.early.enough
         (longer, self.far), square = fractions_longer_and_mean_square(direction.d, bounds)
         self.remaining = RemainingError(longer, -0.5 * direction.slope)
         self.size, self.settled = float(np.sqrt(square)), direction.settled
 
-    def after_step(self, direction: Direction, step: float) -> Outcome | None:
+    def after_step(self, direction: SearchDirection, step: float) -> Outcome | None:
         """Return STOPPED if most of an increment was taken that is small enough to be the last."""
         self.left, enough = (1.0 - step) * self.size, self.early.enough
         is_quiet = self.far <= FEW and self.size <= QUIET * enough

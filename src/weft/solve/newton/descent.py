@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from weft.kernel import WarpArray
 from weft.solve.linear.solver import Outcome
-from weft.solve.newton.direction import Direction, SearchPoint, StoppingRule
+from weft.solve.newton.direction import SearchDirection, SearchPoint, StoppingRule
 from weft.solve.newton.newton_system import NewtonSystem
 from weft.solve.newton.residual_bounds import ResidualBounds
 from weft.solve.newton.stopping import EarlyStopping, IncrementRule
@@ -67,7 +67,7 @@ class NewtonDescent:
         self.factorizes = False  # whether a factorization has taken over from an iterative solver
         self.settled = True  # whether the direction of the last matrix was small to all terms
 
-    def propose(self, at: SearchPoint) -> Direction:
+    def propose(self, at: SearchPoint) -> SearchDirection:
         """Return -A^-1 g; a simplified increment is refused if it does not contract enough.
 
         In that case the next direction gets a new matrix.
@@ -84,16 +84,16 @@ class NewtonDescent:
             length, slope = size_and_slope(d, at.g)
         self._tighten(-slope, system.iterations)
         if not outcome.ok:
-            return Direction(d, length, slope, failure=outcome)
+            return SearchDirection(d, length, slope, failure=outcome)
         if not length < float("inf"):
-            return Direction(d, length, slope, failure=Outcome.NOT_FINITE)
+            return SearchDirection(d, length, slope, failure=Outcome.NOT_FINITE)
         if not has_new_matrix and length > max(CONTRACTION * self.before, o.tolerance):
             self.needs_matrix = True
-            return Direction(d, length, slope, refused=True, settled=self.settled)
+            return SearchDirection(d, length, slope, refused=True, settled=self.settled)
         if has_new_matrix:
             self.settled = system.problem.is_settled_at(at.x, d)
         is_newton = self.before == float("inf") or length <= LAST * self.before
-        return Direction(d, length, slope, settled=self.settled, is_newton=is_newton)
+        return SearchDirection(d, length, slope, settled=self.settled, is_newton=is_newton)
 
     def _solve_with_new_matrix(self, at: SearchPoint) -> tuple[WarpArray, Outcome]:
         """Return the direction of a new matrix.
@@ -122,7 +122,7 @@ class NewtonDescent:
         """Return 0: the model adds nothing to the value."""
         return 0.0
 
-    def after_step(self, direction: Direction, step: float) -> None:
+    def after_step(self, direction: SearchDirection, step: float) -> None:
         """Keep the matrix after a full step if a second solve costs little."""
         is_small = direction.length <= self.settings.tolerance  # and yet the search goes on
         reuses = self.system.solver.is_direct and step == 1.0 and not is_small and self.settled

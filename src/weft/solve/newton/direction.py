@@ -22,7 +22,7 @@ class SearchPoint:
 
 
 @dataclass(frozen=True, eq=False)
-class Direction:
+class SearchDirection:
     """A search direction with its numbers."""
 
     d: WarpArray  # (n,) vec3
@@ -52,13 +52,13 @@ class Descent(Protocol):
     def needs_matrix(self) -> bool:
         """Whether the next direction needs a new matrix."""
 
-    def propose(self, at: SearchPoint) -> Direction:
+    def propose(self, at: SearchPoint) -> SearchDirection:
         """Return a search direction at the iterate."""
 
     def merit(self, x: WarpArray) -> float:
         """Return the term that the direction's model adds to the value at x."""
 
-    def after_step(self, direction: Direction, step: float) -> None:
+    def after_step(self, direction: SearchDirection, step: float) -> None:
         """Adapt to a step along the direction.
 
         Args:
@@ -85,16 +85,16 @@ class StoppingRule(Protocol):
             needs_matrix: whether the next direction needs a new matrix.
         """
 
-    def measure(self, direction: Direction) -> None:
+    def measure(self, direction: SearchDirection) -> None:
         """Measure a direction that is proposed, whether it is followed or not."""
 
-    def arrives(self, direction: Direction) -> Outcome | None:
+    def arrives(self, direction: SearchDirection) -> Outcome | None:
         """Return the outcome if the search ends with this direction, applied without a line search.
 
         None: the search goes on with a line search.
         """
 
-    def after_step(self, direction: Direction, step: float) -> Outcome | None:
+    def after_step(self, direction: SearchDirection, step: float) -> Outcome | None:
         """Return the outcome if the search ends after a step (0, 1] along the direction."""
 
     def at_end_of_directions(self) -> Outcome:

@@ -13,7 +13,7 @@ from typing import Self
 from weft import kernel
 from weft.kernel import WarpArray, vec3
 from weft.solve.linear.solver import LinearSolver, Outcome, PreparedSolver
-from weft.solve.newton.direction import Direction, Method, RemainingError, SearchPoint
+from weft.solve.newton.direction import Method, RemainingError, SearchDirection, SearchPoint
 from weft.solve.newton.line_search import LineSearchResult, LineSearchSettings, backtrack
 from weft.solve.newton.newton_system import NewtonSystem
 from weft.solve.newton.problem import Problem
@@ -173,7 +173,7 @@ class Search:
             watch(iterate, at.x)
         return end
 
-    def _truncate(self, proposal: Direction) -> tuple[Direction, float]:
+    def _truncate(self, proposal: SearchDirection) -> tuple[SearchDirection, float]:
         """Return the direction to follow, shortened vertex by vertex if that goes farther, and its
         feasible fraction.
         """
@@ -188,7 +188,7 @@ class Search:
                     return shortened, self.problem.max_step_at(x, d)
         return proposal, limit
 
-    def _backtrack(self, direction: Direction, limit: float) -> LineSearchResult:
+    def _backtrack(self, direction: SearchDirection, limit: float) -> LineSearchResult:
         """Measure how far to go along a direction, at most its feasible fraction ``limit``."""
         at = self.at
 

@@ -15,7 +15,7 @@ import numpy as np
 from weft import kernel
 from weft.kernel import WarpArray, vec3
 from weft.solve.linear.solver import Outcome
-from weft.solve.newton.direction import Direction, SearchPoint
+from weft.solve.newton.direction import SearchDirection, SearchPoint
 from weft.solve.newton.newton_system import NewtonSystem
 from weft.solve.newton.psd import Psd
 from weft.solve.newton.stopping import BalanceRule
@@ -83,7 +83,7 @@ class ShiftedDescent:
         self.anchor, self._squares = kernel.empty(n, vec3), kernel.empty(n)
         self.moved = True  # whether x has changed since the last proposal
 
-    def propose(self, at: SearchPoint) -> Direction:
+    def propose(self, at: SearchPoint) -> SearchDirection:
         """Return a direction of the exact Hessian, after enough full steps, or the projected one.
 
         If the projected matrix is singular to round-off, mu grows and the direction is refused.
@@ -129,7 +129,7 @@ class ShiftedDescent:
         self.full, self.halved = 0, 0
         self.patience = max(self.patience, min(2 * self.patience, most))
 
-    def _solve_shifted(self, at: SearchPoint, psd: Psd | None) -> Direction:
+    def _solve_shifted(self, at: SearchPoint, psd: Psd | None) -> SearchDirection:
         """Assemble and prepare H + mu M, and solve for the direction."""
         A = self.system.problem.matrix_at(at.x, psd)
         add_diagonal(A, self.settings.mass, self.mu)
@@ -138,14 +138,14 @@ class ShiftedDescent:
         length, slope = size_and_slope(d, at.g)
         failure = None if outcome.ok else outcome
         is_newton = self.mu == LEAST
-        return Direction(d, length, slope, failure, is_newton=is_newton, mu=self.mu)
+        return SearchDirection(d, length, slope, failure, is_newton=is_newton, mu=self.mu)
 
     def merit(self, x: WarpArray) -> float:
         """Return the energy of the shift, mu/2 |x - x_k|_M^2."""
         mass = self.settings.mass
         return 0.5 * self.mu * kernel.total(weighted_distances(x, self.anchor, mass, self._squares))
 
-    def after_step(self, direction: Direction, step: float) -> None:
+    def after_step(self, direction: SearchDirection, step: float) -> None:
         """Update mu from the step length, and the forcing term from the decrease of g.A^-1 g."""
         self.full = self.full + 1 if step == 1.0 else 0
         # A full step after many shortened ones shows that the exact Hessian helps: stay with it.

@@ -11,7 +11,7 @@ import numpy as np
 
 from weft.kernel import WarpArray
 from weft.solve.linear.solver import Outcome
-from weft.solve.newton.direction import Direction, RemainingError, SearchPoint, StoppingRule
+from weft.solve.newton.direction import RemainingError, SearchDirection, SearchPoint, StoppingRule
 from weft.solve.sparse.vectors import max_norm
 
 
@@ -45,10 +45,10 @@ class IncrementRule:
         ends = needs_matrix and iterations >= self.max_iterations
         return Outcome.MAX_ITERATIONS if ends else None
 
-    def measure(self, direction: Direction) -> None:
+    def measure(self, direction: SearchDirection) -> None:
         """Measure nothing: the direction has its length."""
 
-    def arrives(self, direction: Direction) -> Outcome | None:
+    def arrives(self, direction: SearchDirection) -> Outcome | None:
         """Return CONVERGED if the increment is below the tolerance and small to every energy.
 
         A simplified increment (old matrix) may be small although many would follow: a sheet that
@@ -58,7 +58,7 @@ class IncrementRule:
         is_last = direction.is_newton and direction.settled
         return Outcome.CONVERGED if is_last and direction.length <= self.tolerance else None
 
-    def after_step(self, direction: Direction, step: float) -> Outcome | None:
+    def after_step(self, direction: SearchDirection, step: float) -> Outcome | None:
         """Return None: the next increment decides."""
         return None
 
@@ -112,14 +112,14 @@ class BalanceRule:
         self.attempts += 1
         return Outcome.MAX_ITERATIONS if self.attempts > self.max_iterations else None
 
-    def measure(self, direction: Direction) -> None:
+    def measure(self, direction: SearchDirection) -> None:
         """Measure nothing: the forces after the step decide."""
 
-    def arrives(self, direction: Direction) -> Outcome | None:
+    def arrives(self, direction: SearchDirection) -> Outcome | None:
         """Return None: the forces at the end of the step have to be measured first."""
         return None
 
-    def after_step(self, direction: Direction, step: float) -> Outcome | None:
+    def after_step(self, direction: SearchDirection, step: float) -> Outcome | None:
         """Return UNHELD if the displacement exceeds ``farthest``, else None."""
         # The length of a step that the shift shortened does not bound the distance to the solution.
         self.last = direction.length if direction.is_newton else float("inf")
