@@ -15,10 +15,11 @@ import pytest
 import warp as wp
 
 from weft import kernel
-from weft.kernel import Recorded, RecordedLaunches, Scalar, launching, warp_private
-from weft.kernel import recorded_launches as chain
-from weft.kernel import thread_pool as team
-from weft.kernel.warp_private import pack_launch
+from weft.kernel import Recorded, RecordedLaunches, Scalar
+from weft.kernel.cpu import launching, warp_private
+from weft.kernel.cpu import recorded_launches as chain
+from weft.kernel.cpu import thread_pool as team
+from weft.kernel.cpu.warp_private import pack_launch
 
 _module = wp.get_module("weft.test_team")
 

@@ -10,8 +10,9 @@ from weft import kernel
 from weft.base import machine
 from weft.base.errors import DeviceError
 from weft.cloth.create import sheet
-from weft.kernel import Scalar, launching, mat33, vec3
-from weft.kernel import warp_private as entry
+from weft.kernel import Scalar, mat33, vec3
+from weft.kernel.cpu import launching
+from weft.kernel.cpu import warp_private as entry
 from weft.laws import Psd
 from weft.scene.scene import Scene
 from weft.solve.sparse.vectors import add_multiple

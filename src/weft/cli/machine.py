@@ -51,7 +51,7 @@ def facts() -> dict[str, str]:
     import warp as wp
 
     from weft import __version__, kernel
-    from weft.kernel.warp_private import PUBLIC, is_usable
+    from weft.kernel.cpu.warp_private import PUBLIC, is_usable
 
     kernel.initialize()
     found = {"weft": __version__, "python": platform.python_version()}

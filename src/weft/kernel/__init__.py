@@ -5,13 +5,12 @@ No other package knows about these. Read it in this order:
 1. ``types``: the scalar, vector and matrix types of kernels.
 2. ``context``: the device and the number of threads in use.
 3. ``memory``: device arrays, copies, sums and sorting.
-4. ``launching``: launches, shared by several CPU threads where that is faster.
-5. ``recorded_launches``: sequences of launches that are replayed by one native call.
-6. ``granularity``: how much one kernel index works on, by device.
-7. ``reverse``: derivatives of what kernels compute.
+4. ``cpu``: launches, threads, recorded launches and native functions.
+5. ``granularity``: how much one kernel index works on, by device.
+6. ``reverse``: derivatives of what kernels compute.
 
-``thread_pool`` holds the threads, ``warp_private`` everything that uses private parts of Warp, and
-``bitmask`` functions on sets of bits.
+``bitmask`` has functions on sets of bits. CUDA needs no folder of its own: each function here that
+differs by device says so.
 """
 
 from weft.kernel.context import (
@@ -27,13 +26,7 @@ from weft.kernel.context import (
     threads,
     use,
 )
-from weft.kernel.granularity import (
-    ROWS,
-    bits_per_thread,
-    numbers_per_sum,
-    rows_per_thread,
-)
-from weft.kernel.launching import (
+from weft.kernel.cpu.launching import (
     SLICE_ABOVE,
     TRIVIAL,
     Recorded,
@@ -43,6 +36,13 @@ from weft.kernel.launching import (
     launch_serial,
     load,
     slice_above,
+)
+from weft.kernel.cpu.recorded_launches import RecordedLaunches, RecordedLoop
+from weft.kernel.granularity import (
+    ROWS,
+    bits_per_thread,
+    numbers_per_sum,
+    rows_per_thread,
 )
 from weft.kernel.memory import (
     GrowingArray,
@@ -72,7 +72,6 @@ from weft.kernel.memory import (
     view,
     zeros,
 )
-from weft.kernel.recorded_launches import RecordedLaunches, RecordedLoop
 from weft.kernel.reverse import derivatives, pull_back, track, track_fields
 from weft.kernel.types import (
     BitsArray,

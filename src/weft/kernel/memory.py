@@ -16,9 +16,9 @@ from weft.base.arrays import AnyArray
 from weft.base.errors import DeviceError
 from weft.base.machine import gib
 from weft.kernel.context import device, initialize, is_cpu
-from weft.kernel.launching import launch
+from weft.kernel.cpu.launching import launch
+from weft.kernel.cpu.used_arrays import used
 from weft.kernel.types import DataType, IntArray, Scalar, ScalarArray, WarpArray, WarpStruct, vec3
-from weft.kernel.used_arrays import used
 
 
 @dataclass

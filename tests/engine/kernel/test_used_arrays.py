@@ -5,7 +5,7 @@ import pytest
 import warp as wp
 
 from weft import kernel
-from weft.kernel.used_arrays import UsedArrays
+from weft.kernel.cpu.used_arrays import UsedArrays
 
 pytestmark = pytest.mark.quick
 

@@ -26,7 +26,7 @@ from weft.kernel import (
     mat33,
     vec3,
 )
-from weft.kernel.native_code import native
+from weft.kernel.cpu.native_code import native
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern, BlockRows, block_at
 from weft.solve.sparse.incidence import Incidence, IncidenceRows
 

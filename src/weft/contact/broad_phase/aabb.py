@@ -32,7 +32,7 @@ from weft.kernel import (
     WarpArray,
     vec3,
 )
-from weft.kernel.native_code import native
+from weft.kernel.cpu.native_code import native
 from weft.solve.sparse.vectors import combine
 
 _module = wp.get_module("weft.boxes")

@@ -20,8 +20,8 @@ from weft.kernel import (
     WarpArray,
 )
 from weft.kernel.bitmask import mask_below
+from weft.kernel.cpu.native_code import native
 from weft.kernel.granularity import bits_per_thread
-from weft.kernel.native_code import native
 
 _module = wp.get_module("weft.candidates")
 UNKNOWN = -1e300  # [m] lower bound of a distance that has not been computed

@@ -26,8 +26,8 @@ from weft.kernel import (
     vec3,
 )
 from weft.kernel.bitmask import mask_below
+from weft.kernel.cpu.native_code import native
 from weft.kernel.granularity import bits_per_thread
-from weft.kernel.native_code import native
 
 _module = wp.get_module("weft.distance_bounds")
 

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import warp as wp
 
 from weft.kernel.context import device, is_cpu, threads
-from weft.kernel.launching import Recorded, most_helping, worth_sharing
+from weft.kernel.cpu.launching import Recorded, most_helping, worth_sharing
+from weft.kernel.cpu.thread_pool import HEAD, ROOM, launch_places, team, write_launch
 from weft.kernel.memory import empty, view
-from weft.kernel.thread_pool import HEAD, ROOM, launch_places, team, write_launch
 from weft.kernel.types import WarpArray
 
 

@@ -27,9 +27,8 @@ from weft.kernel.context import (
     process,
     threads,
 )
-from weft.kernel.thread_pool import team
-from weft.kernel.types import Kernel, Stage
-from weft.kernel.warp_private import (
+from weft.kernel.cpu.thread_pool import team
+from weft.kernel.cpu.warp_private import (
     Entry,
     is_cached,
     is_ready,
@@ -37,6 +36,7 @@ from weft.kernel.warp_private import (
     load_module,
     pack_launch,
 )
+from weft.kernel.types import Kernel, Stage
 
 SLICE_ABOVE = (
     10_000  # indices; below, waking a second thread costs more than it saves (docs/decisions/0002)
