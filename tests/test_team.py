@@ -99,7 +99,7 @@ def test_thousands_of_jobs_one_after_the_other(own, threads):
     for k in range(3000):
         n = int(rng.integers(2, 60))
         begin = int(rng.integers(0, 5000 - n))
-        kernel.launch(add_own, n, a, out, slice_above=2, begin=begin)
+        kernel.launch(add_own, n, a, out, work=kernel.HEAVY, begin=begin)
         at = slice(begin, begin + n)
         expected[at] += np.arange(begin, begin + n) * kernel.numpy(a)[at]
         if k % 500 == 0:
@@ -112,9 +112,9 @@ def test_stages_see_what_those_before_them_wrote(own, threads):
     a, _ = given(501)
     out, expected = kernel.zeros(501), kernel.zeros(501)
     stages = (roots, a, 3), (add_own, a)
-    kernel.launch_each(501, *((*s, out) for s in stages), slice_above=2)
+    kernel.launch_each(501, *((*s, out) for s in stages), work=kernel.HEAVY)
     with kernel.use(threads=1):
-        kernel.launch_each(501, *((*s, expected) for s in stages), slice_above=2)
+        kernel.launch_each(501, *((*s, expected) for s in stages), work=kernel.HEAVY)
     np.testing.assert_array_equal(kernel.numpy(out), kernel.numpy(expected))
 
 
@@ -124,11 +124,11 @@ def test_arguments_too_large_to_be_written_down_and_too_many_kernels(own, thread
     one = Wide()
     one.a, one.numbers = a, wp.types.vector(length=800, dtype=Scalar)(*range(800))
     out = kernel.zeros(64)
-    kernel.launch(wide, 64, one, out, slice_above=2)
-    kernel.launch(wide, 64, one, out, slice_above=2)
+    kernel.launch(wide, 64, one, out, work=kernel.HEAVY)
+    kernel.launch(wide, 64, one, out, work=kernel.HEAVY)
     np.testing.assert_array_equal(kernel.numpy(out), kernel.numpy(a) + np.arange(64))
     out.zero_()
-    kernel.launch_each(64, *[(add_own, a, out)] * (team.MOST_STAGES + 1), slice_above=2)
+    kernel.launch_each(64, *[(add_own, a, out)] * (team.MOST_STAGES + 1), work=kernel.HEAVY)
     expected = (team.MOST_STAGES + 1) * np.arange(64) * kernel.numpy(a)
     np.testing.assert_allclose(kernel.numpy(out), expected, rtol=1e-14)
 
@@ -143,7 +143,7 @@ def test_callers_at_once_each_get_their_own(own, threads):
     def launch_many(mine) -> None:
         for _ in range(200):
             mine.zero_()
-            kernel.launch(roots, n, a, 20, mine, slice_above=2)
+            kernel.launch(roots, n, a, 20, mine, work=kernel.HEAVY)
             if not np.array_equal(kernel.numpy(mine), expected):
                 wrong.append(1)
 
@@ -165,7 +165,7 @@ def test_one_thread_does_it_where_the_team_does_not_compile(own, threads, monkey
     a, expected = given(4001)
     for _ in range(2):
         out = kernel.zeros(4001)
-        kernel.launch(roots, 4001, a, 20, out, slice_above=2)
+        kernel.launch(roots, 4001, a, 20, out, work=kernel.HEAVY)
         np.testing.assert_array_equal(kernel.numpy(out), expected)
 
 
@@ -187,7 +187,7 @@ def by_all_ways(n: int) -> list[np.ndarray]:
     launched, shared, replayed = (kernel.zeros(n) for _ in range(3))
     with kernel.use(threads=1):
         kernel.launch(roots, n, a, wp.int32(20), launched)
-    kernel.launch_each(n, (roots, a, 3, shared), (add_own, a, shared), slice_above=2)
+    kernel.launch_each(n, (roots, a, 3, shared), (add_own, a, shared), work=kernel.HEAVY)
     ends = [replayed, kernel.zeros(n)]
     RecordedLaunches(steps(n, a, ends)).replay()
     return [np.array(kernel.numpy(x)) for x in (launched, shared, *ends)]
@@ -262,7 +262,7 @@ def test_an_interrupt_waits_for_those_inside(own, threads, monkeypatch):
     threads(2)
     a, expected = given(4001)
     out = kernel.zeros(4001)
-    kernel.launch(roots, 4001, a, 20, out, slice_above=2)
+    kernel.launch(roots, 4001, a, 20, out, work=kernel.HEAVY)
 
     def interrupted(seconds: float) -> None:
         raise KeyboardInterrupt
@@ -277,7 +277,7 @@ def test_an_interrupt_waits_for_those_inside(own, threads, monkeypatch):
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(team.time, "sleep", interrupted)
         late.start()
-        kernel.launch(roots, 4001, a, 20, out, slice_above=2)
+        kernel.launch(roots, 4001, a, 20, out, work=kernel.HEAVY)
     assert left and not own._job.locked()
     np.testing.assert_array_equal(kernel.numpy(out), expected)
 
@@ -286,7 +286,7 @@ def steps(n, a, out, *, long=True):
     """Launches of which each needs what the one before it wrote, short and long ones."""
     ends = 1, n, 3, n if long else 3, 1
     return [
-        Recorded(add_neighbors, k, n, a, out[j % 2], out[1 - j % 2], slice_above=40)
+        Recorded(add_neighbors, k, n, a, out[j % 2], out[1 - j % 2], work=1750)
         for j, k in enumerate(ends)
     ]
 
@@ -394,7 +394,7 @@ def test_threads_fall_asleep(own, threads):
     threads(2)
     a, _ = given(100)
     out = kernel.zeros(100)
-    kernel.launch(roots, 100, a, 1, out, slice_above=2)
+    kernel.launch(roots, 100, a, 1, out, work=kernel.HEAVY)
     end = time.monotonic() + 20
     while own.is_awake:
         assert time.monotonic() < end
@@ -419,7 +419,7 @@ def test_a_forked_process_works_without_threads_of_its_parent():
         def sums():
             x, y, out = (kernel.points(np.full((3000, 3), v)) for v in (1.0, 2.0, 0.0))
             for _ in range(300):
-                kernel.launch(add_multiple, 3000, x, 3.0, y, out, slice_above=2)
+                kernel.launch(add_multiple, 3000, x, 3.0, y, out, work=kernel.HEAVY)
             return float(kernel.numpy(out).sum())
 
         kernel.configure(threads=3)

@@ -27,7 +27,7 @@ from weft.kernel.context import (
     use,
 )
 from weft.kernel.cpu.launching import (
-    SLICE_ABOVE,
+    HEAVY,
     TRIVIAL,
     Recorded,
     launch,
@@ -35,7 +35,7 @@ from weft.kernel.cpu.launching import (
     launch_in_order,
     launch_serial,
     load,
-    slice_above,
+    parts,
 )
 from weft.kernel.cpu.recorded_launches import RecordedLaunches, RecordedLoop
 from weft.kernel.granularity import (
@@ -114,8 +114,8 @@ from weft.kernel.types import (
 
 __all__ = [
     "COMPILING",
+    "HEAVY",
     "ROWS",
-    "SLICE_ABOVE",
     "TRIVIAL",
     "BitsArray",
     "ByteArray",
@@ -183,6 +183,7 @@ __all__ = [
     "notify_compile",
     "numbers_per_sum",
     "numpy",
+    "parts",
     "points",
     "prefix_sums",
     "pull_back",
@@ -191,7 +192,6 @@ __all__ = [
     "scalar",
     "scalars",
     "scan",
-    "slice_above",
     "sort",
     "sort_pairs",
     "sum_into",

@@ -10,7 +10,7 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Floats, Positions
-from weft.contact.broad_phase.bvh import WORTH_SLICING
+from weft.contact.broad_phase.bvh import PAIR_WORK
 from weft.contact.broad_phase.candidates import Candidates
 from weft.contact.distance.distance import (
     Pairs,
@@ -238,5 +238,5 @@ def _least_parts(
     n = -(-len(candidates) // (stride * width))
     out = kernel.empty(n)
     about = (candidates.struct, kept, since.motion, limit, stride, width, out)
-    kernel.launch(advance, n, y, dy, *about, slice_above=WORTH_SLICING // width)
+    kernel.launch(advance, n, y, dy, *about, work=PAIR_WORK * width)
     return out

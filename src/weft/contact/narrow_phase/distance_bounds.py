@@ -134,8 +134,8 @@ class DisplacementBound:
         ``pairs`` hold; the path must end where it begins.
         """
         width = bits_per_thread()
-        words, worth = -(-pairs.stencil.shape[0] // width), kernel.slice_above(4 * width)
-        kernel.launch(rebase, words, pairs, self.motion, width, slice_above=worth)
+        words, work = -(-pairs.stencil.shape[0] // width), 4 * width
+        kernel.launch(rebase, words, pairs, self.motion, width, work=work)
         kernel.copy(y, self.motion.origin)
         self.motion.away.zero_()
         self.motion.shift.zero_()
