@@ -1,6 +1,7 @@
 """The architecture, read from the imports: a module imports only from the left of its own stage."""
 
 import ast
+import re
 from pathlib import Path
 
 import numpy as np
@@ -224,6 +225,41 @@ def test_only_the_kernel_package_launches():
     for path in FILES:
         if part_of(path) != "kernel":
             assert "wp.launch" not in path.read_text(), path
+
+
+MECHANICS = ("contact", "energies", "solve")  # they see arrays in, arrays out
+SPEED = re.compile(
+    r"thread|slic(e_above|ing)|refcount|[Dd]efer|bitmask|(^|_)bits?(_|$)|^BitsArray$|^mask_below$"
+)
+BITS_ALLOWED = ("contact/broad_phase/", "contact/narrow_phase/distance_bounds.py")
+SPEED_ALLOWED = {
+    "contact/collision_groups.py": "groups of a vertex are a set, stored as bits",
+    "contact/detector.py": "its kernel reads the bits of candidates, a word at a time",
+    "contact/ccd/conservative_advancement.py": "its kernel reads the bits of candidates",
+    "contact/ccd/planar_truncation.py": "its kernel reads the bits of candidates",
+    "contact/narrow_phase/classify.py": "its kernels write the bits of pairs that touch",
+    "solve/linear/direct.py": "PARDISO has threads of its own, whose number weft sets",
+}
+
+
+def names_in(path):
+    """Yield every identifier of a module's code."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        for field in ("id", "attr", "arg", "name", "module"):
+            value = getattr(node, field, None)
+            if isinstance(value, str):
+                yield from value.split(".")
+
+
+def test_mechanics_names_no_machinery_of_speed():
+    """Threads, slices, reference counts, deferred reads and packed bits belong to ``kernel``."""
+    found = set()
+    for folder in MECHANICS:
+        for path in sorted((SOURCE / folder).rglob("*.py")):
+            name = path.relative_to(SOURCE).as_posix()
+            if not name.startswith(BITS_ALLOWED) and any(map(SPEED.search, names_in(path))):
+                found.add(name)
+    assert found == set(SPEED_ALLOWED)
 
 
 def test_contact_reads_no_private_field_of_another_module():

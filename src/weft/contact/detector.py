@@ -27,7 +27,7 @@ from weft.contact.narrow_phase.distance_bounds import (
 )
 from weft.kernel import BitsArray, IntArray, Scalar, Vec3Array, WarpArray, vec3
 from weft.kernel.bitmask import lowest_set_bit
-from weft.kernel.granularity import bits_per_thread
+from weft.kernel.granularity import bits_per_index
 from weft.solve.sparse.vectors import combine, equal
 
 _module = wp.get_module("weft.contact_search")
@@ -179,7 +179,7 @@ class ContactDetector:
         """
         combine(y, 1.0, dy, self._end)
         candidates = self.along(y, self._end)
-        n, width = y.shape[0], bits_per_thread()
+        n, width = y.shape[0], bits_per_index()
         words = -(-len(candidates) // width)
         # On the CPU every thread takes one slice of the pairs and writes to a row of its own.
         rows = kernel.parts(words, PAIR_WORK * width)

@@ -40,9 +40,9 @@ from weft.kernel.cpu.launching import (
 from weft.kernel.cpu.recorded_launches import RecordedLaunches, RecordedLoop
 from weft.kernel.granularity import (
     ROWS,
-    bits_per_thread,
+    bits_per_index,
     numbers_per_sum,
-    rows_per_thread,
+    rows_per_index,
 )
 from weft.kernel.memory import (
     GrowingArray,
@@ -155,7 +155,7 @@ __all__ = [
     "WarpFunction",
     "WarpStruct",
     "array",
-    "bits_per_thread",
+    "bits_per_index",
     "claim_compile_notice",
     "columns",
     "configure",
@@ -188,7 +188,7 @@ __all__ = [
     "prefix_sums",
     "pull_back",
     "records",
-    "rows_per_thread",
+    "rows_per_index",
     "scalar",
     "scalars",
     "scan",

@@ -21,7 +21,7 @@ from weft.kernel import (
 )
 from weft.kernel.bitmask import mask_below
 from weft.kernel.cpu.native_code import native
-from weft.kernel.granularity import bits_per_thread
+from weft.kernel.granularity import bits_per_index
 
 _module = wp.get_module("weft.candidates")
 UNKNOWN = -1e300  # [m] lower bound of a distance that has not been computed
@@ -153,7 +153,7 @@ class CompactedPairs:
     """A selection of candidate pairs, as bits."""
 
     of: Candidates  # the pairs from which these are selected
-    bits: WarpArray  # (w,) uint32, bits of ``bits_per_thread`` candidates each
+    bits: WarpArray  # (w,) uint32, bits of ``bits_per_index`` candidates each
     place: WarpArray  # (w,) int32 number of selected pairs before those of a word
     total: int  # number of selected pairs
     points: int  # number of selected vertex-face pairs
@@ -174,8 +174,8 @@ class CompactedPairs:
         adjacent = kernel.empty(number, wp.uint8) if marked else None
         stencil = kernel.empty((number, 4), wp.int32)
         out = Candidates(stencil, kept_points + points, bound, adjacent)
-        kept = (self.of.struct, self.bits, self.place, bits_per_thread(), points, out.struct)
-        kernel.launch(keep, self.bits.shape[0], *kept, work=COPY_WORK * bits_per_thread())
+        kept = (self.of.struct, self.bits, self.place, bits_per_index(), points, out.struct)
+        kernel.launch(keep, self.bits.shape[0], *kept, work=COPY_WORK * bits_per_index())
         return out
 
     def __len__(self) -> int:
@@ -195,7 +195,7 @@ def select_pairs(
         arguments: the first arguments of the kernel.
         work: of one pair, as for ``kernel.launch``.
     """
-    width = bits_per_thread()
+    width = bits_per_index()
     words = -(-len(of) // width)
     bits = kernel.empty(words, wp.uint32)
     count, place = (kernel.empty(words, wp.int32) for _ in range(2))

@@ -45,7 +45,7 @@ from weft.kernel import (
     vec4,
 )
 from weft.kernel.bitmask import lowest_set_bit
-from weft.kernel.granularity import bits_per_thread
+from weft.kernel.granularity import bits_per_index
 
 _module = wp.get_module("weft.narrow_phase")
 
@@ -341,7 +341,7 @@ class NarrowPhase:
         if since is None:
             candidates.bound.fill_(UNKNOWN)
             since = DisplacementBound.at(x, x)
-        m, width = len(candidates), bits_per_thread()
+        m, width = len(candidates), bits_per_index()
         words = -(-m // width)
         pairs, marks, work = candidates.struct, self._marks_of(m, words), PAIR_WORK * width
         about = (x, self.mesh.device_rest, pairs, separation, since.motion, width, marks)

@@ -27,7 +27,7 @@ from weft.kernel import (
 )
 from weft.kernel.bitmask import mask_below
 from weft.kernel.cpu.native_code import native
-from weft.kernel.granularity import bits_per_thread
+from weft.kernel.granularity import bits_per_index
 
 _module = wp.get_module("weft.distance_bounds")
 
@@ -133,7 +133,7 @@ class DisplacementBound:
         """Make y, the start of the path that was measured last, the position at which the bounds of
         ``pairs`` hold; the path must end where it begins.
         """
-        width = bits_per_thread()
+        width = bits_per_index()
         words, work = -(-pairs.stencil.shape[0] // width), 4 * width
         kernel.launch(rebase, words, pairs, self.motion, width, work=work)
         kernel.copy(y, self.motion.origin)

@@ -317,7 +317,7 @@ class ConjugateGradients:
         delay: int,
         work: float,
     ) -> None:
-        self.n, self._width = int(rows[0].shape[0]), kernel.rows_per_thread()
+        self.n, self._width = int(rows[0].shape[0]), kernel.rows_per_index()
         self._work = (work + 1) * self._width  # 1: the row's own numbers
         self.rows, self.vectors = Rows(), Vectors()
         self.rows.start, self.rows.end, self.rows.column, self.rows.index = rows

@@ -215,7 +215,7 @@ class Hierarchy:
     @cached_property
     def take_fine(self) -> Recorded:
         """Launch that copies a matrix of the pattern to the finest level."""
-        f, p, width = self.levels[0], self.pattern, kernel.rows_per_thread()
+        f, p, width = self.levels[0], self.pattern, kernel.rows_per_index()
         rows = (p.n, width, p.device_row_start, p.device_column, None)
         own = (f.start, f.end, f.column, f.index, f.values, f.inverse, f.keep)
         work = (f.work + 1) * width  # 1: the row's own numbers
