@@ -3,11 +3,13 @@ those who do not.
 """
 
 import os
+import re
 import subprocess
 import sys
 import textwrap
 import threading
 import time
+import warnings
 from itertools import count
 
 import numpy as np
@@ -15,6 +17,7 @@ import pytest
 import warp as wp
 
 from weft import kernel
+from weft.cli.machine import facts
 from weft.kernel import Recorded, RecordedLaunches, Scalar
 from weft.kernel.cpu import launching, warp_private
 from weft.kernel.cpu import recorded_launches as chain
@@ -199,6 +202,19 @@ def test_the_layouts_of_this_version_are_verified(own, fresh):
     assert warp_private.is_usable() and own._compiles()
 
 
+COST = "slow, one thread, and a launch takes three times as long.*pip install 'warp-lang==1.19"
+
+
+def test_doctor_says_what_a_version_that_is_not_verified_costs(own, fresh, monkeypatch):
+    assert f"Warp {wp.config.version} is verified" in facts()["launches"]
+    monkeypatch.setattr(wp.config, "version", "1.20.0")
+    warp_private.passes_self_test.cache_clear()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # the answer is not a launch: no warning
+        said = facts()["launches"]
+    assert said.startswith("Warp 1.20.0 is not verified") and re.search(COST, said)
+
+
 @pytest.mark.parametrize("version", ["1.18.1", "1.20.0", "2.0.0.dev1", "?"])
 def test_the_public_path_in_a_version_that_is_not_verified(
     own, threads, fresh, monkeypatch, version
@@ -209,7 +225,7 @@ def test_the_public_path_in_a_version_that_is_not_verified(
     warp_private.passes_self_test.cache_clear()
     monkeypatch.setattr(wp.config, "version", version)
     monkeypatch.setattr(warp_private.Entry, "run", None)
-    with pytest.warns(UserWarning, match="slow, one thread.*pip install 'warp-lang==1.19") as said:
+    with pytest.warns(UserWarning, match=COST) as said:
         found = by_all_ways(501)
     assert len(said) == 1
     for one, other in zip(found, expected, strict=True):
