@@ -8,7 +8,7 @@ OUT ?= reproduced
 PARALLEL = $$($(BIN)/python -c 'import os, xdist; print("-n auto --dist loadfile --no-loadscope-reorder" * ((os.cpu_count() or 1) > 1))' 2>/dev/null)
 PYTEST = $(BIN)/python -m pytest $(PARALLEL)
 
-.PHONY: demo check test test-engine test-garments test-lab test-robots test-film test-alone test-ci test-all fuzz kill lint typecheck docs package addon validate study bench lowest wheels clean
+.PHONY: demo check test test-engine test-garments test-lab test-robots test-film test-alone test-ci test-all fuzz kill lint typecheck docs package addon validate study bench bench-cuda lowest wheels clean
 
 demo: $(INSTALLED)  ## simulate the built-in scene and draw it
 	$(BIN)/weft demo
@@ -89,6 +89,11 @@ study: $(INSTALLED)  ## NAME=...: a question of the papers, into OUT; without a 
 
 bench: $(INSTALLED)  ## speed and memory beside their targets; NAME=...: one benchmark
 	$(BIN)/python -m benchmarks $(NAME)
+
+bench-cuda: $(TOOLS)  ## on a CUDA device: the tests with a case for CUDA, and the benchmarks; NAME=...: one benchmark
+	@$(BIN)/python -c 'import sys, warp as wp; from weft import kernel; kernel.initialize(); sys.exit(0 if wp.get_cuda_devices() else "make bench-cuda: Warp finds no CUDA device on this machine. docs/cuda.md says what is known without one.")'
+	$(BIN)/python -m pytest -k cuda
+	$(BIN)/python -m benchmarks --device cuda $(NAME)
 
 $(INSTALLED): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "weft needs Python 3.11 or newer: make PYTHON=python3.12 ...")'

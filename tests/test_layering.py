@@ -1,6 +1,7 @@
 """The architecture, read from the imports: a module imports only from the left of its own stage."""
 
 import ast
+import re
 from pathlib import Path
 
 import numpy as np
@@ -251,7 +252,7 @@ IN_THE_FIELD = {
 }
 
 
-def names_in(tree):
+def defined_names(tree):
     """Names of classes, functions and attributes of a module."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef | ast.FunctionDef):
@@ -266,10 +267,45 @@ def names_in(tree):
 def test_names_are_words_of_the_field():
     for path in FILES:
         if part_of(path) in NAMED:
-            for name in names_in(ast.parse(path.read_text())):
+            for name in defined_names(ast.parse(path.read_text())):
                 words = set(name.strip("_").lower().split("_"))
                 if name.strip("_") not in IN_THE_FIELD:
                     assert not words & NO_WORDS, f"{path}: {name}"
+
+
+MECHANICS = ("contact", "energies", "solve")  # they see arrays in, arrays out
+SPEED = re.compile(
+    r"thread|slic(e_above|ing)|refcount|[Dd]efer|bitmask|(^|_)bits?(_|$)|^BitsArray$|^mask_below$"
+)
+BITS_ALLOWED = ("contact/broad_phase/", "contact/narrow_phase/distance_bounds.py")
+SPEED_ALLOWED = {
+    "contact/collision_groups.py": "groups of a vertex are a set, stored as bits",
+    "contact/detector.py": "its kernel reads the bits of candidates, a word at a time",
+    "contact/ccd/conservative_advancement.py": "its kernel reads the bits of candidates",
+    "contact/ccd/planar_truncation.py": "its kernel reads the bits of candidates",
+    "contact/narrow_phase/classify.py": "its kernels write the bits of pairs that touch",
+    "solve/linear/direct.py": "PARDISO has threads of its own, whose number weft sets",
+}
+
+
+def names_in(path):
+    """Yield every identifier of a module's code."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        for field in ("id", "attr", "arg", "name", "module"):
+            value = getattr(node, field, None)
+            if isinstance(value, str):
+                yield from value.split(".")
+
+
+def test_mechanics_names_no_machinery_of_speed():
+    """Threads, slices, reference counts, deferred reads and packed bits belong to ``kernel``."""
+    found = set()
+    for folder in MECHANICS:
+        for path in sorted((SOURCE / folder).rglob("*.py")):
+            name = path.relative_to(SOURCE).as_posix()
+            if not name.startswith(BITS_ALLOWED) and any(map(SPEED.search, names_in(path))):
+                found.add(name)
+    assert found == set(SPEED_ALLOWED)
 
 
 def test_no_module_prints():

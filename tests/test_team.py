@@ -3,11 +3,13 @@ those who do not.
 """
 
 import os
+import re
 import subprocess
 import sys
 import textwrap
 import threading
 import time
+import warnings
 from itertools import count
 
 import numpy as np
@@ -15,10 +17,12 @@ import pytest
 import warp as wp
 
 from weft import kernel
-from weft.kernel import Recorded, RecordedLaunches, Scalar, launching, warp_private
-from weft.kernel import recorded_launches as chain
-from weft.kernel import thread_pool as team
-from weft.kernel.warp_private import pack_launch
+from weft.cli.machine import facts
+from weft.kernel import Recorded, RecordedLaunches, Scalar
+from weft.kernel.cpu import launching, warp_private
+from weft.kernel.cpu import recorded_launches as chain
+from weft.kernel.cpu import thread_pool as team
+from weft.kernel.cpu.warp_private import pack_launch
 
 _module = wp.get_module("weft.test_team")
 
@@ -98,7 +102,7 @@ def test_thousands_of_jobs_one_after_the_other(own, threads):
     for k in range(3000):
         n = int(rng.integers(2, 60))
         begin = int(rng.integers(0, 5000 - n))
-        kernel.launch(add_own, n, a, out, slice_above=2, begin=begin)
+        kernel.launch(add_own, n, a, out, work=kernel.HEAVY, begin=begin)
         at = slice(begin, begin + n)
         expected[at] += np.arange(begin, begin + n) * kernel.numpy(a)[at]
         if k % 500 == 0:
@@ -111,9 +115,9 @@ def test_stages_see_what_those_before_them_wrote(own, threads):
     a, _ = given(501)
     out, expected = kernel.zeros(501), kernel.zeros(501)
     stages = (roots, a, 3), (add_own, a)
-    kernel.launch_each(501, *((*s, out) for s in stages), slice_above=2)
+    kernel.launch_each(501, *((*s, out) for s in stages), work=kernel.HEAVY)
     with kernel.use(threads=1):
-        kernel.launch_each(501, *((*s, expected) for s in stages), slice_above=2)
+        kernel.launch_each(501, *((*s, expected) for s in stages), work=kernel.HEAVY)
     np.testing.assert_array_equal(kernel.numpy(out), kernel.numpy(expected))
 
 
@@ -123,11 +127,11 @@ def test_arguments_too_large_to_be_written_down_and_too_many_kernels(own, thread
     one = Wide()
     one.a, one.numbers = a, wp.types.vector(length=800, dtype=Scalar)(*range(800))
     out = kernel.zeros(64)
-    kernel.launch(wide, 64, one, out, slice_above=2)
-    kernel.launch(wide, 64, one, out, slice_above=2)
+    kernel.launch(wide, 64, one, out, work=kernel.HEAVY)
+    kernel.launch(wide, 64, one, out, work=kernel.HEAVY)
     np.testing.assert_array_equal(kernel.numpy(out), kernel.numpy(a) + np.arange(64))
     out.zero_()
-    kernel.launch_each(64, *[(add_own, a, out)] * (team.MOST_STAGES + 1), slice_above=2)
+    kernel.launch_each(64, *[(add_own, a, out)] * (team.MOST_STAGES + 1), work=kernel.HEAVY)
     expected = (team.MOST_STAGES + 1) * np.arange(64) * kernel.numpy(a)
     np.testing.assert_allclose(kernel.numpy(out), expected, rtol=1e-14)
 
@@ -142,7 +146,7 @@ def test_callers_at_once_each_get_their_own(own, threads):
     def launch_many(mine) -> None:
         for _ in range(200):
             mine.zero_()
-            kernel.launch(roots, n, a, 20, mine, slice_above=2)
+            kernel.launch(roots, n, a, 20, mine, work=kernel.HEAVY)
             if not np.array_equal(kernel.numpy(mine), expected):
                 wrong.append(1)
 
@@ -164,7 +168,7 @@ def test_one_thread_does_it_where_the_team_does_not_compile(own, threads, monkey
     a, expected = given(4001)
     for _ in range(2):
         out = kernel.zeros(4001)
-        kernel.launch(roots, 4001, a, 20, out, slice_above=2)
+        kernel.launch(roots, 4001, a, 20, out, work=kernel.HEAVY)
         np.testing.assert_array_equal(kernel.numpy(out), expected)
 
 
@@ -186,7 +190,7 @@ def by_all_ways(n: int) -> list[np.ndarray]:
     launched, shared, replayed = (kernel.zeros(n) for _ in range(3))
     with kernel.use(threads=1):
         kernel.launch(roots, n, a, wp.int32(20), launched)
-    kernel.launch_each(n, (roots, a, 3, shared), (add_own, a, shared), slice_above=2)
+    kernel.launch_each(n, (roots, a, 3, shared), (add_own, a, shared), work=kernel.HEAVY)
     ends = [replayed, kernel.zeros(n)]
     RecordedLaunches(steps(n, a, ends)).replay()
     return [np.array(kernel.numpy(x)) for x in (launched, shared, *ends)]
@@ -196,6 +200,19 @@ def test_the_layouts_of_this_version_are_verified(own, fresh):
     """Else every launch takes three times as long, in one thread: look at ``warp_private``."""
     assert warp_private.is_verified(wp.config.version)
     assert warp_private.is_usable() and own._compiles()
+
+
+COST = "slow, one thread, and a launch takes three times as long.*pip install 'warp-lang==1.19"
+
+
+def test_doctor_says_what_a_version_that_is_not_verified_costs(own, fresh, monkeypatch):
+    assert f"Warp {wp.config.version} is verified" in facts()["launches"]
+    monkeypatch.setattr(wp.config, "version", "1.20.0")
+    warp_private.passes_self_test.cache_clear()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # the answer is not a launch: no warning
+        said = facts()["launches"]
+    assert said.startswith("Warp 1.20.0 is not verified") and re.search(COST, said)
 
 
 @pytest.mark.parametrize("version", ["1.18.1", "1.20.0", "2.0.0.dev1", "?"])
@@ -208,7 +225,7 @@ def test_the_public_path_in_a_version_that_is_not_verified(
     warp_private.passes_self_test.cache_clear()
     monkeypatch.setattr(wp.config, "version", version)
     monkeypatch.setattr(warp_private.Entry, "run", None)
-    with pytest.warns(UserWarning, match="slow, one thread.*pip install 'warp-lang==1.19") as said:
+    with pytest.warns(UserWarning, match=COST) as said:
         found = by_all_ways(501)
     assert len(said) == 1
     for one, other in zip(found, expected, strict=True):
@@ -261,7 +278,7 @@ def test_an_interrupt_waits_for_those_inside(own, threads, monkeypatch):
     threads(2)
     a, expected = given(4001)
     out = kernel.zeros(4001)
-    kernel.launch(roots, 4001, a, 20, out, slice_above=2)
+    kernel.launch(roots, 4001, a, 20, out, work=kernel.HEAVY)
 
     def interrupted(seconds: float) -> None:
         raise KeyboardInterrupt
@@ -276,7 +293,7 @@ def test_an_interrupt_waits_for_those_inside(own, threads, monkeypatch):
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(team.time, "sleep", interrupted)
         late.start()
-        kernel.launch(roots, 4001, a, 20, out, slice_above=2)
+        kernel.launch(roots, 4001, a, 20, out, work=kernel.HEAVY)
     assert left and not own._job.locked()
     np.testing.assert_array_equal(kernel.numpy(out), expected)
 
@@ -285,7 +302,7 @@ def steps(n, a, out, *, long=True):
     """Launches of which each needs what the one before it wrote, short and long ones."""
     ends = 1, n, 3, n if long else 3, 1
     return [
-        Recorded(add_neighbors, k, n, a, out[j % 2], out[1 - j % 2], slice_above=40)
+        Recorded(add_neighbors, k, n, a, out[j % 2], out[1 - j % 2], work=1750)
         for j, k in enumerate(ends)
     ]
 
@@ -393,7 +410,7 @@ def test_threads_fall_asleep(own, threads):
     threads(2)
     a, _ = given(100)
     out = kernel.zeros(100)
-    kernel.launch(roots, 100, a, 1, out, slice_above=2)
+    kernel.launch(roots, 100, a, 1, out, work=kernel.HEAVY)
     end = time.monotonic() + 20
     while own.is_awake:
         assert time.monotonic() < end
@@ -418,7 +435,7 @@ def test_a_forked_process_works_without_threads_of_its_parent():
         def sums():
             x, y, out = (kernel.points(np.full((3000, 3), v)) for v in (1.0, 2.0, 0.0))
             for _ in range(300):
-                kernel.launch(add_multiple, 3000, x, 3.0, y, out, slice_above=2)
+                kernel.launch(add_multiple, 3000, x, 3.0, y, out, work=kernel.HEAVY)
             return float(kernel.numpy(out).sum())
 
         kernel.configure(threads=3)

@@ -10,8 +10,9 @@ from weft import kernel
 from weft.base import machine
 from weft.base.errors import DeviceError
 from weft.cloth.create import sheet
-from weft.kernel import Scalar, launching, mat33, vec3
-from weft.kernel import warp_private as entry
+from weft.kernel import Scalar, mat33, vec3
+from weft.kernel.cpu import launching
+from weft.kernel.cpu import warp_private as entry
 from weft.laws import Psd
 from weft.scene.scene import Scene
 from weft.solve.sparse.vectors import add_multiple
@@ -33,10 +34,10 @@ def test_slices_are_bitwise_equal(n, threads, rng):
     for count in (1, 2, 3, 4):
         threads(count)
         out = kernel.zeros(max(n, 1))
-        kernel.launch(smear, n, a, out, slice_above=2)
+        kernel.launch(smear, n, a, out, work=kernel.HEAVY)
         recorded = kernel.zeros(max(n, 1))
         if n:
-            kernel.Recorded(smear, n, a, recorded, slice_above=2).launch()
+            kernel.Recorded(smear, n, a, recorded, work=kernel.HEAVY).launch()
             np.testing.assert_array_equal(kernel.numpy(out), kernel.numpy(recorded))
         results.append(np.array(kernel.numpy(out)))
     for other in results[1:]:
@@ -49,8 +50,8 @@ def test_a_whole_assembly_is_bitwise_equal(threads, monkeypatch):
     x = np.array(cloth.vertices) + 0.01 * np.random.default_rng(0).normal(size=cloth.vertices.shape)
     original = launching.launch_each
 
-    def sliced(n, *stages, slice_above=0, begin=0):
-        original(n, *stages, slice_above=2, begin=begin)
+    def sliced(n, *stages, work=0.0, begin=0):
+        original(n, *stages, work=kernel.HEAVY, begin=begin)
 
     monkeypatch.setattr(launching, "launch_each", sliced)
     results = []
@@ -75,14 +76,14 @@ def test_one_thread_calls_nobody(threads, monkeypatch):
     a, out = kernel.array(np.ones(64), Scalar), kernel.zeros(64)
     monkeypatch.setattr(launching, "team", None)  # would be called
     for _ in range(2):  # the second launch is of a kernel that is known
-        kernel.launch(smear, 64, a, out, slice_above=2)
+        kernel.launch(smear, 64, a, out, work=kernel.HEAVY)
     np.testing.assert_allclose(kernel.numpy(out), np.sin(1) + 1)
 
 
 def test_changed_argument_of_a_recorded_launch(threads):
     threads(2)
     a, b, out = kernel.array(np.ones(64), Scalar), kernel.zeros(64), kernel.zeros(64)
-    recorded = kernel.Recorded(smear, 64, a, out, slice_above=2)
+    recorded = kernel.Recorded(smear, 64, a, out, work=kernel.HEAVY)
     recorded.set(0, b)
     recorded.launch()
     np.testing.assert_array_equal(kernel.numpy(out), 0)

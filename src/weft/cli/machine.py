@@ -51,7 +51,7 @@ def facts() -> dict[str, str]:
     import warp as wp
 
     from weft import __version__, kernel
-    from weft.kernel.warp_private import PUBLIC, is_usable
+    from weft.kernel.cpu.warp_private import describe_launches, is_usable
 
     kernel.initialize()
     found = {"weft": __version__, "python": platform.python_version()}
@@ -59,7 +59,7 @@ def facts() -> dict[str, str]:
     found |= {
         "system": platform.platform(),
         "threads": f"{kernel.threads()} of {os.cpu_count()}",
-        "launches": "entry points of Warp's kernels" if is_usable(warn=False) else PUBLIC,
+        "launches": describe_launches(is_usable(warn=False)),
         "memory": gib(memory()),
         "disk here": _free(Path()),
         "devices": ", ".join(f"{d.alias} ({d.name})" for d in wp.get_devices()),

@@ -10,7 +10,7 @@ import warp as wp
 
 from weft import kernel
 from weft.base.timing import Phases
-from weft.contact.broad_phase.bvh import WORTH_SLICING
+from weft.contact.broad_phase.bvh import PAIR_WORK
 from weft.contact.broad_phase.candidate_search import CandidateCache, Trees, find_candidates
 from weft.contact.broad_phase.candidates import Candidates, select_pairs
 from weft.contact.ccd.conservative_advancement import FRACTION, mark_blocked, max_step_of
@@ -27,7 +27,7 @@ from weft.contact.narrow_phase.distance_bounds import (
 )
 from weft.kernel import BitsArray, IntArray, Scalar, Vec3Array, WarpArray, vec3
 from weft.kernel.bitmask import lowest_set_bit
-from weft.kernel.granularity import bits_per_thread
+from weft.kernel.granularity import bits_per_index
 from weft.solve.sparse.vectors import combine, equal
 
 _module = wp.get_module("weft.contact_search")
@@ -164,9 +164,7 @@ class ContactDetector:
         with self.phases("ccd"):
             kept = self._separation(FRACTION * self.gap)
             about = (y, dy, candidates.struct, kept, self._nearby.since.motion)
-            return select_pairs(
-                candidates, mark_blocked, *about, worth=WORTH_SLICING
-            ).compact_moved()
+            return select_pairs(candidates, mark_blocked, *about, work=PAIR_WORK).compact_moved()
 
     def parts(self, y: WarpArray, dy: WarpArray, bound: WarpArray | None = None) -> WarpArray:
         """Return a part of dy for each vertex, such that no pair comes closer than its thickness,
@@ -181,10 +179,10 @@ class ContactDetector:
         """
         combine(y, 1.0, dy, self._end)
         candidates = self.along(y, self._end)
-        n, width = y.shape[0], bits_per_thread()
+        n, width = y.shape[0], bits_per_index()
         words = -(-len(candidates) // width)
         # On the CPU every thread takes one slice of the pairs and writes to a row of its own.
-        rows = kernel.threads() if kernel.is_cpu() and words > WORTH_SLICING // width else 1
+        rows = kernel.parts(words, PAIR_WORK * width)
         each = -(-words // rows) if kernel.is_cpu() else 1
         part, out = kernel.empty((rows, n)), kernel.empty(n)
         part.fill_(1.0)
@@ -192,7 +190,7 @@ class ContactDetector:
         with self.phases("ccd"):
             kept, motion = self._separation(self.gap), self._nearby.since.motion
             about = (y, dy, bound, candidates.struct, kept, motion, width, each, part)
-            kernel.launch(cut_ways, -(-words // max(each, 1)), *about, slice_above=2)
+            kernel.launch(cut_ways, -(-words // max(each, 1)), *about, work=kernel.HEAVY)
             kernel.launch(least_parts, n, part, out)
         return out
 
@@ -230,5 +228,5 @@ class ContactDetector:
         reaches = (MARGIN * (gap + self.mesh.sides.thickest) for gap in (self.gap, less))
         nearer = separation(kernel.zeros(1), 1.0, *reaches)
         pairs = (candidates.struct, nearer, since.motion)
-        near = select_pairs(candidates, mark_near, y, *pairs, worth=WORTH_SLICING)
+        near = select_pairs(candidates, mark_near, y, *pairs, work=PAIR_WORK)
         return near.compact_moved().stencil

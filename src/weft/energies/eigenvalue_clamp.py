@@ -77,4 +77,4 @@ def clamp_eigenvalues(H: WarpArray) -> None:
     """Set the negative eigenvalues of the Hessians H (m,k,k) mat33 to zero, in place."""
     m, k = H.shape[:2]
     A, V = (kernel.empty((m, 3 * k, 3 * k)) for _ in range(2))
-    kernel.launch(clamp_blocks, m, H, A, V, slice_above=2)
+    kernel.launch(clamp_blocks, m, H, A, V, work=kernel.HEAVY)

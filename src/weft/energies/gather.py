@@ -35,7 +35,7 @@ from weft.kernel import (
     mat33,
     vec3,
 )
-from weft.kernel.native_code import native
+from weft.kernel.cpu.native_code import native
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern, clear_row
 from weft.solve.sparse.incidence import Incidence
 
@@ -102,18 +102,18 @@ class GatherMap:
 
     def add_gradient(self, local: WarpArray, g: WarpArray) -> None:
         """Add local gradients (m,k) vec3 to g."""
-        i, worth = self.incidence, kernel.slice_above(self.around)
+        i, work = self.incidence, self.around
         arrays = (i.start, i.element, i.place, local, g)
         n, begin = self.range()
-        kernel.launch(gather_gradient, n, *arrays, slice_above=worth, begin=begin)
+        kernel.launch(gather_gradient, n, *arrays, work=work, begin=begin)
 
     def add_rows(self, layout: "BlockLayout", local: WarpArray, A: BlockCsr) -> None:
         """Add local Hessians in a layout to A."""
-        worth = kernel.slice_above(self.around * self.entries.block.shape[1] / 3)
+        work = self.around * self.entries.block.shape[1] / 3
         clear = A.claim()
         n, begin = self.range(whole=clear != 0)
         to = (A.pattern.device_row_start, clear, A.values)
-        kernel.launch(layout.add_rows, n, self.entries, local, *to, slice_above=worth, begin=begin)
+        kernel.launch(layout.add_rows, n, self.entries, local, *to, work=work, begin=begin)
 
 
 @wp.kernel(module=wp.get_module("weft.gather"))

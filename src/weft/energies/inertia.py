@@ -56,7 +56,7 @@ class DiagonalQuadratic(DifferentiableTerm):
         """Add weights times (x - c) to g."""
         if self.acts:
             arrays = (x, self._center, self._shift, g)
-            kernel.launch(add_inertia, x.shape[0], *arrays, slice_above=kernel.TRIVIAL)
+            kernel.launch(add_inertia, x.shape[0], *arrays, work=kernel.TRIVIAL)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
         """Add the weights to the diagonal of A and return A."""

@@ -24,7 +24,8 @@ from weft.base.settings import documented, setting
 from weft.energies.state import State
 from weft.energies.step import Step
 from weft.integrators.base import AnyMemory, Memory, StepLength, StepReport
-from weft.integrators.bdf2 import no_history, plan_step, remember, step_with_impacts
+from weft.integrators.bdf2 import no_history, plan_step, remember
+from weft.integrators.impacts import step_with_impacts
 from weft.integrators.linearized import QuadraticModel, finish, refuse_for_one_solve
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential

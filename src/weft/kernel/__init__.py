@@ -5,13 +5,12 @@ No other package knows about these. Read it in this order:
 1. ``types``: the scalar, vector and matrix types of kernels.
 2. ``context``: the device and the number of threads in use.
 3. ``memory``: device arrays, copies, sums and sorting.
-4. ``launching``: launches, shared by several CPU threads where that is faster.
-5. ``recorded_launches``: sequences of launches that are replayed by one native call.
-6. ``granularity``: how much one kernel index works on, by device.
-7. ``reverse``: derivatives of what kernels compute.
+4. ``cpu``: launches, threads, recorded launches and native functions.
+5. ``granularity``: how much one kernel index works on, by device.
+6. ``reverse``: derivatives of what kernels compute.
 
-``thread_pool`` holds the threads, ``warp_private`` everything that uses private parts of Warp, and
-``bitmask`` functions on sets of bits.
+``bitmask`` has functions on sets of bits. CUDA needs no folder of its own: each function here that
+differs by device says so.
 """
 
 from weft.kernel.context import (
@@ -27,14 +26,8 @@ from weft.kernel.context import (
     threads,
     use,
 )
-from weft.kernel.granularity import (
-    ROWS,
-    bits_per_thread,
-    numbers_per_sum,
-    rows_per_thread,
-)
-from weft.kernel.launching import (
-    SLICE_ABOVE,
+from weft.kernel.cpu.launching import (
+    HEAVY,
     TRIVIAL,
     Recorded,
     launch,
@@ -42,7 +35,14 @@ from weft.kernel.launching import (
     launch_in_order,
     launch_serial,
     load,
-    slice_above,
+    parts,
+)
+from weft.kernel.cpu.recorded_launches import RecordedLaunches, RecordedLoop
+from weft.kernel.granularity import (
+    ROWS,
+    bits_per_index,
+    numbers_per_sum,
+    rows_per_index,
 )
 from weft.kernel.memory import (
     GrowingArray,
@@ -72,7 +72,6 @@ from weft.kernel.memory import (
     view,
     zeros,
 )
-from weft.kernel.recorded_launches import RecordedLaunches, RecordedLoop
 from weft.kernel.reverse import derivatives, pull_back, track, track_fields
 from weft.kernel.types import (
     BitsArray,
@@ -115,8 +114,8 @@ from weft.kernel.types import (
 
 __all__ = [
     "COMPILING",
+    "HEAVY",
     "ROWS",
-    "SLICE_ABOVE",
     "TRIVIAL",
     "BitsArray",
     "ByteArray",
@@ -156,7 +155,7 @@ __all__ = [
     "WarpFunction",
     "WarpStruct",
     "array",
-    "bits_per_thread",
+    "bits_per_index",
     "claim_compile_notice",
     "columns",
     "configure",
@@ -184,15 +183,15 @@ __all__ = [
     "notify_compile",
     "numbers_per_sum",
     "numpy",
+    "parts",
     "points",
     "prefix_sums",
     "pull_back",
     "records",
-    "rows_per_thread",
+    "rows_per_index",
     "scalar",
     "scalars",
     "scan",
-    "slice_above",
     "sort",
     "sort_pairs",
     "sum_into",

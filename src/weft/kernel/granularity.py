@@ -12,12 +12,12 @@ WORD = 32  # indices whose bits fit a word, which one kernel index tests on the 
 SERIAL_SUM = 1024  # numbers that one kernel index sums on the CPU
 
 
-def rows_per_thread() -> int:
+def rows_per_index() -> int:
     """Return the number of matrix rows that one kernel index works on."""
     return ROWS if is_cpu() else 1
 
 
-def bits_per_thread() -> int:
+def bits_per_index() -> int:
     """Return the number of indices of a word (pairs, boxes) that one kernel index works on."""
     return WORD if is_cpu() else 1
 

@@ -16,9 +16,8 @@ from weft.base.arrays import AnyArray
 from weft.base.errors import DeviceError
 from weft.base.machine import gib
 from weft.kernel.context import device, initialize, is_cpu
-from weft.kernel.launching import launch
+from weft.kernel.cpu.launching import launch
 from weft.kernel.types import DataType, IntArray, Scalar, ScalarArray, WarpArray, WarpStruct, vec3
-from weft.kernel.used_arrays import used
 
 
 @dataclass
@@ -63,14 +62,7 @@ def points(x: ArrayLike) -> WarpArray:
     """Return positions (n,3) as a device array of vec3; a device array is returned unchanged."""
     if isinstance(x, wp.array):
         return x
-    values = np.asarray(x, dtype=np.float64)
-    if is_cpu() and values.ndim == 2 and 0 < values.nbytes <= used.LARGEST:
-        _count("uploads")
-        initialize()
-        out = used.take(len(values), vec3)
-        view(out)[...] = values  # a third of the time of a new array around their memory
-        return out
-    return array(values, vec3)
+    return array(np.asarray(x, dtype=np.float64), vec3)
 
 
 def zeros(shape: int | tuple[int, ...], dtype: DataType = Scalar) -> WarpArray:
@@ -92,8 +84,6 @@ def empty(shape: int | tuple[int, ...], dtype: DataType = Scalar) -> WarpArray:
     initialize()
     _count("allocations")
     try:
-        if is_cpu():
-            return used.take(shape, dtype)
         return wp.empty(shape, dtype=dtype, device=device())
     except RuntimeError as error:
         if "allocate" not in str(error):

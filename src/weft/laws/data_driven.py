@@ -66,7 +66,7 @@ class DataDrivenParams:
 
 
 @wp.struct
-class Direction:
+class PrincipalDirection:
     """Size of the larger principal strain, waves of its direction, and derivatives by u, v, w."""
 
     e: Scalar  # stretch less 1
@@ -103,7 +103,7 @@ def direction(G: vec3):
     y2 = four * w * w / (D * D)
     h2 = x * x - y2
     h3 = x * (h2 - two * y2)
-    out = Direction()
+    out = PrincipalDirection()
     out.e = wp.sqrt(one + two * (g + smooth) / scale) - one
     out.de = (dg + (g * dg + ONSET * ONSET * D * dD) / smooth) / (scale * (one + out.e))
     out.dx = (vec3(one, -one, zero) - x * dD) / D

@@ -16,8 +16,9 @@ from weft.contact.broad_phase.tree_order import TreeLayout
 from weft.contact.distance.distance import Pairs
 from weft.contact.narrow_phase import adjacent_pairs, distance_bounds
 from weft.energies import gather
-from weft.kernel import Scalar, mat33, native_code, vec2, vec3
-from weft.kernel.native_code import FOLDER, constants, header, native
+from weft.kernel import Scalar, mat33, vec2, vec3
+from weft.kernel.cpu import native_code
+from weft.kernel.cpu.native_code import FOLDER, constants, header, native
 from weft.solve.sparse import block_arithmetic
 
 TESTS = Path(__file__).parents[2]

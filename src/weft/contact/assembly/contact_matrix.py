@@ -26,7 +26,7 @@ from weft.kernel import (
     mat33,
     vec3,
 )
-from weft.kernel.native_code import native
+from weft.kernel.cpu.native_code import native
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern, BlockRows, block_at
 from weft.solve.sparse.incidence import Incidence, IncidenceRows
 
@@ -315,12 +315,11 @@ def pattern_with_pairs(elastic: BlockPattern, stencil: WarpArray) -> BlockPatter
     most = elastic.n_blocks + 16 * stencil.shape[0]  # a pair has 16 blocks
     collected, count = kernel.empty(most, wp.int32), kernel.zeros(n + 1, wp.int32)
     counts = count[:n]
-    parts = kernel.threads() if n >= kernel.SLICE_ABOVE else 1
-    parts = parts if kernel.is_cpu() else min(n, PARTS)
+    parts = kernel.parts(n) if kernel.is_cpu() else min(n, PARTS)
     seen = kernel.empty((parts, n), wp.int32)
     seen.fill_(-1)
     rows = (parts, i.start, i.element, stencil, *own, seen, collected, counts)
-    kernel.launch(collect_columns, parts, *rows, slice_above=2)
+    kernel.launch(collect_columns, parts, *rows, work=kernel.HEAVY)
     start = kernel.empty(n + 1, wp.int32)
     column = kernel.empty(kernel.scan(count, start), wp.int32)
     kernel.launch(pack_columns, n, i.start, collected, start, own[0], column)

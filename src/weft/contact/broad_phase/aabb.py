@@ -32,11 +32,11 @@ from weft.kernel import (
     WarpArray,
     vec3,
 )
-from weft.kernel.native_code import native
+from weft.kernel.cpu.native_code import native
 from weft.solve.sparse.vectors import combine
 
 _module = wp.get_module("weft.boxes")
-WORTH_SLICING = 2000  # leaves above which launches are sliced
+BOX_WORK = 35.0  # matrix entries that take as long as the boxes of one leaf
 ROWS = 6  # numbers of a box: lower x, y, z, upper x, y, z
 BOX = ROWS * LEAF  # numbers of a leaf
 CORNERS = 3 * LEAF  # vertices of a leaf
@@ -414,7 +414,7 @@ class Boxes:
         layout, looked = self.inside.layout, self.struct.begin.places.shape[0] > 0
         for points, out in zip(places.enclose(grow, looked), self.bounds, strict=True):
             about = (points, self.struct, moved, out)
-            kernel.launch(bound, len(layout), *about, slice_above=WORTH_SLICING)
+            kernel.launch(bound, len(layout), *about, work=BOX_WORK)
 
     def __len__(self) -> int:
         """Return the number of boxes."""

@@ -39,8 +39,8 @@ from weft.kernel.bitmask import lowest_set_bit, mask_below
 _module = wp.get_module("weft.broad_phase")
 SLOTS = 32  # overlaps of a box that are stored while counting; a box with more searches twice
 FEWER = 16  # as ``SLOTS``, if a separating axis removes most overlaps
-WORTH_SLICING = 30_000  # candidate pairs above which launches are sliced
-LEAVES_WORTH_SLICING = 1000  # leaves above which launches are sliced
+PAIR_WORK = 7 / 3  # matrix entries that take as long as one candidate pair
+LEAF_WORK = 70.0  # matrix entries that take as long as the search from one leaf
 
 
 @wp.kernel(module=_module)
@@ -325,7 +325,7 @@ class Overlaps:
     def _ask(self, out: WarpArray, begin: int) -> None:
         """Count the pairs, or write them if ``out`` has room."""
         asked = (*self._asked, begin, out)
-        kernel.launch(find_overlaps, self._leaves, *asked, slice_above=LEAVES_WORTH_SLICING)
+        kernel.launch(find_overlaps, self._leaves, *asked, work=LEAF_WORK)
 
     def read_pairs(self) -> Ints:
         """Return the pairs on the host, (p,width): numbers of boxes, or vertices if pairs with

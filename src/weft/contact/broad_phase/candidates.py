@@ -20,11 +20,12 @@ from weft.kernel import (
     WarpArray,
 )
 from weft.kernel.bitmask import mask_below
-from weft.kernel.granularity import bits_per_thread
-from weft.kernel.native_code import native
+from weft.kernel.cpu.native_code import native
+from weft.kernel.granularity import bits_per_index
 
 _module = wp.get_module("weft.candidates")
 UNKNOWN = -1e300  # [m] lower bound of a distance that has not been computed
+COPY_WORK = 4.0  # matrix entries that take as long as a copy of one pair
 
 
 @wp.kernel(module=_module)
@@ -152,7 +153,7 @@ class CompactedPairs:
     """A selection of candidate pairs, as bits."""
 
     of: Candidates  # the pairs from which these are selected
-    bits: WarpArray  # (w,) uint32, bits of ``bits_per_thread`` candidates each
+    bits: WarpArray  # (w,) uint32, bits of ``bits_per_index`` candidates each
     place: WarpArray  # (w,) int32 number of selected pairs before those of a word
     total: int  # number of selected pairs
     points: int  # number of selected vertex-face pairs
@@ -173,8 +174,8 @@ class CompactedPairs:
         adjacent = kernel.empty(number, wp.uint8) if marked else None
         stencil = kernel.empty((number, 4), wp.int32)
         out = Candidates(stencil, kept_points + points, bound, adjacent)
-        kept = (self.of.struct, self.bits, self.place, bits_per_thread(), points, out.struct)
-        kernel.launch(keep, self.bits.shape[0], *kept, slice_above=_above())
+        kept = (self.of.struct, self.bits, self.place, bits_per_index(), points, out.struct)
+        kernel.launch(keep, self.bits.shape[0], *kept, work=COPY_WORK * bits_per_index())
         return out
 
     def __len__(self) -> int:
@@ -183,7 +184,7 @@ class CompactedPairs:
 
 
 def select_pairs(
-    of: Candidates, mark: Kernel, *arguments: object, worth: int | None = None
+    of: Candidates, mark: Kernel, *arguments: object, work: float = COPY_WORK
 ) -> CompactedPairs:
     """Select the candidate pairs that a kernel marks.
 
@@ -192,23 +193,14 @@ def select_pairs(
         mark: kernel that takes ``arguments``, the number of pairs of each thread, and the arrays
             to which it writes their bits and the number of set bits.
         arguments: the first arguments of the kernel.
-        worth: number of pairs above which the launch is sliced; None: as for a kernel that does
-            little for each pair.
+        work: of one pair, as for ``kernel.launch``.
     """
-    width = bits_per_thread()
+    width = bits_per_index()
     words = -(-len(of) // width)
     bits = kernel.empty(words, wp.uint32)
     count, place = (kernel.empty(words, wp.int32) for _ in range(2))
-    above = _above() if worth is None else worth // width
-    kernel.launch(mark, words, *arguments, width, bits, count, slice_above=above)
+    kernel.launch(mark, words, *arguments, width, bits, count, work=work * width)
     kernel.prefix_sums(count, place)
     selected = kernel.zeros(2, wp.int32)
     kernel.launch(count_selected, min(words, 1), bits, count, place, of.points, width, selected)
     return CompactedPairs(of, bits, place, *kernel.scalars(selected))
-
-
-def _above() -> int:
-    """Return the number of words above which a launch is sliced that copies four entries of each
-    pair.
-    """
-    return kernel.slice_above(4 * bits_per_thread())

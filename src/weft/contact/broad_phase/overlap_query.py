@@ -27,7 +27,7 @@ from weft.contact.broad_phase.aabb import (
 from weft.contact.broad_phase.joined import are_joined, has_joined
 from weft.kernel import BitsArray, FloatArray, IntArray, IntArray2d
 from weft.kernel.bitmask import lowest_set_bit, mask_below
-from weft.kernel.native_code import native
+from weft.kernel.cpu.native_code import native
 
 
 class QueryScope(enum.IntEnum):

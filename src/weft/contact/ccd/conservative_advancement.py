@@ -10,7 +10,7 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Floats, Positions
-from weft.contact.broad_phase.bvh import WORTH_SLICING
+from weft.contact.broad_phase.bvh import PAIR_WORK
 from weft.contact.broad_phase.candidates import Candidates
 from weft.contact.distance.distance import (
     Pairs,
@@ -40,7 +40,7 @@ from weft.kernel import (
     vec3,
 )
 from weft.kernel.bitmask import lowest_set_bit
-from weft.kernel.granularity import bits_per_thread
+from weft.kernel.granularity import bits_per_index
 from weft.solve.sparse.vectors import combine
 
 _module = wp.get_module("weft.contact")
@@ -234,9 +234,9 @@ def _least_parts(
     """Return the least part of as many pairs as suit a thread of the device, at most ``limit``
     (1,).
     """
-    width = bits_per_thread()
+    width = bits_per_index()
     n = -(-len(candidates) // (stride * width))
     out = kernel.empty(n)
     about = (candidates.struct, kept, since.motion, limit, stride, width, out)
-    kernel.launch(advance, n, y, dy, *about, slice_above=WORTH_SLICING // width)
+    kernel.launch(advance, n, y, dy, *about, work=PAIR_WORK * width)
     return out

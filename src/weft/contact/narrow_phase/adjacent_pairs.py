@@ -23,7 +23,7 @@ from weft.base.arrays import Faces, Ints, Positions
 from weft.contact.broad_phase.joined import JoinedVertices
 from weft.contact.distance.distance import Pairs, Separation
 from weft.kernel import ByteArray, IntArray, IntArray2d, WarpArray
-from weft.kernel.native_code import native
+from weft.kernel.cpu.native_code import native
 
 if TYPE_CHECKING:
     from weft.contact.broad_phase.candidates import Candidates

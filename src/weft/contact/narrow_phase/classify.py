@@ -8,7 +8,7 @@ import warp as wp
 
 from weft import kernel
 from weft.contact.barrier.barrier import PARALLEL_PART, BarrierArray, BarrierParameters
-from weft.contact.broad_phase.bvh import WORTH_SLICING
+from weft.contact.broad_phase.bvh import PAIR_WORK
 from weft.contact.broad_phase.candidates import UNKNOWN, Candidates
 from weft.contact.collision_mesh import CollisionMesh
 from weft.contact.contact_set import ContactSet
@@ -45,7 +45,7 @@ from weft.kernel import (
     vec4,
 )
 from weft.kernel.bitmask import lowest_set_bit
-from weft.kernel.granularity import bits_per_thread
+from weft.kernel.granularity import bits_per_index
 
 _module = wp.get_module("weft.narrow_phase")
 
@@ -341,26 +341,24 @@ class NarrowPhase:
         if since is None:
             candidates.bound.fill_(UNKNOWN)
             since = DisplacementBound.at(x, x)
-        m, width = len(candidates), bits_per_thread()
+        m, width = len(candidates), bits_per_index()
         words = -(-m // width)
-        pairs, marks, above = candidates.struct, self._marks_of(m, words), WORTH_SLICING // width
+        pairs, marks, work = candidates.struct, self._marks_of(m, words), PAIR_WORK * width
         about = (x, self.mesh.device_rest, pairs, separation, since.motion, width, marks)
-        kernel.launch(mark_contacts, words, *about, slice_above=above)
+        kernel.launch(mark_contacts, words, *about, work=work)
         whole_at, reduced_at = (a.take(words) for a in self._integers[2:4])
         n_whole = kernel.scan(marks.n_whole, whole_at)
         n_reduced = kernel.scan(marks.n_reduced, reduced_at)
         # Sorting brings equal keys together; the sort needs as much memory again.
         keys = self._keys[1].take(2 * n_reduced)
-        kernel.launch(
-            collect, words if n_reduced else 0, marks, reduced_at, width, keys, slice_above=above
-        )
+        kernel.launch(collect, words if n_reduced else 0, marks, reduced_at, width, keys, work=work)
         kernel.sort(keys, n_reduced)
         first, first_at = (a.take(n_reduced) for a in self._integers[4:])
         kernel.launch(mark_first, n_reduced, keys, first)
         count = n_whole + kernel.scan(first, first_at)
         out = kernel.empty((count, 4), wp.int32), kernel.empty(count, BarrierParameters)
         whole = (pairs, separation, marks, whole_at, width, *out)
-        kernel.launch(write_whole, words if n_whole else 0, *whole, slice_above=above)
+        kernel.launch(write_whole, words if n_whole else 0, *whole, work=work)
         reduced = (keys, first, first_at, n_whole, x.shape[0], separation, *out)
         kernel.launch(write_reduced, n_reduced, *reduced)
         return ContactSet(out)

@@ -26,8 +26,8 @@ from weft.kernel import (
     vec3,
 )
 from weft.kernel.bitmask import mask_below
-from weft.kernel.granularity import bits_per_thread
-from weft.kernel.native_code import native
+from weft.kernel.cpu.native_code import native
+from weft.kernel.granularity import bits_per_index
 
 _module = wp.get_module("weft.distance_bounds")
 
@@ -133,9 +133,9 @@ class DisplacementBound:
         """Make y, the start of the path that was measured last, the position at which the bounds of
         ``pairs`` hold; the path must end where it begins.
         """
-        width = bits_per_thread()
-        words, worth = -(-pairs.stencil.shape[0] // width), kernel.slice_above(4 * width)
-        kernel.launch(rebase, words, pairs, self.motion, width, slice_above=worth)
+        width = bits_per_index()
+        words, work = -(-pairs.stencil.shape[0] // width), 4 * width
+        kernel.launch(rebase, words, pairs, self.motion, width, work=work)
         kernel.copy(y, self.motion.origin)
         self.motion.away.zero_()
         self.motion.shift.zero_()

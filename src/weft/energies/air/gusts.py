@@ -36,7 +36,7 @@ PI = Scalar(np.pi)
 S3, S5, S7, S9 = Scalar(1 / 6), Scalar(1 / 120), Scalar(1 / 5040), Scalar(1 / 362880)
 S11, S13 = Scalar(1 / 39916800), Scalar(1 / 6227020800)
 S15, S17 = Scalar(1 / 1307674368000), Scalar(1 / 355687428096000)
-SLICE = 256  # number of places from which on threads share the work
+WORK = 273.0  # matrix entries that take as long as the waves at one place
 _STEPS = 200  # number of intervals in the quadrature of a band
 WAVES = "which waves there are; length and intensity may change"
 _module = wp.get_module("weft.gusts")
@@ -131,7 +131,7 @@ class Waves:
         # Reducing phases to one turn keeps the kernel's cosine accurate for long distances.
         phase = np.mod((self.phase - self.wave @ carried) / (2 * np.pi), 1.0)
         phases = kernel.array(phase, Scalar)
-        kernel.launch(add_waves, x.shape[0], x, *self._device, phases, out, slice_above=SLICE)
+        kernel.launch(add_waves, x.shape[0], x, *self._device, phases, out, work=WORK)
 
     @cached_property
     def _device(self) -> tuple[WarpArray, WarpArray]:

@@ -348,10 +348,10 @@ class MembraneTerm(SummedTerm, ConditionTerm, DifferentiableTerm):
         """Add dE/dx to g."""
         s, P = self.samples, self.scratch.take(len(self.samples), mat32)
         self._launch(x, "pk1", P, self._now)
-        i, worth = self.rows.incidence, kernel.slice_above(self.rows.around)
+        i, work = self.rows.incidence, self.rows.around
         arrays = (i.start, i.element, i.place, s.gradient, s.weight, P, g)
         n, begin = self.rows.range()
-        kernel.launch(add_nodal_gradient, n, *arrays, slice_above=worth, begin=begin)
+        kernel.launch(add_nodal_gradient, n, *arrays, work=work, begin=begin)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
         """Add d2E/dx2 to A and return A."""
@@ -410,9 +410,9 @@ class MembraneTerm(SummedTerm, ConditionTerm, DifferentiableTerm):
         """
         s, (functions, parameters) = self.samples, law
         stages = functions.stages(what, self._F, parameters, out)
-        worth = kernel.slice_above(3 * self.energy.stencil.shape[1])
+        work = 3 * self.energy.stencil.shape[1]
         first = () if self._is_deformed(x) else (s.deform(x, self._F),)
-        kernel.launch_each(len(s), *first, *stages, *then, slice_above=worth)
+        kernel.launch_each(len(s), *first, *stages, *then, work=work)
 
     def _is_deformed(self, x: WarpArray) -> bool:
         """Return whether F is that of x already; if not, record that the caller computes it next.

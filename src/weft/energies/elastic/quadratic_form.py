@@ -249,6 +249,6 @@ class QuadraticFormTerm(DampedTerm, ConditionTerm, DifferentiableTerm):
     def add_scaled(self, scale: float, A: BlockCsr) -> BlockCsr:
         """Add ``scale`` times K to A and return A."""
         rows = (self.K.start, self.block, self.K.value, Scalar(scale), A.pattern.device_row_start)
-        worth = kernel.slice_above(self.block.shape[0] / max(A.n, 1))
-        kernel.launch(add_form_rows, A.n, *rows, A.claim(), A.values, slice_above=worth)
+        work = self.block.shape[0] / max(A.n, 1)
+        kernel.launch(add_form_rows, A.n, *rows, A.claim(), A.values, work=work)
         return A

@@ -124,12 +124,12 @@ class GravityTerm(SummedTerm, DifferentiableTerm):
     def energies(self, x: WarpArray) -> WarpArray:
         """Return the energy [J] of every point."""
         out = self.scratch.take(x.shape[0])
-        kernel.launch(weights, x.shape[0], *self._field, x, out, slice_above=kernel.TRIVIAL)
+        kernel.launch(weights, x.shape[0], *self._field, x, out, work=kernel.TRIVIAL)
         return out
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """Add dE/dx to g."""
-        kernel.launch(add_weight, x.shape[0], *self._field, g, slice_above=kernel.TRIVIAL)
+        kernel.launch(add_weight, x.shape[0], *self._field, g, work=kernel.TRIVIAL)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
         """Return A unchanged, because the Hessian is zero."""

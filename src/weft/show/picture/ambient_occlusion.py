@@ -38,7 +38,7 @@ NOTHING = 1.0e30  # depth of pixels that show nothing
 # cosine and sine of the golden angle between successive lamp points
 COS, SIN = -0.7373688, 0.6754903
 PI = 3.14159265
-ROWS_WORTH_SLICING = 16
+ROW_WORK = 4375.0  # matrix entries that take as long as a row of pixels
 
 
 @wp.kernel(module=_module)
@@ -330,4 +330,4 @@ class Surroundings:
 
     def _launch(self, by_row: wp.Kernel, *arguments: object) -> None:
         rows = self.near.depths.shape[0]
-        kernel.launch(by_row, rows, spread(rows), *arguments, slice_above=ROWS_WORTH_SLICING)
+        kernel.launch(by_row, rows, spread(rows), *arguments, work=ROW_WORK)

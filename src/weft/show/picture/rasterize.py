@@ -15,7 +15,7 @@ from weft.kernel import DataType, FloatArray2d, IntArray, IntArray2d, Vec3fArray
 from weft.show.picture.camera import NEAR, Camera
 
 TILE = 32  # pixels a side
-TILES_WORTH_SLICING = 64
+TILE_WORK = 1090.0  # matrix entries that take as long as a tile
 SEAM = -1.0e-5  # tolerance of barycentric coordinates, so that rounding leaves no holes
 SPREAD = 1597  # a prime: visiting every 1597th tile or row, threads get equal shares of the cloth
 
@@ -116,7 +116,7 @@ def rasterize(points: Floats, faces: Faces, device_faces: WarpArray, into: Depth
             kernel.array(item, wp.int32),
         ),
         *(device_faces, device_points, into.nearness, into.face),
-        slice_above=TILES_WORTH_SLICING,
+        work=TILE_WORK,
     )
 
 

@@ -35,7 +35,7 @@ from weft.show.picture.style import Style as Style
 SHADOW_SIZE, SOFT_SIZE = 640, 1024  # texels a side, at most
 SHADOW_DETAIL = 2  # texels of the shadow map for a pixel along the picture's longer side
 NEARBY = 0.13  # of the cloth's size: radius of ambient occlusion
-ROWS_WORTH_SLICING = 16
+ROW_WORK = 4375.0  # matrix entries that take as long as a row of pixels
 FLATNESS = 0.75  # flatness of shading with a color scale, whose colors must stay readable
 Image = NDArray[np.uint8]  # (h,w,3), or (h,w,4) with alpha
 
@@ -172,7 +172,7 @@ class Renderer:
             shade_rows,
             s.height,
             *(spread(s.height), view, surface, light, near, self._seen.face, out),
-            slice_above=ROWS_WORTH_SLICING,
+            work=ROW_WORK,
         )
         image: Image = np.array(kernel.numpy(out))
         if dots is not None:

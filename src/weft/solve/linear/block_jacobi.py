@@ -109,11 +109,11 @@ class PcgWork:
     def __init__(self, pattern: BlockPattern) -> None:
         self.inverse, self.usable = kernel.empty(pattern.n, mat33), kernel.zeros(1, wp.int32)
         self.usable.fill_(1)
-        worth = kernel.slice_above(pattern.n_blocks / max(pattern.n, 1))
+        work = pattern.n_blocks / max(pattern.n, 1)
         sizes = (pattern.n, pattern.n_blocks, pattern.n_blocks)
         self.blocks = tuple(kernel.empty(size, wp.int32) for size in sizes)  # of ``list_blocks``
         rows = (pattern.device_row_start[:-1], *self.blocks)
-        self.iterations = ConjugateGradients(rows, weakref.proxy(self), DELAY, worth)
+        self.iterations = ConjugateGradients(rows, weakref.proxy(self), DELAY, work)
 
     def precondition(self, r: WarpArray, z: WarpArray) -> list[Recorded]:
         """Record the launch that computes z = D^-1 r."""

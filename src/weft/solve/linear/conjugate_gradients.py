@@ -307,7 +307,7 @@ class ConjugateGradients:
         preconditioner: the preconditioner.
         delay: iterations over which the decrease of the quadratic model is summed; few are enough
             for a good preconditioner.
-        worth: rows from which several threads are faster than one.
+        work: number of entries of a row of the matrix.
     """
 
     def __init__(
@@ -315,10 +315,10 @@ class ConjugateGradients:
         rows: Sequence[WarpArray],
         preconditioner: Preconditioner,
         delay: int,
-        worth: int,
+        work: float,
     ) -> None:
-        self.n, self._width = int(rows[0].shape[0]), kernel.rows_per_thread()
-        self._worth = worth // self._width
+        self.n, self._width = int(rows[0].shape[0]), kernel.rows_per_index()
+        self._work = (work + 1) * self._width  # 1: the row's own numbers
         self.rows, self.vectors = Rows(), Vectors()
         self.rows.start, self.rows.end, self.rows.column, self.rows.index = rows
         for name in ("x", "r", "z", "p", "q"):
@@ -391,14 +391,14 @@ class ConjugateGradients:
     def product(self) -> Recorded:
         """Launch that multiplies the matrix by the direction."""
         own = (self.n, self._width, self._go, self.rows, None, self.vectors, self._partial)
-        return Recorded(multiply, self._partial.shape[0], *own, slice_above=self._worth)
+        return Recorded(multiply, self._partial.shape[0], *own, work=self._work)
 
     def _dot_product(
         self, a: WarpArray, b: WarpArray, use: Kernel, *args: WarpArray
     ) -> Iterator[Recorded]:
         """Record the launches that compute a.b and give it to the kernel ``use``."""
         own = (self.n, self._width, a, b, self._partial)
-        yield Recorded(dot_products, self._partial.shape[0], *own, slice_above=self._worth)
+        yield Recorded(dot_products, self._partial.shape[0], *own, work=self._work)
         yield from self._sum(self._partial, use, *args)
 
     def _sum(self, partial: WarpArray, use: Kernel, *args: WarpArray) -> Iterator[Recorded]:

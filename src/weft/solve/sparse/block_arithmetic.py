@@ -9,7 +9,7 @@ loops add the same numbers.
 import warp as wp
 
 from weft.kernel import Mat33Array, Vec3Array, vec3
-from weft.kernel.native_code import native
+from weft.kernel.cpu.native_code import native
 
 ints = wp.array(dtype=wp.int32)
 slots = wp.array(dtype=wp.uint16)

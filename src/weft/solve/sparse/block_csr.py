@@ -288,8 +288,8 @@ def close(A: BlockCsr, fixed: WarpArray) -> None:
     """
     p = A.pattern
     rows = (p.device_row_start, p.device_column, p.device_diagonal)
-    worth = kernel.slice_above(p.n_blocks / p.n)
-    kernel.launch(close_rows, p.n, *rows, fixed, A.values, slice_above=worth)
+    work = p.n_blocks / p.n
+    kernel.launch(close_rows, p.n, *rows, fixed, A.values, work=work)
 
 
 def add_diagonal(A: BlockCsr, shift: WarpArray, scale: float = 1.0) -> None:

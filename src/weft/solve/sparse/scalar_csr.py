@@ -77,5 +77,5 @@ class ScalarCsr:
 
     def multiply(self, x: WarpArray, out: WarpArray, add: bool = False) -> None:
         """Write A x into ``out``, both vec3 arrays, or add it to ``out`` if ``add`` is true."""
-        worth = kernel.slice_above(self.column.shape[0] / max(self.n, 1))
-        kernel.launch(combine_rows, self.n, *self.arrays, x, int(add), out, slice_above=worth)
+        work = self.column.shape[0] / max(self.n, 1)
+        kernel.launch(combine_rows, self.n, *self.arrays, x, int(add), out, work=work)

@@ -123,7 +123,7 @@ def weighted_squares(o: int, a: Vec3Array, b: Vec3Array, weight: ScalarArray, ou
 
 def weighted_distances(a: WarpArray, b: WarpArray, weight: WarpArray, out: WarpArray) -> WarpArray:
     """Write w |a - b|^2 of every entry to ``out``, (n,), and return it."""
-    kernel.launch(weighted_squares, a.shape[0], a, b, weight, out, slice_above=kernel.TRIVIAL)
+    kernel.launch(weighted_squares, a.shape[0], a, b, weight, out, work=kernel.TRIVIAL)
     return out
 
 

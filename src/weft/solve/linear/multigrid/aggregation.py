@@ -21,7 +21,7 @@ from weft.solve.sparse.block_csr import BlockPattern
 
 SMOOTHING = 1.8  # w above; measured best of 1 to 1.8 (2 is the largest eigenvalue of D^-1 L)
 SMALL = 12_000  # vertices up to which larger aggregates are faster
-HEAVY = 2000  # rows of a product worth slicing
+PRODUCT_WORK = 35.0  # matrix entries that take as long as a row of a product
 COARSEST = 20  # vertices of the last level, which is inverted densely
 MOST_LEVELS = 12
 
@@ -196,7 +196,7 @@ def _product(a: Csr, b: Csr, columns: int) -> Product:
     rows, first = _rows(a, b, columns)
     starts, slot = kernel.array(first, wp.int32), kernel.empty(int(first[-1]), wp.uint16)
     given = (a.start, a.column, b.start, b.column, rows.start, rows.column)
-    kernel.launch(find_slots, a.n, *given, starts, slot, slice_above=HEAVY)
+    kernel.launch(find_slots, a.n, *given, starts, slot, work=PRODUCT_WORK)
     return Product(rows, starts, slot)
 
 

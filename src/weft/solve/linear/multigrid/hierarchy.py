@@ -27,7 +27,7 @@ LESS = 0.98  # factor on the value that the last matrix needed, tried first; spl
 RANGE = 12.0  # the smoother damps eigenvalues from LARGEST / RANGE to LARGEST
 ONE_RANGE = 3.5  # the same ratio if the finest level takes one step
 LOOSE = 0.05  # tolerance from which on it takes one step; tight solves of taut cloth need two
-HEAVY = 2500  # rows of a Galerkin product worth slicing; each does hundreds of block products
+PRODUCT_WORK = 28.0  # matrix entries that take as long as a row of a Galerkin product
 ONE_LAUNCH = 1000  # vertices of a second-to-last level that one thread visits in one launch (CPU)
 # Relative shift of the coarsest diagonal: only inertia resists a rigid motion that no pin stops, so
 # the matrix may be nearly singular.
@@ -47,7 +47,7 @@ class Level:
     def __init__(self, rows: Csr) -> None:
         n = rows.n
         self.rows, self.n = rows, n
-        self.worth = kernel.slice_above(rows.nnz / max(n, 1))  # rows from which slicing pays
+        self.work = max(rows.nnz, 1) / max(n, 1)  # entries of a row
         self.start, self.end = rows.start, kernel.empty(n, wp.int32)
         self.column = kernel.empty(rows.nnz, wp.int32)
         self.index = kernel.empty(rows.nnz, wp.int32)  # of each block in the pattern
@@ -67,13 +67,13 @@ class Level:
     def residual(self) -> Recorded:
         """Launch that computes r = b - A x."""
         own = (self.b, self.x, self.r)
-        return Recorded(k.residual, self.n, *self.matrix, *own, slice_above=self.worth)
+        return Recorded(k.residual, self.n, *self.matrix, *own, work=self.work)
 
     @cached_property
     def _again(self) -> Recorded:
         """Launch that computes r = b - A x and the first Chebyshev step from x."""
         own = (self.inverse, self.b, self.x, self.step, self.r, self.d)
-        return Recorded(k.residual_and_first, self.n, *self.matrix, *own, slice_above=self.worth)
+        return Recorded(k.residual_and_first, self.n, *self.matrix, *own, work=self.work)
 
     @cached_property
     def _second(self) -> tuple[Recorded, Recorded]:
@@ -81,7 +81,7 @@ class Level:
         steps = []
         for fresh, right in enumerate((self.r, self.b)):
             own = (self.inverse, right, self.d, fresh, self.step, self.x)
-            steps.append(Recorded(k.second, self.n, *self.matrix, *own, slice_above=self.worth))
+            steps.append(Recorded(k.second, self.n, *self.matrix, *own, work=self.work))
         return steps[0], steps[1]
 
     @property
@@ -101,13 +101,13 @@ class Level:
     def first_residual(self) -> Recorded:
         """Launch that computes r = b - A d, with d the first step from zero."""
         own = (self.b, self.d, self.r)
-        return Recorded(k.residual, self.n, *self.matrix, *own, slice_above=self.worth)
+        return Recorded(k.residual, self.n, *self.matrix, *own, work=self.work)
 
     @cached_property
     def step_from_corrected(self) -> Recorded:
         """Launch of one step to x, from d plus the coarse correction, which is stored in r."""
         own = (self.inverse, self.b, self.r, self.step, self.x)
-        return Recorded(k.step_from, self.n, *self.matrix, *own, slice_above=self.worth)
+        return Recorded(k.step_from, self.n, *self.matrix, *own, work=self.work)
 
     def tune(self, high: float, span: float = RANGE) -> None:
         """Set Chebyshev's coefficients for eigenvalues from ``high / span`` to ``high``.
@@ -176,8 +176,8 @@ class Transfer:
         own = (coarse.end, coarse.column, coarse.index, coarse.values, coarse.inverse)
         then = (*self.to_coarse, AP.rows.start, self.ap, *places, *own)
         return (
-            Recorded(g.multiply_by_prolongator, fine.n, *first, slice_above=HEAVY),
-            Recorded(g.coarse_rows, coarse.n, *then, slice_above=HEAVY),
+            Recorded(g.multiply_by_prolongator, fine.n, *first, work=PRODUCT_WORK),
+            Recorded(g.coarse_rows, coarse.n, *then, work=PRODUCT_WORK),
         )
 
 
@@ -215,11 +215,11 @@ class Hierarchy:
     @cached_property
     def take_fine(self) -> Recorded:
         """Launch that copies a matrix of the pattern to the finest level."""
-        f, p, width = self.levels[0], self.pattern, kernel.rows_per_thread()
+        f, p, width = self.levels[0], self.pattern, kernel.rows_per_index()
         rows = (p.n, width, p.device_row_start, p.device_column, None)
         own = (f.start, f.end, f.column, f.index, f.values, f.inverse, f.keep)
-        worth = f.worth // width
-        return Recorded(g.take_fine, -(-p.n // width), *rows, *own, slice_above=worth)
+        work = (f.work + 1) * width  # 1: the row's own numbers
+        return Recorded(g.take_fine, -(-p.n // width), *rows, *own, work=work)
 
     def aim(self, tolerance: float) -> None:
         """Choose the cycle for solves to this relative error."""

@@ -67,7 +67,7 @@ class MultigridWork:
         if h.once not in self._of_cycle:
             f = h.levels[0]
             rows = (f.start, f.end, f.column, f.index)
-            self._of_cycle[h.once] = ConjugateGradients(rows, h, DELAY, f.worth)
+            self._of_cycle[h.once] = ConjugateGradients(rows, h, DELAY, f.work)
         return self._of_cycle[h.once]
 
 

@@ -34,6 +34,7 @@ except ImportError:  # another version of Warp
 
 VERIFIED = ("1.19",)  # versions of Warp with which these layouts were compared
 PUBLIC = "the public interface of Warp: slow, one thread"
+COST = "a launch takes three times as long"
 
 _FLOATS = (wp.float64, wp.float32)
 _INTEGERS = (int, wp.int32, wp.uint32, wp.int64, wp.uint64)
@@ -246,10 +247,18 @@ def is_verified(version: str) -> bool:
 @cache
 def warn_of_public_interface() -> None:
     """Warn once in a process that kernels run through the public interface of Warp."""
-    warnings.warn(
-        f"Warp {wp.config.version}: kernels run through {PUBLIC}; use a verified version: "
-        f"pip install 'warp-lang=={VERIFIED[-1]}.*'",
-        stacklevel=2,
+    warnings.warn(describe_launches(usable=False), stacklevel=2)
+
+
+def describe_launches(usable: bool) -> str:
+    """Return how kernels are launched with this version of Warp, and what that costs."""
+    version = wp.config.version
+    if usable:
+        return f"entry points of Warp's kernels (Warp {version} is verified)"
+    why = "failed weft's self-test" if is_verified(version) else "is not verified"
+    return (
+        f"Warp {version} {why}: kernels run through {PUBLIC}, and {COST}; use a verified "
+        f"version: pip install 'warp-lang=={VERIFIED[-1]}.*'"
     )
 
 

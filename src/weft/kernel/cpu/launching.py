@@ -27,9 +27,8 @@ from weft.kernel.context import (
     process,
     threads,
 )
-from weft.kernel.thread_pool import team
-from weft.kernel.types import Kernel, Stage
-from weft.kernel.warp_private import (
+from weft.kernel.cpu.thread_pool import team
+from weft.kernel.cpu.warp_private import (
     Entry,
     is_cached,
     is_ready,
@@ -37,16 +36,17 @@ from weft.kernel.warp_private import (
     load_module,
     pack_launch,
 )
+from weft.kernel.types import Kernel, Stage
 
 SLICE_ABOVE = (
     10_000  # indices; below, waking a second thread costs more than it saves (docs/decisions/0002)
 )
 
-AWAKE = 0.2  # factor on ``slice_above`` while another thread is awake
+AWAKE = 0.2  # factor on the number worth slicing while another thread is awake
 
-TRIVIAL = 1_000_000  # ``slice_above`` of kernels with one operation for each index
-
-_USUAL = 7  # entries of an index in the kernels with which SLICE_ABOVE was measured
+USUAL = 7.0  # work of an index in the kernels with which SLICE_ABOVE was measured
+TRIVIAL = 0.0  # work of an index with one operation
+HEAVY = 35_000.0  # work of an index that is worth a thread of its own
 
 
 def load(kernel: Kernel) -> None:
@@ -71,36 +71,47 @@ def load(kernel: Kernel) -> None:
     process.loaded.add(key)
 
 
-def slice_above(entries: float) -> int:
-    """Return the smallest number of indices worth slicing if each index visits ``entries`` entries.
+def slice_above(work: float) -> int:
+    """Return the smallest number of indices worth slicing, by the ``work`` of an index.
 
     Matrix rows of splines, for example, are four times as long as those of triangles.
     """
-    return int(SLICE_ABOVE * _USUAL / max(entries, _USUAL))
+    if work == TRIVIAL:
+        return 100 * SLICE_ABOVE
+    return int(SLICE_ABOVE * USUAL / max(work, USUAL))
 
 
-def launch(
-    kernel: Kernel, n: int, *args: object, slice_above: int = SLICE_ABOVE, begin: int = 0
-) -> None:
+def parts(n: int, work: float = USUAL) -> int:
+    """Return the number of parts of n indices for which a kernel needs memory of its own.
+
+    Returns:
+        The number of threads if they share the work; 1 if one thread is as fast, and on devices
+        other than the CPU.
+    """
+    return threads() if is_cpu() and n >= slice_above(work) else 1
+
+
+def launch(kernel: Kernel, n: int, *args: object, work: float = USUAL, begin: int = 0) -> None:
     """Run a gather kernel for n indices, sliced over the CPU threads if that is faster.
 
     Args:
         kernel: a Warp kernel whose first parameter is the offset ``o: int``.
         n: number of indices.
         *args: the kernel's other arguments.
-        slice_above: smallest n that is worth slicing; lower it for kernels that do much per index.
+        work: number of matrix entries that take as long as one index; ``TRIVIAL``: one operation,
+            ``HEAVY``: worth a thread. It decides from which n on several threads are faster.
         begin: the first index.
     """
     where = context()
-    alone = where.threads == 1 or n < worth_sharing(slice_above)
+    alone = where.threads == 1 or n < worth_sharing(slice_above(work))
     if alone and where.device == "cpu" and is_ready(kernel):
         if n > 0:
             launch_on_cpu(kernel, n, (begin, *args))
         return
-    launch_each(n, (kernel, *args), slice_above=slice_above, begin=begin)
+    launch_each(n, (kernel, *args), work=work, begin=begin)
 
 
-def launch_each(n: int, *stages: Stage, slice_above: int = SLICE_ABOVE, begin: int = 0) -> None:
+def launch_each(n: int, *stages: Stage, work: float = USUAL, begin: int = 0) -> None:
     """Run several gather kernels in turn; each slice goes on without waiting for the others.
 
     This is only right if index i of a stage reads no other index of the stages before than i.
@@ -108,14 +119,14 @@ def launch_each(n: int, *stages: Stage, slice_above: int = SLICE_ABOVE, begin: i
     Args:
         n: number of indices.
         *stages: (kernel, argument, ...) as for ``launch``.
-        slice_above: smallest n that is worth slicing.
+        work: of one index of all stages, as for ``launch``.
         begin: the first index.
     """
     cpu = is_cpu()
     for stage in stages:
         if not (cpu and is_ready(stage[0])):
             load(stage[0])
-    if not (cpu and _run_shared(stages, begin, n, slice_above)):
+    if not (cpu and _run_shared(stages, begin, n, slice_above(work))):
         _run(stages, begin, n, cpu)
 
 
@@ -130,12 +141,12 @@ def _run(stages: Sequence[Stage], begin: int, n: int, cpu: bool) -> None:
                 wp.launch(kernel, n, inputs=inputs, device=device(), record_tape=False)
 
 
-def _run_shared(stages: Sequence[Stage], begin: int, n: int, slice_above: int) -> bool:
+def _run_shared(stages: Sequence[Stage], begin: int, n: int, least: int) -> bool:
     """Run kernels on several threads; return False, without running them, if that is not possible.
 
     One thread may be as fast, or an argument may need Warp's own packing.
     """
-    count = _helping(n, slice_above)
+    count = _helping(n, least)
     if count == 1:
         return False
     packed = []
@@ -147,22 +158,22 @@ def _run_shared(stages: Sequence[Stage], begin: int, n: int, slice_above: int) -
     return team.work(count, n, begin, packed)
 
 
-def _helping(n: int, slice_above: int) -> int:
-    """Return the number of threads that share a launch."""
+def _helping(n: int, least: int) -> int:
+    """Return the number of threads for a launch of n indices; ``least`` are worth slicing."""
     count = threads()
-    if count == 1 or n < worth_sharing(slice_above):
+    if count == 1 or n < worth_sharing(least):
         return 1
-    return min(count, most_helping(n, slice_above))
+    return min(count, most_helping(n, least))
 
 
-def most_helping(n: int, slice_above: int) -> int:
+def most_helping(n: int, least: int) -> int:
     """Return the number of threads that a launch is worth if they are awake."""
-    return 1 + int(n / (AWAKE * slice_above)) if n > 1 else 1
+    return 1 + int(n / (AWAKE * least)) if n > 1 else 1
 
 
-def worth_sharing(slice_above: int) -> float:
+def worth_sharing(least: int) -> float:
     """Return the number of indices from which several threads are faster than one."""
-    return max(AWAKE * slice_above if team.is_awake else slice_above, 2)
+    return max(AWAKE * least if team.is_awake else least, 2)
 
 
 def launch_in_order(kernel: Kernel, ends: Sequence[int], *args: object) -> None:
@@ -204,11 +215,9 @@ class Recorded:
     ``set(i, value)`` changes argument ``i`` (counted without the offset) for the next replay.
     """
 
-    def __init__(
-        self, kernel: Kernel, n: int, *args: object, slice_above: int = SLICE_ABOVE
-    ) -> None:
+    def __init__(self, kernel: Kernel, n: int, *args: object, work: float = USUAL) -> None:
         load(kernel)
-        self._stage, self.n, self.slice_above = [kernel, *args], n, slice_above
+        self._stage, self.n, self.least = [kernel, *args], n, slice_above(work)
         self._packed: tuple[Entry, bytes] | None = None
         self._command = None
         if not is_cpu():
@@ -250,6 +259,6 @@ class Recorded:
             kernel, *args = self._stage
             _run([(kernel, *args)], 0, self.n, True)
             return
-        count, (entry, packed) = _helping(self.n, self.slice_above), found
+        count, (entry, packed) = _helping(self.n, self.least), found
         if count == 1 or not team.work(count, self.n, 0, [found]):
             entry.run(self.n, packed)

@@ -1,6 +1,6 @@
 // The types of the other headers, for editors and for compilers that check a header by itself.
 //
-// weft.kernel.native_code puts the alias of Scalar before the body of a function itself, from
+// weft.kernel.cpu.native_code puts the alias of Scalar before the body of a function itself, from
 // weft.kernel.types, and Warp writes the signatures.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Jobs that several threads share (weft.kernel.thread_pool), and launches one after the other.
+// Jobs that several threads share (weft.kernel.cpu.thread_pool), and launches one after the other.
 #pragma once
 
 #include "types.h"
@@ -15,7 +15,7 @@ constexpr int ARGUMENTS = 80; // of each kernel
 constexpr int ROOM = 512;     // for the arguments of one kernel
 constexpr int PIECES = 16;    // of a thread
 
-// Places in an array of recorded launches (weft.kernel.recorded_launches). In its head are the next
+// Places in an array of recorded launches (weft.kernel.cpu.recorded_launches). In its head are the next
 // launch, the one behind the last, threads, how often the launches are repeated at most, the launch
 // to begin again with, the address of an int that ends the repetition when it is 0, and the place of
 // each launch. A launch is its entry point, its indices, how many threads it is worth, the length of

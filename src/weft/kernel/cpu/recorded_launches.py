@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import warp as wp
 
 from weft.kernel.context import device, is_cpu, threads
-from weft.kernel.launching import Recorded, most_helping, worth_sharing
+from weft.kernel.cpu.launching import Recorded, most_helping, worth_sharing
+from weft.kernel.cpu.thread_pool import HEAD, ROOM, launch_places, team, write_launch
 from weft.kernel.memory import empty, view
-from weft.kernel.thread_pool import HEAD, ROOM, launch_places, team, write_launch
 from weft.kernel.types import WarpArray
 
 
@@ -22,7 +22,7 @@ class RecordedLaunches:
 
     def __init__(self, launches: Sequence[Recorded]) -> None:
         self._launches = tuple(launches)
-        self._longest = max(launches, key=lambda one: one.n / one.slice_above)
+        self._longest = max(launches, key=lambda one: one.n / one.least)
         self._places: list[int] = []
         self._written: WarpArray = None
         self._plain = is_cpu()  # whether native code can run them
@@ -55,7 +55,7 @@ class RecordedLaunches:
     def _threads(self) -> int:
         """Return the number of threads for a replay; only large launches wake sleeping threads."""
         one = self._longest
-        return threads() if one.n >= worth_sharing(one.slice_above) else 1
+        return threads() if one.n >= worth_sharing(one.least) else 1
 
     def _write_all(self) -> bool:
         """Write all launches to memory; return False if native code cannot run one of them."""
@@ -73,7 +73,7 @@ class RecordedLaunches:
         stage = one.pack()
         if stage is None:
             return False
-        threads = most_helping(one.n, one.slice_above)
+        threads = most_helping(one.n, one.least)
         write_launch(self._written, place, stage, one.n, threads)
         return True
 

@@ -27,9 +27,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import warp as wp
 
-from weft.kernel.native_code import constants, native
+from weft.kernel.cpu.native_code import constants, native
+from weft.kernel.cpu.warp_private import Entry, SelfTest, launch_on_cpu, pack_launch, write_known
 from weft.kernel.types import LongArray, WarpArray
-from weft.kernel.warp_private import Entry, SelfTest, launch_on_cpu, pack_launch, write_known
 
 PATIENCE = 16_000  # looks for a job, some 400 us, before a thread goes to sleep
 STAY = 20_000  # looks for threads inside the job, before the waiting thread lets others run
