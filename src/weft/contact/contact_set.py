@@ -18,6 +18,7 @@ from weft.contact.barrier.barrier import (
     set_distances,
 )
 from weft.contact.barrier.exact_hessian import barrier_hessians
+from weft.energies.gather import gather_gradient
 from weft.kernel import Kernel, WarpArray, mat33, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.incidence import Incidence
@@ -59,6 +60,11 @@ class PairSet:
             self.__dict__["_incidence"] = Incidence.on_device(self.device[0], n)
         found: Incidence = self.__dict__["_incidence"]
         return found
+
+    def add_forces(self, forces: WarpArray, g: WarpArray, n: int) -> None:
+        """Add the forces of pairs (m,4) vec3 to those of the first n vertices, g (n,) vec3."""
+        i = self.incidence(n)
+        kernel.launch(gather_gradient, n, i.start, i.element, i.place, forces, g)
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,6 +47,7 @@ class CarryAlong:
         motion: follows the prescribed vertices.
         settings: of contact.
         released: (n+b,) level of each vertex at the start of the step (``contact.released``).
+        excluded: pairs that are left out at the start; ``excluded`` changes if cloth is released.
     """
 
     def __init__(
@@ -57,12 +58,13 @@ class CarryAlong:
         motion: PrescribedMotion,
         settings: SelfContact,
         released: Ints,
+        excluded: Excluded,
     ) -> None:
         self.search, self.embedded, self.step = search, embedded, step
-        self.motion, self.settings, self.released = motion, settings, released
+        self.motion, self.settings = motion, settings
+        self.released, self.excluded = released, excluded
         self.x = np.asarray(step.state.x)  # (n,3) [m] points at the start of the step
         self._is_clear: bool | None = None  # whether prescribed vertices collide with none; unknown
-        self.excluded: Excluded | None = None  # pairs that are left out since cloth was released
         self.obstacle: Obstacle | None = None  # that kept points from being carried
         self._closing: ClosingSurfaces | None = None  # the surfaces that did so
         self._last: tuple[Floats, Floats, WarpArray] | None = None  # argument, displacements

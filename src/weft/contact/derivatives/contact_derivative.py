@@ -8,9 +8,7 @@ by the rules of ``contact.barrier.stiffness``. As long as it stays, derivatives 
 it changes, its derivative by the contact forces is left out (``StepCotangents.stiffness_adapted``).
 """
 
-import weakref
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,44 +24,51 @@ from weft.contact.derivatives.reverse_kernels import (
     pull_back_barrier,
     pull_back_thresholds,
 )
+from weft.contact.frozen_contact import FrozenContact
 from weft.contact.memory import FIRMNESS, SLIP
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import WarpArray
 
-if TYPE_CHECKING:
-    from weft.contact.contact_energy import ContactEnergy
-
 
 class ContactDerivative:
-    """Derivatives of contact at the end x (n,) of a step that its term was frozen for.
+    """Derivatives of contact at the end of a step. At a kink the mean of both sides counts
+    (``contact.barrier.kinks``).
 
-    ``at`` (n,3) [m] are the positions at which friction was evaluated; None: the beginning of the
-    step. At a kink the mean of both sides counts (``contact.barrier.kinks``).
+    Args:
+        frozen: contact in the step.
+        step: the step.
+        x: (n,) vec3 [m] end of the step.
+        at: (n,3) [m] positions at which friction was evaluated; None: the start of the step.
     """
 
     def __init__(
-        self, term: "ContactEnergy", step: Step, x: WarpArray, at: Floats | None = None
+        self, frozen: FrozenContact, step: Step, x: WarpArray, at: Floats | None = None
     ) -> None:
-        self.term: ContactEnergy = weakref.proxy(term)  # the term keeps its derivative
-        self.step, self.x, self.at = step, x, at
-        self.n, self.points = term.embedded.n, len(step.state.x)
-        self.y = kernel.points(np.array(kernel.numpy(term.put(x))))
+        self.frozen, self.step, self.x, self.at = frozen, step, x, at
+        self.n, self.points = frozen.embedded.n, len(step.state.x)
+        self.y = kernel.points(np.array(kernel.numpy(frozen.workspace.update_vertices(x))))
         # Pairs with the derivatives by their barriers, and the derivatives by friction's numbers.
         self.by_pairs: list[tuple[ContactSet, Records]] = []
         self.by_friction: list[FrictionCotangents] = []
-        self.friction = self._freeze_friction() if term.friction else []
+        self._of_friction = frozen.friction
+        self.friction = self._freeze_friction() if frozen.friction else []
+
+    def is_of(self, frozen: FrozenContact, x: WarpArray) -> bool:
+        """Return whether these are the derivatives at x of ``frozen`` with its present friction."""
+        same = self.frozen is frozen and self._of_friction is frozen.friction
+        return same and self.x is x
 
     def _freeze_friction(self) -> list[FrictionReverse]:
         """Freeze friction again, on each side of a kink."""
-        term, step, at = self.term, self.step, self.at
+        frozen, step, at = self.frozen, self.step, self.at
         bodies = step.bodies[0 if at is None else 1]
-        start = np.concatenate([term.embedded.of(step.state.x if at is None else at), bodies])
-        term.set_stiffness(before=at is None)
-        places = places_around(term.search, kernel.points(start))
-        inputs = term.friction_inputs
-        found = [FrictionReverse(term.search.contacts(p), p, self.y, inputs) for p in places]
-        term.set_stiffness(before=False)
+        start = np.concatenate([frozen.embedded.of(step.state.x if at is None else at), bodies])
+        frozen.set_stiffness(before=at is None)
+        places = places_around(frozen.search, kernel.points(start))
+        inputs = frozen.friction_inputs
+        found = [FrictionReverse(frozen.search.contacts(p), p, self.y, inputs) for p in places]
+        frozen.set_stiffness(before=False)
         return found
 
     def pull_back_memory(self, kept: Mapping[str, Floats], into: StepCotangents) -> Floats:
@@ -75,8 +80,8 @@ class ContactDerivative:
         out = np.zeros((self.points, 3))
         if FIRMNESS in kept and self.step.scale is not None:
             before, now = kept[FIRMNESS]
-            firm = self.term.adaptive_stiffness
-            after = firm.after(*self.term.measure_pressing(self.x))
+            firm = self.frozen.adaptive_stiffness
+            after = firm.after(*self.frozen.measure_pressing(self.x))
             into.stiffness_adapted = after.now != firm.now
             into.keep(FIRMNESS, np.array([0.0, before + (0.0 if into.stiffness_adapted else now)]))
         at_rest = self.step.scale is None and self.at is not None
@@ -93,7 +98,7 @@ class ContactDerivative:
     def pull(self, by: Floats, into: StepCotangents) -> None:
         """Add ds/d(start of the step) to ``into``, with s = by . dE/dx and by (n,3)."""
         surface = self._of_surface(by)
-        search = self.term.search
+        search = self.frozen.search
         places = places_around(search, self.y) if len(into.after) else [self.y]
         for place in places:
             contacts = search.contacts(place)
@@ -129,7 +134,7 @@ class ContactDerivative:
 
     def _by_firmness(self, contacts: ContactSet, by: Records, *, before: bool = False) -> float:
         """Return the derivative by the adaptive stiffness, which stiffness is proportional to."""
-        firm = self.term.adaptive_stiffness
+        firm = self.frozen.adaptive_stiffness
         by_logarithm = float((by["stiffness"] * contacts.touch["stiffness"]).sum())
         return by_logarithm / (firm.before if before else firm.now)
 
@@ -151,7 +156,7 @@ class ContactDerivative:
 
         The mollifier of nearly parallel edges depends on these.
         """
-        rest = self.term.contact.mesh.rest
+        rest = self.frozen.contact.mesh.rest
         out = np.zeros((len(rest), 3))
         for pairs, by in self.by_pairs:
             rows = np.flatnonzero(pairs.touch["parallel"] > 0)
@@ -167,9 +172,9 @@ class ContactDerivative:
         Args:
             change: changes of some of ``Contact.constants``, by name.
         """
-        frozen = [(f.contacts, f.start, f.inputs) for f in self.friction]
-        forces, slip = gradient_change(self.term, self.y, frozen, change)
-        return self._to_points(forces), {SLIP: slip} if frozen else {}
+        frictions = [(f.contacts, f.start, f.inputs) for f in self.friction]
+        forces, slip = gradient_change(self.frozen, self.y, frictions, change)
+        return self._to_points(forces), {SLIP: slip} if frictions else {}
 
     def pull_back_constants(self, change: Numbers) -> float:
         """Return the change of s and of the memory with constants, after ``pull``.
@@ -179,7 +184,7 @@ class ContactDerivative:
         """
         total = 0.0
         for pairs, by in self.by_pairs:
-            for name, d in change_of_pairs(self.term, change, pairs).items():
+            for name, d in change_of_pairs(self.frozen, change, pairs).items():
                 total += float((by[name] * d).sum())
         for part in self.by_friction:
             for name in ("static", "kinetic"):
@@ -192,13 +197,13 @@ class ContactDerivative:
     def _of_surface(self, by: Floats) -> Floats:
         """Return (n+b,3) what ``by`` (points,3) is at the vertices; zero at bodies."""
         surface = np.zeros((self.y.shape[0], 3))
-        surface[: self.n] = self.term.embedded.of(by)
+        surface[: self.n] = self.frozen.embedded.of(by)
         return surface
 
     def _to_points(self, by: Floats) -> Floats:
         """Return derivatives by points (points,3) from those by vertices (n+b,3)."""
         out, by = np.zeros((self.points, 3)), by[: self.n]
-        embedded = self.term.embedded
+        embedded = self.frozen.embedded
         pulled = embedded.W.matrix.T @ by if isinstance(embedded, WeightedEmbedding) else by
         out[: len(pulled)] = pulled
         return out
