@@ -55,7 +55,7 @@ class AdjointReport:
             )
         if self.stiffness_adapted:
             lines.append(
-                f"contact changed its firmness in {self.stiffness_adapted} steps: left out"
+                f"contact changed its stiffness in {self.stiffness_adapted} steps: left out"
             )
         if self.independent:
             lines.append(f"nothing depends on {', '.join(self.independent)}: zero")

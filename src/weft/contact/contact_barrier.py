@@ -33,10 +33,10 @@ class ContactBarrier(Barrier):
         """Return d with the displacement of every vertex cut to the part that its near pairs leave
         it.
         """
-        workspace, embedded = self.frozen.workspace, self.frozen.embedded
+        workspace, embedding = self.frozen.workspace, self.frozen.embedding
         y, dy = workspace.update_vertices(x), workspace.update_displacements(d)
-        bound = embedded.bounds(d, y.shape[0])
-        return embedded.shorten_displacements(d, self.frozen.search.parts(y, dy, bound))
+        bound = embedding.bounds(d, y.shape[0])
+        return embedding.shorten_displacements(d, self.frozen.search.parts(y, dy, bound))
 
     def is_settled(self, x: WarpArray, d: WarpArray) -> bool:
         """Return whether d changes the distance of no pair by more than ``SETTLED`` of its room.
@@ -63,7 +63,7 @@ class ContactBarrier(Barrier):
             something.
         """
         frozen, excluded = self.frozen, self.frozen.excluded
-        found = frozen.carrying.carry(goal)
+        found = frozen.carry_along.carry(goal)
         if frozen.excluded is not excluded and frozen.has_friction:  # cloth was released
             frozen.freeze_friction(frozen.start)
         return found

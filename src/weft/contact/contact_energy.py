@@ -78,15 +78,15 @@ class ContactEnergy(Term):
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """Add dE/dx at x to g, (N,) vec3 [N]."""
-        frozen, embedded = self.frozen, self.frozen.embedded
+        frozen, embedding = self.frozen, self.frozen.embedding
         y, contacts = frozen.contacts_at(x)
         with frozen.phases("barrier"):
-            local = embedded.gradient_of(g)
+            local = embedding.gradient_of(g)
             if len(contacts):
-                contacts.add_forces(contacts.gradients(y), local, embedded.n)
+                contacts.add_forces(contacts.gradients(y), local, embedding.n)
             if frozen.friction:
-                frozen.friction.add_forces(frozen.friction.gradient(y), local, embedded.n)
-            embedded.pull_back(local, g)
+                frozen.friction.add_forces(frozen.friction.gradient(y), local, embedding.n)
+            embedding.pull_back(local, g)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
         """Return A plus the Hessian of all pairs at x, on a pattern that holds both.
@@ -100,7 +100,7 @@ class ContactEnergy(Term):
         frozen, friction = self.frozen, self.frozen.friction
         late_pairs, factors = self.workspace.late_pairs, self.workspace.factors
         y, contacts = frozen.contacts_at(x)
-        if len(contacts) == 0 and not friction and not frozen.embedded.has_joined:
+        if len(contacts) == 0 and not friction and not frozen.embedding.has_joined:
             return A
         with frozen.phases("contact matrix"):
             if psd is Psd.EXACT:
@@ -114,7 +114,7 @@ class ContactEnergy(Term):
                 exact = psd is Psd.EXACT
                 local = friction.hessians(y) if exact else friction.factors(y, bound=early)
                 blocks.append(PairBlocks(friction, local))
-            every = early and late_pairs.matters
-            return frozen.embedded.add_hessian(
-                A.finish(), blocks, lambda: frozen.search.soon(y, every)
+            every = early and late_pairs.is_active
+            return frozen.embedding.add_hessian(
+                A.finish(), blocks, lambda: frozen.search.pattern_pairs(y, every)
             )

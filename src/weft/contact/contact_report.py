@@ -28,7 +28,7 @@ def contact_report(frozen: FrozenContact, x: WarpArray) -> Json:
     if part < 1.0 and frozen.obstacle is not None:
         place = list(frozen.obstacle.place)
         found["pinched"] = {"t": frozen.step.t, "part": part, "place": place}
-    released = frozen.carrying.released
+    released = frozen.carry_along.released
     if released.any():
         cloth = released[: frozen.contact.n_cloth] > 0
         at = np.array(kernel.numpy(y))[: len(cloth)][cloth]

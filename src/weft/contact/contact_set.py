@@ -78,14 +78,14 @@ class ContactSet(PairSet):
     device: tuple[WarpArray, WarpArray]
 
     @property
-    def touch(self) -> Records:
+    def parameters(self) -> Records:
         """Return the parameters of the pairs, (m,) records of ``BarrierParameters`` on the host."""
         return kernel.numpy(self.device[1])
 
     def among(self, rows: AnyArray) -> "ContactSet":
         """Return some of the pairs, by their numbers (k,) or a mask (m,)."""
         pairs = kernel.array(np.ascontiguousarray(self.stencil[rows]), wp.int32)
-        return ContactSet((pairs, kernel.array(self.touch[rows], BarrierParameters)))
+        return ContactSet((pairs, kernel.array(self.parameters[rows], BarrierParameters)))
 
     def with_parameters(self, touch: Records) -> "ContactSet":
         """Return the same pairs with other parameters, (m,) records of ``BarrierParameters``."""

@@ -31,18 +31,20 @@ class ContactWorkspace:
     """
 
     def __init__(self, contact: Contact, phases: Phases | None = None) -> None:
-        self.contact, self.embedded = contact, contact.build_embedding()
+        self.contact, self.embedding = contact, contact.build_embedding()
         self.phases = Phases() if phases is None else phases
         self.search = ContactDetector(contact.mesh, contact.stiffness, contact.gap, self.phases)
         n, sides = len(contact.mesh.rest), contact.mesh.sides
         self._vertices, self._displacements = kernel.zeros(n, vec3), kernel.zeros(n, vec3)
         self.factors = kernel.GrowingArray(vec3, 3, 4)  # of Hessians
-        self.late_pairs = LumpedPairs(self.embedded.n, n, sides.thickest)
+        self.late_pairs = LumpedPairs(self.embedding.n, n, sides.thickest)
         self.motion = PrescribedMotion(contact.mesh)
         self.intersection_check = IntersectionCheck(contact.mesh)
         # Whether anything has friction, and the time [s] that turns a velocity into elastic slip.
         self.has_friction, self.stick = sides.has_friction, contact.settings.stick
-        self.table = friction_coefficients(sides.static, sides.kinetic, sides.part, sides.grip)
+        self.table = friction_coefficients(
+            sides.static, sides.kinetic, sides.part, sides.friction_factor
+        )
         # Fixed points and released vertices, with the pairs that are left out because of them.
         self._last_excluded: tuple[Bools, Ints, Excluded] | None = None
         bodies = (*contact.loose.bodies, *contact.bodies)
@@ -56,7 +58,7 @@ class ContactWorkspace:
         sides = self.contact.mesh.sides
         static, kinetic = friction_of(energy, sides.names)
         self.has_friction, self.stick = bool((static > 0).any()), energy.stick
-        self.table = friction_coefficients(static, kinetic, sides.part, sides.grip)
+        self.table = friction_coefficients(static, kinetic, sides.part, sides.friction_factor)
 
     def begin(self, step: Step, released: Ints) -> Excluded:
         """Begin a step without candidates, with bodies at their positions at its end.
@@ -70,11 +72,11 @@ class ContactWorkspace:
         """
         excluded = self._excluded(np.array(step.fixed), released)
         self.search.begin(excluded)
-        self.embedded.begin(step)
+        self.embedding.begin(step)
         self.late_pairs.begin()
         if len(step.bodies[1]):
             bodies = kernel.points(np.array(step.bodies[1]))
-            wp.copy(self._vertices, bodies, dest_offset=self.embedded.n)
+            wp.copy(self._vertices, bodies, dest_offset=self.embedding.n)
         return excluded
 
     def _excluded(self, fixed: Bools, released: Ints) -> Excluded:
@@ -92,12 +94,12 @@ class ContactWorkspace:
         """Return the vertices (n+b,) of points x (N,); those of bodies stay. The array is valid
         until the next call.
         """
-        self.embedded.to_surface(x, self._vertices)
+        self.embedding.to_surface(x, self._vertices)
         return self._vertices
 
     def update_displacements(self, d: WarpArray) -> WarpArray:
         """Return the displacements (n+b,) of vertices if points move by d (N,); those of bodies are
         zero. The array is valid until the next call.
         """
-        self.embedded.to_surface(d, self._displacements)
+        self.embedding.to_surface(d, self._displacements)
         return self._displacements

@@ -22,7 +22,7 @@ from weft.contact.collision_mesh import Excluded
 from weft.contact.contact_set import ContactSet
 from weft.contact.contact_workspace import ContactWorkspace
 from weft.contact.friction.friction import FrictionInputs, FrictionSet
-from weft.contact.memory import FIRMNESS, RELEASED, SLIP
+from weft.contact.memory import RELEASED, SLIP, STIFFNESS
 from weft.contact.released import released_levels, still_released
 from weft.energies.obstacle import Obstacle
 from weft.energies.step import Step
@@ -45,23 +45,23 @@ class FrozenContact:
 
     def __init__(self, workspace: ContactWorkspace, step: Step) -> None:
         self.workspace, self.step, self.contact = workspace, step, workspace.contact
-        self.search, self.embedded = workspace.search, workspace.embedded
+        self.search, self.embedding = workspace.search, workspace.embedding
         self.phases = workspace.phases
-        self.adaptive_stiffness = AdaptiveStiffness.of(step.kept.get(FIRMNESS))
+        self.adaptive_stiffness = AdaptiveStiffness.of(step.kept.get(STIFFNESS))
         self.has_friction = workspace.has_friction and self._has_started_friction()
         self.friction: FrictionSet | None = None  # None: no pair slides
         released = released_levels(step.kept, len(self.contact.mesh.rest))
         excluded = workspace.begin(step, released)
         settings, motion = self.contact.settings, workspace.motion
-        self.carrying = CarryAlong(
-            self.search, self.embedded, step, motion, settings, released, excluded
+        self.carry_along = CarryAlong(
+            self.search, self.embedding, step, motion, settings, released, excluded
         )
         if settings.pinch == "thin" and self.contact.mesh.sides.thickest > 0:
             self._leave_room()
         if self.has_friction:
             # The candidates of the path that is tried first also serve the contacts at its start.
             # These push with the stiffness of the step that led there.
-            _, dy = self.carrying.displacements(step.start - self.carrying.x)
+            _, dy = self.carry_along.displacements(step.start - self.carry_along.x)
             self.search.find_candidates_along(self.start, dy)
             self.set_stiffness(before=True)
             self.freeze_friction(self.start)
@@ -70,22 +70,22 @@ class FrozenContact:
     @property
     def start(self) -> WarpArray:
         """The vertices of cloth and bodies at the start of the step, (n+b,) vec3 [m]."""
-        return self.carrying.start
+        return self.carry_along.start
 
     @property
     def excluded(self) -> Excluded:
         """The pairs that are left out."""
-        return self.carrying.excluded
+        return self.carry_along.excluded
 
     @property
     def obstacle(self) -> Obstacle | None:
         """The obstacle that left no room for the step, or for the whole thickness."""
-        return self.carrying.obstacle
+        return self.carry_along.obstacle
 
     @cached_property
     def friction_inputs(self) -> FrictionInputs:
         """The data from which friction is frozen, besides the contacts."""
-        slip, smooth, n = self.step.kept.get(SLIP), self.step.slip, self.embedded.n
+        slip, smooth, n = self.step.kept.get(SLIP), self.step.slip, self.embedding.n
         before = kernel.zeros(n, vec3) if slip is None else kernel.points(np.array(slip))
         if smooth is None:
             smooth = self.workspace.stick * self.step.dt
@@ -113,12 +113,12 @@ class FrozenContact:
         if part[k] <= 1.0:
             self.search.set_thickness_scale(PART * float(part[k]))
             at = np.array(kernel.numpy(y))
-            self.carrying.obstacle = near_sides(at, pairs[k], self.step.t)
+            self.carry_along.obstacle = near_sides(at, pairs[k], self.step.t)
 
     def set_stiffness(self, *, before: bool) -> None:
         """Set the stiffness of the step before this one, or of this one."""
         factor = self.adaptive_stiffness.before if before else self.adaptive_stiffness.now
-        self.search.stiffen(self.contact.stiffness * factor)
+        self.search.set_stiffness(self.contact.stiffness * factor)
 
     def freeze_friction(self, y: WarpArray) -> None:
         """Evaluate the friction of the step from the contacts at y (n+b,)."""
@@ -154,8 +154,8 @@ class FrozenContact:
         y, contacts = self.contacts_at(x)
         if len(contacts) == 0:
             return 0.0, 1.0
-        g = kernel.zeros(self.embedded.n, vec3)
-        contacts.add_forces(contacts.gradients(y), g, self.embedded.n)
+        g = kernel.zeros(self.embedding.n, vec3)
+        contacts.add_forces(contacts.gradients(y), g, self.embedding.n)
         thickness = self.search.thickness_part * self.contact.mesh.sides.thickest
         room = (contacts.least_distance(y) - thickness) / self.search.gap
         return max_norm(g) / self.contact.force_at_half_gap, room
@@ -167,15 +167,15 @@ class FrozenContact:
         elastic slip of friction (``friction``).
         """
         found: dict[str, Floats] = {}
-        if self.carrying.released.any():
+        if self.carry_along.released.any():
             y = np.array(kernel.numpy(self.workspace.update_vertices(x)))
-            left = still_released(self.contact.mesh, y, self.carrying.released)
+            left = still_released(self.contact.mesh, y, self.carry_along.released)
             found[RELEASED] = left.astype(np.float64)
         if self.step.scale is not None:
             after = self.adaptive_stiffness.after(*self.measure_pressing(x))
-            found[FIRMNESS] = after.memory()
+            found[STIFFNESS] = after.memory()
         if self.has_friction:
-            found[SLIP] = np.zeros((self.embedded.n, 3))
+            found[SLIP] = np.zeros((self.embedding.n, 3))
             if self.friction:
                 y = self.workspace.update_vertices(x)
                 slip = self.friction.update_slips(y, self.friction_inputs.slip)

@@ -108,14 +108,14 @@ class Assembly:
         return Inertia(self.mass)
 
     @cached_property
-    def touching(self) -> ContactTerm | None:
+    def contact_term(self) -> ContactTerm | None:
         """Contact and friction; None if the model has no contact."""
         return None if self.contact is None else ContactTerm(self.contact, self.phases)
 
     @cached_property
     def terms(self) -> tuple[Term, ...]:
         """All terms of the potential of a step: energies, inertia, contact."""
-        contact = () if self.touching is None else (self.touching,)
+        contact = () if self.contact_term is None else (self.contact_term,)
         return (*self.bound, self.inertia, *contact)
 
     @cached_property

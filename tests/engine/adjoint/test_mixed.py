@@ -59,7 +59,7 @@ def touching(request):
     if request.param == "coarse":
         return touching_at(3)
     found = touching_at(3, gap=0.03, crumpled=0.012)
-    own = found[4].frozen.contacts_at(found[3])[1].touch["gap"] < 0.03
+    own = found[4].frozen.contacts_at(found[3])[1].parameters["gap"] < 0.03
     assert 1 < own.sum() < len(own) - 3  # pairs of both kinds
     return found
 

@@ -110,11 +110,11 @@ def test_forces_are_slopes_of_one_energy(rng):
             break
     y = kernel.points(x)
     found = term.workspace.search.contacts(y)
-    gaps = np.unique(found.touch["gap"])
+    gaps = np.unique(found.parameters["gap"])
     np.testing.assert_allclose(gaps, [PART * HEIGHT, 4e-3], rtol=1e-6)
-    own = found.touch["gap"] < 4e-3
+    own = found.parameters["gap"] < 4e-3
     assert 5 < own.sum() < len(found) - 5
-    ratio = found.touch["stiffness"][own].min() / found.touch["stiffness"][~own].min()
+    ratio = found.parameters["stiffness"][own].min() / found.parameters["stiffness"][~own].min()
     assert ratio == pytest.approx((4e-3 / (PART * HEIGHT)) ** 3, rel=1e-6)
     force = scatter(found, x)
     d = rng.normal(size=x.shape)

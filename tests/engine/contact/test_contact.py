@@ -160,7 +160,7 @@ def test_order_of_contacts_does_not_depend_on_the_past():
     one, two = (search.contacts(kernel.points(x)) for search in (old, new))
     assert len(one) > 20
     np.testing.assert_array_equal(one.stencil, two.stencil)
-    np.testing.assert_array_equal(one.touch, two.touch)
+    np.testing.assert_array_equal(one.parameters, two.parameters)
 
 
 @pytest.mark.exact_start

@@ -138,7 +138,7 @@ def test_intersections_that_are_there_already_are_no_reason():
     # Aside, so that no edge of the cloth lies in the plane of one of the table's.
     x = scene.state().x - [0.0013, 0.0042, 0.0021]
     x[24, 1] += 0.01  # the table's plane is crossed around one vertex
-    term, y = model.assembly.touching, np.concatenate([x, model.bodies(0.0)])
+    term, y = model.assembly.contact_term, np.concatenate([x, model.bodies(0.0)])
     assert (
         len(
             term.workspace.intersection_check.pairs(

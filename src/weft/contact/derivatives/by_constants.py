@@ -38,7 +38,7 @@ def change_of_pairs(frozen: FrozenContact, change: Numbers, contacts: ContactSet
         change: changes of some of ``Contact.constants``, by name.
         contacts: the set.
     """
-    search, touch, sides = frozen.search, contacts.touch, frozen.contact.mesh.sides
+    search, touch, sides = frozen.search, contacts.parameters, frozen.contact.mesh.sides
     thickness, thicker = np.zeros(len(contacts)), 0.0
     if "thickness" in change:
         a, b = sides.of_pairs(contacts.stencil, touch["kind"])
@@ -51,8 +51,8 @@ def change_of_pairs(frozen: FrozenContact, change: Numbers, contacts: ContactSet
     own = touch["gap"] < search.gap
     gap = np.where(own, by_gap * whole + by_thickness * thicker, whole)
     part = float(change.get("stiffness", 0.0)) / frozen.contact.stiffness
-    firmer = 3 * (whole / search.gap - gap / less)
-    stiffness = (part + np.where(own, firmer, 0.0)) * touch["stiffness"]
+    by_gaps = 3 * (whole / search.gap - gap / less)
+    stiffness = (part + np.where(own, by_gaps, 0.0)) * touch["stiffness"]
     return {"stiffness": stiffness, "gap": gap, "thickness": thickness}
 
 
@@ -74,12 +74,12 @@ def gradient_change(
     stick = float(change.get("stick", 0.0)) * frozen.step.dt if frozen.step.slip is None else 0.0
 
     def at(e: float) -> Floats:
-        forces, slip = np.zeros((n, 3)), np.zeros((frozen.embedded.n, 3))
+        forces, slip = np.zeros((n, 3)), np.zeros((frozen.embedding.n, 3))
         moved = [_shift(pairs, d, e) for (pairs, _), d in zip(sets, changes)]
         np.add.at(forces, contacts.stencil, kernel.numpy(moved[0].gradients(y)))
         static = sides.static + e * change.get("static", 0.0)
         kinetic = sides.kinetic + e * change.get("kinetic", 0.0)
-        table = friction_coefficients(static, kinetic, sides.part, sides.grip)
+        table = friction_coefficients(static, kinetic, sides.part, sides.friction_factor)
         for pairs, (_, start, inputs) in zip(moved[1:], frictions):
             other = inputs._replace(table=table, smooth=inputs.smooth + e * stick)
             friction = FrictionSet.of(pairs, start, *other)
@@ -97,7 +97,7 @@ def gradient_change(
 
 def _shift(contacts: ContactSet, change: Numbers, e: float) -> ContactSet:
     """Return the pairs with parameters that are moved by e times a change."""
-    touch = np.array(contacts.touch)
+    touch = np.array(contacts.parameters)
     for name, d in change.items():
         touch[name] += e * d
     return contacts.with_parameters(touch)
@@ -109,7 +109,7 @@ def _largest_part(contacts: ContactSet, y: WarpArray, change: Numbers) -> float:
     """
     if len(contacts) == 0:
         return 0.0
-    touch = contacts.touch
+    touch = contacts.parameters
     room = contacts.least_distance(y) - touch["thickness"].max()
     sizes = {**{k: touch[k] for k in ("stiffness", "gap")}, "thickness": max(room, 1e-300)}
     return max(float(np.abs(d / sizes[name]).max()) for name, d in change.items())

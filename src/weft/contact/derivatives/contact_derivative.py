@@ -25,7 +25,7 @@ from weft.contact.derivatives.reverse_kernels import (
     pull_back_thresholds,
 )
 from weft.contact.frozen_contact import FrozenContact
-from weft.contact.memory import FIRMNESS, SLIP
+from weft.contact.memory import SLIP, STIFFNESS
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import WarpArray
@@ -46,7 +46,7 @@ class ContactDerivative:
         self, frozen: FrozenContact, step: Step, x: WarpArray, at: Floats | None = None
     ) -> None:
         self.frozen, self.step, self.x, self.at = frozen, step, x, at
-        self.n, self.points = frozen.embedded.n, len(step.state.x)
+        self.n, self.points = frozen.embedding.n, len(step.state.x)
         self.y = kernel.points(np.array(kernel.numpy(frozen.workspace.update_vertices(x))))
         # Pairs with the derivatives by their barriers, and the derivatives by friction's numbers.
         self.by_pairs: list[tuple[ContactSet, Records]] = []
@@ -63,7 +63,7 @@ class ContactDerivative:
         """Freeze friction again, on each side of a kink."""
         frozen, step, at = self.frozen, self.step, self.at
         bodies = step.bodies[0 if at is None else 1]
-        start = np.concatenate([frozen.embedded.of(step.state.x if at is None else at), bodies])
+        start = np.concatenate([frozen.embedding.of(step.state.x if at is None else at), bodies])
         frozen.set_stiffness(before=at is None)
         places = places_around(frozen.search, kernel.points(start))
         inputs = frozen.friction_inputs
@@ -78,12 +78,12 @@ class ContactDerivative:
         equilibrium evaluates friction at its own positions: derivatives by these are returned, too.
         """
         out = np.zeros((self.points, 3))
-        if FIRMNESS in kept and self.step.scale is not None:
-            before, now = kept[FIRMNESS]
-            firm = self.frozen.adaptive_stiffness
-            after = firm.after(*self.frozen.measure_pressing(self.x))
-            into.stiffness_adapted = after.now != firm.now
-            into.keep(FIRMNESS, np.array([0.0, before + (0.0 if into.stiffness_adapted else now)]))
+        if STIFFNESS in kept and self.step.scale is not None:
+            before, now = kept[STIFFNESS]
+            factors = self.frozen.adaptive_stiffness
+            after = factors.after(*self.frozen.measure_pressing(self.x))
+            into.stiffness_adapted = after.now != factors.now
+            into.keep(STIFFNESS, np.array([0.0, before + (0.0 if into.stiffness_adapted else now)]))
         at_rest = self.step.scale is None and self.at is not None
         place = np.array(into.place)
         for friction in self.friction if SLIP in kept else ():
@@ -106,7 +106,7 @@ class ContactDerivative:
                 by_y, by_touch = pull_back_barrier(contacts, place, surface / len(places))
                 into.after += by_y[self.n :]
                 self.by_pairs.append((contacts, by_touch))
-                into.keep(FIRMNESS, np.array([0.0, self._by_firmness(contacts, by_touch)]))
+                into.keep(STIFFNESS, np.array([0.0, self._by_stiffness_factor(contacts, by_touch)]))
         for friction in self.friction:
             cotangents = friction.pull_back(force=surface / len(self.friction))
             self._add_friction(friction, cotangents, into)
@@ -116,7 +116,7 @@ class ContactDerivative:
     ) -> None:
         """Add derivatives by the data from which friction is frozen."""
         self.by_friction.append(by)
-        self.by_pairs.append((friction.contacts, by.touch))
+        self.by_pairs.append((friction.contacts, by.parameters))
         into.keep(SLIP, by.slip)
         into.state_x += self._to_points(by.origin)
         into.before += by.origin[self.n :]
@@ -124,19 +124,21 @@ class ContactDerivative:
         if self.at is None:
             into.state_x += self._to_points(by.start)
             into.before += by.start[self.n :]
-            firm = self._by_firmness(friction.contacts, by.touch, before=True)
-            into.keep(FIRMNESS, np.array([firm, 0.0]))
+            by_factor = self._by_stiffness_factor(friction.contacts, by.parameters, before=True)
+            into.keep(STIFFNESS, np.array([by_factor, 0.0]))
         else:
             into.place += self._to_points(by.start)
             into.after += by.start[self.n :]
-            firm = self._by_firmness(friction.contacts, by.touch)
-            into.keep(FIRMNESS, np.array([0.0, firm]))
+            by_factor = self._by_stiffness_factor(friction.contacts, by.parameters)
+            into.keep(STIFFNESS, np.array([0.0, by_factor]))
 
-    def _by_firmness(self, contacts: ContactSet, by: Records, *, before: bool = False) -> float:
+    def _by_stiffness_factor(
+        self, contacts: ContactSet, by: Records, *, before: bool = False
+    ) -> float:
         """Return the derivative by the adaptive stiffness, which stiffness is proportional to."""
-        firm = self.frozen.adaptive_stiffness
-        by_logarithm = float((by["stiffness"] * contacts.touch["stiffness"]).sum())
-        return by_logarithm / (firm.before if before else firm.now)
+        factors = self.frozen.adaptive_stiffness
+        by_logarithm = float((by["stiffness"] * contacts.parameters["stiffness"]).sum())
+        return by_logarithm / (factors.before if before else factors.now)
 
     def by_place(self, by: Floats) -> Floats:
         """Return (n,3) ds/d(positions at which friction was evaluated), with s = by . dE/dx."""
@@ -148,7 +150,9 @@ class ContactDerivative:
 
     def by_stiffness(self) -> float:
         """Return the derivative by the logarithm of contact's stiffness, after ``pull``."""
-        parts = ((by["stiffness"] * pairs.touch["stiffness"]).sum() for pairs, by in self.by_pairs)
+        parts = (
+            (by["stiffness"] * pairs.parameters["stiffness"]).sum() for pairs, by in self.by_pairs
+        )
         return float(sum(parts))
 
     def by_rest_positions(self) -> Floats:
@@ -159,7 +163,7 @@ class ContactDerivative:
         rest = self.frozen.contact.mesh.rest
         out = np.zeros((len(rest), 3))
         for pairs, by in self.by_pairs:
-            rows = np.flatnonzero(pairs.touch["parallel"] > 0)
+            rows = np.flatnonzero(pairs.parameters["parallel"] > 0)
             if len(rows):
                 out += pull_back_thresholds(rest, pairs.stencil[rows], by["parallel"][rows])
         return out
@@ -197,13 +201,13 @@ class ContactDerivative:
     def _of_surface(self, by: Floats) -> Floats:
         """Return (n+b,3) what ``by`` (points,3) is at the vertices; zero at bodies."""
         surface = np.zeros((self.y.shape[0], 3))
-        surface[: self.n] = self.frozen.embedded.of(by)
+        surface[: self.n] = self.frozen.embedding.of(by)
         return surface
 
     def _to_points(self, by: Floats) -> Floats:
         """Return derivatives by points (points,3) from those by vertices (n+b,3)."""
         out, by = np.zeros((self.points, 3)), by[: self.n]
-        embedded = self.frozen.embedded
-        pulled = embedded.W.matrix.T @ by if isinstance(embedded, WeightedEmbedding) else by
+        embedding = self.frozen.embedding
+        pulled = embedding.W.matrix.T @ by if isinstance(embedding, WeightedEmbedding) else by
         out[: len(pulled)] = pulled
         return out

@@ -113,4 +113,6 @@ class DifferentiableContact(DifferentiableTerm):
             blocks.append(PairBlocks(contacts, kernel.array(local, mat33)))
         if frozen.friction:
             blocks.append(PairBlocks(frozen.friction, frozen.friction.hessians(y)))
-        return frozen.embedded.add_hessian(A.finish(), blocks, lambda: frozen.search.soon(y))
+        return frozen.embedding.add_hessian(
+            A.finish(), blocks, lambda: frozen.search.pattern_pairs(y)
+        )
