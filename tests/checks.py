@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from weft import kernel
-from weft.contact.contact_energy import ContactEnergy
+from weft.contact.contact_term import ContactTerm
 from weft.energies.state import State
 from weft.energies.step import Step
 from weft.kernel import vec3
@@ -147,6 +147,6 @@ def advance(scene, steps, dt=None):
 
 def touching(contact, x, fixed=None):
     """The contact term of a step from rest at points x (N,3), without bodies."""
-    term = ContactEnergy(contact)
+    term = ContactTerm(contact)
     term.freeze(still(x, fixed))
     return term

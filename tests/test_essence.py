@@ -192,7 +192,7 @@ def test_folds():
     m, because round-off of other machines is amplified where the sheet buckles. It cannot hold for
     every scene: where a sheet buckles under contact a step has several minima, and descents that
     differ (weft truncates directions) may end in different ones. Both have the same stiffness of
-    contact as long as weft does not raise it (``firmness``).
+    contact as long as weft does not raise it (``stiffness``).
     """
     tolerance, (x, cloth), other = 1e-7, sheet(), Weft(1e-7, contact=True)
     v, touched, changed = np.zeros_like(x), 0, False
@@ -201,7 +201,7 @@ def test_folds():
         x, v = essence.step(cloth, x, v, STEP, tolerance)
         report = other.step()
         touched = max(touched, report.contact["count"])
-        assert np.array_equal(other.memory["firmness"], [1.0, 1.0])
+        assert np.array_equal(other.memory["stiffness"], [1.0, 1.0])
         assert np.abs(x - other.state.x).max() < 1e-6
         for positions in (x, other.state.x):
             assert len(intersections(positions, cloth.faces)) == 0

@@ -84,8 +84,6 @@ def test_imports_come_from_the_left(path):
 # import for types alone, or within a function, hides a circle from Python, not from a reader:
 # imports under TYPE_CHECKING count here, those in functions do not.
 CIRCLES = [
-    """contact.contact_energy contact.derivatives.by_constants contact.derivatives.contact_slopes
-    contact.derivatives.sliding_pairs""",
     """energies.base energies.elastic.hinge_bending energies.elastic.hinge_kernels
     energies.elastic.hinge_weights energies.element_energy energies.rest_shape""",
     """contact.broad_phase.candidate_search contact.collision_groups contact.collision_mesh

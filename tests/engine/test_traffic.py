@@ -190,13 +190,13 @@ def test_a_step_with_contact_uploads_pins_and_bodies_once(make, iterations, monk
     upload nothing, except those in which splines get a matrix on a new pattern.
     """
     motion = weft.Path([weft.Keyframe(0.0), weft.Keyframe(0.2, (0.02, 0.05, 0.0))], "linear")
-    scene, rounds, meeting = laid(make, "pcg", 9, motion=motion), [], ContactDetector.meeting
+    scene, rounds, meeting = laid(make, "pcg", 9, motion=motion), [], ContactDetector.blocking_pairs
 
     def counted(self, *way):
         rounds.append(way)
         return meeting(self, *way)
 
-    monkeypatch.setattr(ContactDetector, "meeting", counted)
+    monkeypatch.setattr(ContactDetector, "blocking_pairs", counted)
     model, stepper, state = scene.model(), scene.stepper(), scene.state()
     memory = stepper.init(model, state)
     for k in range(4):

@@ -35,7 +35,7 @@ def step_lengths(x, dx, candidates, kept=None):
 
 def distances(contacts, x):
     """Return the distance of each pair of a set at x (n,3) [m], (m,)."""
-    return distances_of(x, contacts.stencil, contacts.touch["kind"])
+    return distances_of(x, contacts.stencil, contacts.parameters["kind"])
 
 
 def energies(contacts, x):

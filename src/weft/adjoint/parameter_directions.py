@@ -23,7 +23,7 @@ from weft.base.arrays import Floats
 from weft.base.differences import FOURTH_ORDER
 from weft.base.equality import are_equal
 from weft.base.errors import SceneError, WeftError
-from weft.contact.memory import FIRMNESS
+from weft.contact.memory import STIFFNESS
 from weft.energies.by_constants import ByName, differ_by_constants
 from weft.energies.derivative import differentiable
 from weft.energies.state import StateDerivatives
@@ -85,7 +85,7 @@ class SceneVariant:
             total -= float((back.z * self.gradient(step, back.x, back.freeze)).sum())
         if back.memory:
             for name, value in self.remember(back.x).items():
-                if name in back.memory and name != FIRMNESS:  # stiffness adapts by jumps
+                if name in back.memory and name != STIFFNESS:  # stiffness adapts by jumps
                     total += float((back.memory[name] * value).sum())
         if self.pins:
             _, target = self.model.prescribed_positions(step.t)

@@ -18,7 +18,7 @@ from weft.adjoint.parameters import Parameter
 from weft.adjoint.recorded_run import RecordedRun
 from weft.base.arrays import Floats
 from weft.base.differences import FOURTH_ORDER, slope_at_zero
-from weft.contact.memory import FIRMNESS, SLIP
+from weft.contact.memory import SLIP, STIFFNESS
 from weft.energies.derivative import differentiable
 from weft.energies.state import State, StateDerivatives
 from weft.energies.step import Step
@@ -172,7 +172,7 @@ def _small(
         largest(end),
         largest(place),
     )
-    touches = end is not None or FIRMNESS in taken.memory
+    touches = end is not None or STIFFNESS in taken.memory
     reach = TOUCHING if touches else SMALL * float(np.ptp(np.asarray(taken.x), axis=0).max())
     return min(reach / max(*ways, 1e-30), SLIPPED / max(largest(kept.get(SLIP)), 1e-30))
 

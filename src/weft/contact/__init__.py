@@ -19,12 +19,14 @@ when they are read.
 ``friction``: lagged Coulomb friction as a potential. ``assembly``: the matrix with the blocks of
 pairs, and the map between points and vertices.
 
-``contact_energy``: contact as a term of the potential. Barrier and friction enter its value,
-gradient, Hessian and largest step here.
+``frozen_contact``: contact in one step, as a value. Its clients take it: ``contact_energy`` has the
+value, gradient and Hessian for the minimizer, ``contact_barrier`` the limits of a step,
+``derivatives`` the derivatives of a run. ``contact_term`` is all three, the term of a model.
+``contact_workspace``: what one step after another uses again.
 
 Besides these, ``exact`` checks that nothing intersects, ``untangling`` removes intersections at the
-start, ``derivatives`` are those by the start of a step and by constants, ``memory`` names what a
-step leaves to the next, and ``contact_forces`` evaluates forces for pictures. Bodies are defined in
+start, ``memory`` names what a step leaves to the next, ``contact_report`` has figures of a step,
+and ``contact_forces`` evaluates forces for pictures. Bodies are defined in
 ``weft.bodies``; their public names are offered here, too.
 """
 

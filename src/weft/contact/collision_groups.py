@@ -84,7 +84,7 @@ class CollisionGroups:
     thickness: Floats  # (n,) [m]; a pair keeps the mean of both sides
     static: Floats  # (k,k) static coefficients of friction between pieces and bodies
     kinetic: Floats  # (k,k) kinetic coefficients
-    grip: Floats  # (n,) factors of the friction at vertices, of which a pair has the product
+    friction_factor: Floats  # (n,) at vertices; a pair has the product of its sides'
     apart: Sequence[tuple[Bools, Bools]] = ()  # vertices (n,) of two groups that ignore each other
     sewn: Ints | None = None  # (n,) the same number for vertices that are sewn together
     ties: Ints | None = None  # (k,2) vertices that are tied: primitives with both do not meet
@@ -233,9 +233,9 @@ def sides_of(
         tuple(_members(name, mesh, names, parts) for name in b.names) for b in s.pairs if b.ignore
     ]
     apart += _fingers_and_links(bodies, parts, len(given))
-    kept, grip = np.concatenate(thickness), _grip(mesh, s, len(parts))
+    kept, friction_factor = np.concatenate(thickness), _friction_factors(mesh, s, len(parts))
     friction = friction_of(s, names)
-    groups = CollisionGroups(parts, tuple(names), n, kept, *friction, grip, apart)  # type: ignore[arg-type]
+    groups = CollisionGroups(parts, tuple(names), n, kept, *friction, friction_factor, apart)  # type: ignore[arg-type]
     return replace(groups, pieces=len(given))
 
 
@@ -256,7 +256,7 @@ def _fingers_and_links(
             yield np.isin(part, fingers), np.isin(part, others)
 
 
-def _grip(mesh: TriangleMesh, s: "SelfContact", n: int) -> Floats:
+def _friction_factors(mesh: TriangleMesh, s: "SelfContact", n: int) -> Floats:
     """Return the factors (n,) of friction at vertices of cloth and bodies, which is 1 on bodies.
 
     Raises:

@@ -1,7 +1,7 @@
 """Contact of a surface with itself and with bodies: its settings, and what is constant in a run.
 
 Stiffness: a vertex that is pressed with ``LOAD`` times its weight rests at half the gap, and larger
-forces make contact stiffer by a factor (the firmness, ``barrier.stiffness``). The stiffness k of
+forces make contact stiffer by a factor (``barrier.stiffness``). The stiffness k of
 the barrier does not depend on the step, and is bounded by the forces: a contact that carries the
 force f at the gap g has a stiffness of about f/g. docs/decisions/0011 and its appendix.
 """
@@ -303,7 +303,7 @@ class Contact:
         """Return the stiffness k [J/m^4] for the gap at the start.
 
         It satisfies 2 k |b'| d = LOAD m g at the distance d of half the gap (without thickness),
-        with m the mean mass of a vertex. Steps multiply it by the firmness (``barrier.stiffness``).
+        with m the mean mass of a vertex. Steps multiply it by a factor (``barrier.stiffness``).
         """
         return self.stiffness_of(self.gap)
 

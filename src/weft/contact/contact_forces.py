@@ -22,7 +22,7 @@ def contact_loads(
     x: Positions,
     t: float,
     area: Floats,
-    firmness: float = 1.0,
+    stiffness_factor: float = 1.0,
 ) -> dict[str, Floats]:
     """Return the contact points, forces and pressures at x and time t.
 
@@ -31,7 +31,7 @@ def contact_loads(
         x: (n,3) [m] vertices that move: those of the cloth, then those of rigid bodies.
         t: [s] time.
         area: (c,) [m^2] area of cloth around each of its vertices.
-        firmness: factor on the stiffness in the step that led to x.
+        stiffness_factor: factor on the stiffness in the step that led to x.
 
     Returns:
         ``contact_points`` (m,3) [m] halfway between the closest points of every pair that pushes,
@@ -39,7 +39,7 @@ def contact_loads(
     """
     y = np.concatenate([x, contact.body_positions(t)])
     near = find_candidates(contact.mesh, y, contact.reach)
-    set_ = contacts(contact.mesh, y, near, firmness * contact.stiffness, contact.gap)
+    set_ = contacts(contact.mesh, y, near, stiffness_factor * contact.stiffness, contact.gap)
     if len(set_) == 0:
         none = {"contact_points": np.zeros((0, 3)), "contact_forces": np.zeros(0)}
         return {**none, "pressure": np.zeros(len(area))}

@@ -18,6 +18,7 @@ from weft.contact.barrier.barrier import (
     set_distances,
 )
 from weft.contact.barrier.exact_hessian import barrier_hessians
+from weft.energies.gather import gather_gradient
 from weft.kernel import Kernel, WarpArray, mat33, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.incidence import Incidence
@@ -60,6 +61,11 @@ class PairSet:
         found: Incidence = self.__dict__["_incidence"]
         return found
 
+    def add_forces(self, forces: WarpArray, g: WarpArray, n: int) -> None:
+        """Add the forces of pairs (m,4) vec3 to those of the first n vertices, g (n,) vec3."""
+        i = self.incidence(n)
+        kernel.launch(gather_gradient, n, i.start, i.element, i.place, forces, g)
+
 
 @dataclass(frozen=True, eq=False)
 class ContactSet(PairSet):
@@ -72,14 +78,14 @@ class ContactSet(PairSet):
     device: tuple[WarpArray, WarpArray]
 
     @property
-    def touch(self) -> Records:
+    def parameters(self) -> Records:
         """Return the parameters of the pairs, (m,) records of ``BarrierParameters`` on the host."""
         return kernel.numpy(self.device[1])
 
     def among(self, rows: AnyArray) -> "ContactSet":
         """Return some of the pairs, by their numbers (k,) or a mask (m,)."""
         pairs = kernel.array(np.ascontiguousarray(self.stencil[rows]), wp.int32)
-        return ContactSet((pairs, kernel.array(self.touch[rows], BarrierParameters)))
+        return ContactSet((pairs, kernel.array(self.parameters[rows], BarrierParameters)))
 
     def with_parameters(self, touch: Records) -> "ContactSet":
         """Return the same pairs with other parameters, (m,) records of ``BarrierParameters``."""

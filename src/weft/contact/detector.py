@@ -86,8 +86,8 @@ class ContactDetector:
         self._trees, self.narrow = Trees(), NarrowPhase(mesh)
         self.thickness = mesh.device_thickness  # (n,) [m]
         closer = mesh.adjacency.closer(self.gap)
-        self._nearby = CandidateCache(mesh, self.reach, closer)
-        self._end, self._where = (kernel.empty(len(mesh.rest), vec3) for _ in range(2))
+        self._candidates = CandidateCache(mesh, self.reach, closer)
+        self._end, self._contact_vertices = (kernel.empty(len(mesh.rest), vec3) for _ in range(2))
         self._limit = kernel.empty(1)
         self.begin(mesh.excluded_without_pins)
 
@@ -99,7 +99,7 @@ class ContactDetector:
             thickness_part: part of the thickness that is kept.
         """
         self._excluded = excluded
-        self._nearby.begin(excluded)
+        self._candidates.begin(excluded)
         self.set_thickness_scale(thickness_part)
 
     def set_thickness_scale(self, part: float) -> None:
@@ -108,7 +108,7 @@ class ContactDetector:
         self._contacts: tuple[Candidates, ContactSet] | None = None
         self._separations: dict[tuple[float, float | None, float], Separation] = {}
 
-    def stiffen(self, stiffness: float) -> None:
+    def set_stiffness(self, stiffness: float) -> None:
         """Set the stiffness [J/m^4] of the barrier."""
         if stiffness != self.stiffness:
             self.stiffness, self._contacts = stiffness, None
@@ -140,7 +140,7 @@ class ContactDetector:
         than the margin search again.
         """
         with self.phases("broad"):
-            return self._nearby.along(y, end)
+            return self._candidates.along(y, end)
 
     def max_step(self, y: WarpArray, dy: WarpArray) -> float:
         """Return the part of dy, in [0, 1], that may be gone before a pair comes closer than its
@@ -150,20 +150,20 @@ class ContactDetector:
         candidates = self.along(y, self._end)
         with self.phases("ccd"):
             kept = self._separation(FRACTION * self.gap)
-            return max_step_of(y, dy, candidates, kept, self._nearby.since, self._limit)
+            return max_step_of(y, dy, candidates, kept, self._candidates.since, self._limit)
 
     def find_candidates_along(self, y: WarpArray, dy: WarpArray) -> None:
         """Find the candidates of a path for which ``max_step`` will be called later."""
         combine(y, 1.0, dy, self._end)
         self.along(y, self._end)
 
-    def meeting(self, y: WarpArray, dy: WarpArray) -> Candidates:
+    def blocking_pairs(self, y: WarpArray, dy: WarpArray) -> Candidates:
         """Return the pairs that keep ``max_step`` from going all the way from y to y + dy."""
         combine(y, 1.0, dy, self._end)
         candidates = self.along(y, self._end)
         with self.phases("ccd"):
             kept = self._separation(FRACTION * self.gap)
-            about = (y, dy, candidates.struct, kept, self._nearby.since.motion)
+            about = (y, dy, candidates.struct, kept, self._candidates.since.motion)
             return select_pairs(candidates, mark_blocked, *about, work=PAIR_WORK).compact_moved()
 
     def parts(self, y: WarpArray, dy: WarpArray, bound: WarpArray | None = None) -> WarpArray:
@@ -188,7 +188,7 @@ class ContactDetector:
         part.fill_(1.0)
         bound = kernel.empty(0) if bound is None else bound
         with self.phases("ccd"):
-            kept, motion = self._separation(self.gap), self._nearby.since.motion
+            kept, motion = self._separation(self.gap), self._candidates.since.motion
             about = (y, dy, bound, candidates.struct, kept, motion, width, each, part)
             kernel.launch(cut_ways, -(-words // max(each, 1)), *about, work=kernel.HEAVY)
             kernel.launch(least_parts, n, part, out)
@@ -200,26 +200,26 @@ class ContactDetector:
         """
         if self._contacts is not None:
             of, found = self._contacts
-            if of is self._nearby.found and equal(y, self._where):
+            if of is self._candidates.found and equal(y, self._contact_vertices):
                 return found
         candidates = self.along(y, y)
         with self.phases("narrow"):
             adjacent_gap = self.mesh.adjacency.gap_among(candidates, self.gap)
             kept = self._separation(self.gap, adjacent_gap, self.stiffness)
-            found = self.narrow.contacts(y, candidates, kept, self._nearby.since)
-        kernel.copy(y, self._where)
+            found = self.narrow.contacts(y, candidates, kept, self._candidates.since)
+        kernel.copy(y, self._contact_vertices)
         self._contacts = candidates, found
         return found
 
-    def soon(self, y: WarpArray, every: bool = False) -> WarpArray:
+    def pattern_pairs(self, y: WarpArray, every: bool = False) -> WarpArray:
         """Return the pairs that may be in contact soon, (k,4) on the device.
 
         These are the pairs among the candidates within ``MARGIN`` times the reach, or with
         ``every`` all pairs that are so near, found by a separate search.
         """
-        candidates, since = self.along(y, y), self._nearby.since
+        candidates, since = self.along(y, y), self._candidates.since
         if every:
-            about = (self._excluded, self._trees, self._nearby.closer, True)
+            about = (self._excluded, self._trees, self._candidates.closer, True)
             candidates, since = (
                 find_candidates(self.mesh, y, MARGIN * self.reach, None, *about),
                 DisplacementBound.at(y, y),

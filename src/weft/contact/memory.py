@@ -1,4 +1,4 @@
 """Names under which contact remembers values from step to step."""
 
-SLIP, FIRMNESS = "slip", "firmness"  # elastic slip of friction; adaptive stiffness
+SLIP, STIFFNESS = "slip", "stiffness"  # elastic slip of friction; adaptive stiffness
 RELEASED = "released"  # vertices of cloth that contact has released (``contact.released``)

@@ -18,7 +18,10 @@ class Barrier(Term):
     Positions x and displacements d are (n,) vec3 [m].
     """
 
-    blocked: Obstacle | None = None  # that left no room for the step
+    @property
+    def blocked(self) -> Obstacle | None:
+        """Obstacle that left no room for the step; None: there was room."""
+        return None
 
     @abstractmethod
     def max_step(self, x: WarpArray, d: WarpArray) -> float:

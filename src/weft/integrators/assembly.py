@@ -12,7 +12,7 @@ from weft.base.arrays import Floats, Positions
 from weft.base.timing import Phases
 from weft.bodies.motion.step_division import KinematicMotion
 from weft.contact.contact import Contact, SelfContact
-from weft.contact.contact_energy import ContactEnergy
+from weft.contact.contact_term import ContactTerm
 from weft.energies.energy import Energy, FastEnergy
 from weft.energies.inertia import Inertia, Masses
 from weft.energies.numpy_energy import NumpyEnergy
@@ -35,7 +35,7 @@ class Changed:
         for term in terms:
             if term.name in self.energies:
                 term.update_constants(self.energies[term.name])
-            if self.contact is not None and isinstance(term, ContactEnergy):
+            if self.contact is not None and isinstance(term, ContactTerm):
                 term.update_constants(self.contact)
 
 
@@ -108,14 +108,14 @@ class Assembly:
         return Inertia(self.mass)
 
     @cached_property
-    def touching(self) -> ContactEnergy | None:
+    def contact_term(self) -> ContactTerm | None:
         """Contact and friction; None if the model has no contact."""
-        return None if self.contact is None else ContactEnergy(self.contact, self.phases)
+        return None if self.contact is None else ContactTerm(self.contact, self.phases)
 
     @cached_property
     def terms(self) -> tuple[Term, ...]:
         """All terms of the potential of a step: energies, inertia, contact."""
-        contact = () if self.touching is None else (self.touching,)
+        contact = () if self.contact_term is None else (self.contact_term,)
         return (*self.bound, self.inertia, *contact)
 
     @cached_property
@@ -157,7 +157,7 @@ class Assembly:
 def bind_term(part: Energy | Masses | Contact, pattern: BlockPattern) -> Term:
     """Return the term of a part of a model; an energy without kernels runs in NumPy."""
     if isinstance(part, Contact):
-        return ContactEnergy(part)
+        return ContactTerm(part)
     if isinstance(part, Masses):
         return Inertia(part.mass)
     return part.bind(pattern) if isinstance(part, FastEnergy) else NumpyEnergy(part, pattern)

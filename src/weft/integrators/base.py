@@ -89,7 +89,7 @@ class StepReport(Counts):
     unsettled: float = 0.0  # outcome STOPPED: fraction of vertices above the tolerance
     gain: float = 0.0  # [J] outcome STOPPED: decrease that Newton's model still predicted
     divisible: bool = True  # if the step failed: a shorter one may succeed
-    contact: Json = field(default_factory=dict)  # see ``ContactEnergy.report``
+    contact: Json = field(default_factory=dict)  # see ``contact_report``
     attachments: Json = field(default_factory=dict)  # by name
     phases: Mapping[str, float] = field(default_factory=dict)  # [s] by phase
     place: Vector | None = None  # [m] outcomes BLOCKED and PASSES: where there was no room

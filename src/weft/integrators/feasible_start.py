@@ -19,7 +19,7 @@ from weft.base.errors import SceneError, abbreviate, point_text
 from weft.bodies.body import Body
 from weft.bodies.erosion import Solid
 from weft.contact.contact import Contact
-from weft.contact.contact_energy import ContactEnergy
+from weft.contact.contact_term import ContactTerm
 from weft.contact.untangling import remove_intersections
 from weft.energies.state import State
 from weft.integrators.model import Model
@@ -253,7 +253,7 @@ def _spread(model: Model, contact: Contact, x: Positions) -> Positions:
     contact = dataclasses.replace(contact, settings=settings)
     if contact.mesh.sides.thickest == 0:
         return x
-    terms = (model.assembly.inertia, ContactEnergy(contact, model.assembly.phases))
+    terms = (model.assembly.inertia, ContactTerm(contact, model.assembly.phases))
     solver, bodies = linear_solver("auto", len(x), exact=True), contact.body_positions(0.0)
     for _ in range(MOST_STEPS):
         step = model.step(State(x, np.zeros_like(x)), 0.0, x, SCALE)

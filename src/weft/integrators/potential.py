@@ -172,7 +172,7 @@ class Potential:
     def report(self, x: Positions) -> Json:
         """Return the reports of all terms after a step that ended at x (n,3), by name.
 
-        See ``ContactEnergy.report``.
+        See ``contact.contact_report``.
         """
         point = self.point(x)
         return {k: v for term in self.terms_of_phi for k, v in term.report(point).items()}

@@ -17,7 +17,7 @@ from weft.base.arrays import Floats, Ints, Positions
 from weft.bodies.body import winding_numbers
 from weft.bodies.erosion import Solid
 from weft.contact.contact import Contact
-from weft.contact.contact_energy import ContactEnergy
+from weft.contact.contact_term import ContactTerm
 from weft.discretization.connectivity import component_labels
 from weft.discretization.mesh import half_edges, sample_faces
 from weft.energies.numpy_energy import NumpyEnergy
@@ -188,7 +188,7 @@ def grow(model: Model, x: Positions, thinner: Positions) -> tuple[Positions, Obs
     """
     assert model.contact is not None
     thick, thin = (
-        ContactEnergy(_with_pinch(model.contact, pinch), model.assembly.phases)
+        ContactTerm(_with_pinch(model.contact, pinch), model.assembly.phases)
         for pinch in ("stop", "thin")
     )
     contact, pushing = model.contact, thick

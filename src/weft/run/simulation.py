@@ -29,7 +29,7 @@ from weft.cloth.attachments.drawing import strands
 from weft.cloth.fields import Recorder
 from weft.contact.barrier.stiffness import AdaptiveStiffness
 from weft.contact.contact_forces import contact_loads
-from weft.contact.memory import FIRMNESS
+from weft.contact.memory import STIFFNESS
 from weft.contact.released import released_levels
 from weft.energies.state import State
 from weft.integrators.base import Memory, StepReport
@@ -329,7 +329,7 @@ class Loop:
         more: dict[str, AnyArray] = {}
         if contact is not None:
             x = contact.all_vertices(state.x)
-            kept = AdaptiveStiffness.of(place.memory.get(FIRMNESS))
+            kept = AdaptiveStiffness.of(place.memory.get(STIFFNESS))
             more.update(contact_loads(contact, x, state.t, self.area, kept.before))
             bodies = self._present.bodies
             if bodies:

@@ -173,8 +173,10 @@ def add_maps(scene: Scene, found: Findings) -> None:
             values[attachment.vertices] = attachment.weights(len(attachment.vertices))
             shown.append((f"{name_of(attachment, k)} weight", "1", values))
     contact = scene.model().contact
-    if contact is not None and contact.mesh.sides.grip.min() < 1:
-        shown.append(("friction factor", "1", contact.mesh.sides.grip[: cloth.n_vertices]))
+    if contact is not None and contact.mesh.sides.friction_factor.min() < 1:
+        shown.append(
+            ("friction factor", "1", contact.mesh.sides.friction_factor[: cloth.n_vertices])
+        )
     for title, unit, values in shown:
         found.maps.append((cloth.mesh, title, unit, values))
         found.facts.append(f"map of {title}: {values.min():.4g} to {values.max():.4g} {unit}")

@@ -11,7 +11,7 @@ from tests.engine.adjoint.cases import landing, noise, quotient, with_start
 from weft import kernel
 from weft.adjoint import Adjoint
 from weft.contact.barrier.kinks import places_around
-from weft.contact.contact_energy import ContactEnergy
+from weft.contact.contact_term import ContactTerm
 from weft.integrators.quasi_static import QuasiStaticSettings
 
 EQUILIBRIUM = QuasiStaticSettings(
@@ -90,7 +90,7 @@ def test_hessian_of_contact_at_a_kink():
     """A vertex above the edge of two triangles: the mean Hessian is the slope of the forces."""
     scene = straight(friction=0.0)
     model, state = scene.model(), scene.state()
-    term = next(t for t in model.assembly.terms if isinstance(t, ContactEnergy))
+    term = next(t for t in model.assembly.terms if isinstance(t, ContactTerm))
     term.freeze(model.step(state, 0.01))
     x = np.array(state.x)
     way = np.zeros_like(x)
@@ -111,8 +111,8 @@ def test_hessian_of_contact_at_a_kink():
 def test_elsewhere_one_position_does():
     for scene, number in ((straight(), 2), (landing(), 1)):
         model, state = scene.model(), scene.state()
-        term = next(t for t in model.assembly.terms if isinstance(t, ContactEnergy))
+        term = next(t for t in model.assembly.terms if isinstance(t, ContactTerm))
         step = model.step(state, 0.01)
         term.freeze(step)
         y = kernel.points(np.concatenate([state.x, step.bodies[0]]))
-        assert len(places_around(term.search, y)) == number
+        assert len(places_around(term.workspace.search, y)) == number

@@ -11,7 +11,7 @@ from weft import kernel
 from weft.adjoint.adjoint import Adjoint
 from weft.adjoint.recorded_run import RecordedRun
 from weft.contact.collision_mesh import CollisionMesh
-from weft.contact.contact_energy import ContactEnergy
+from weft.contact.contact_term import ContactTerm
 from weft.contact.derivatives.contact_derivative import ContactDerivative
 from weft.contact.memory import SLIP
 from weft.energies.step_cotangents import StepCotangents
@@ -31,11 +31,11 @@ def touching_at(count, gap=0.003, crumpled=0.0):
         place, parts = forward.step(place)
     taken = parts[-1]
     phi = forward.inner.potential(forward.model, taken.state, taken.memory, taken.dt)
-    term = next(t for t in phi.terms_of_phi if isinstance(t, ContactEnergy))
+    term = next(t for t in phi.terms_of_phi if isinstance(t, ContactTerm))
     noisy = crumpled * np.random.default_rng(1).normal(size=taken.x.shape)
     x = kernel.points(np.ascontiguousarray(taken.x + noisy))
     assert np.abs(taken.memory[SLIP]).max() > 0
-    return forward.model.contact, ContactDerivative(term, phi.step, x), phi.step, x, term
+    return forward.model.contact, ContactDerivative(term.frozen, phi.step, x), phi.step, x, term
 
 
 def other(contact, name, factor):
@@ -59,7 +59,7 @@ def touching(request):
     if request.param == "coarse":
         return touching_at(3)
     found = touching_at(3, gap=0.03, crumpled=0.012)
-    own = found[4].search.contacts(found[4]._at(found[3])[0]).touch["gap"] < 0.03
+    own = found[4].frozen.contacts_at(found[3])[1].parameters["gap"] < 0.03
     assert 1 < own.sum() < len(own) - 3  # pairs of both kinds
     return found
 
@@ -71,7 +71,7 @@ def test_contact_by_its_numbers(touching, name):
     values = contact.constants[name]
 
     def of(factor):
-        scaled, g = ContactEnergy(other(contact, name, factor)), kernel.zeros(x.shape[0], vec3)
+        scaled, g = ContactTerm(other(contact, name, factor)), kernel.zeros(x.shape[0], vec3)
         scaled.freeze(step)
         scaled.add_gradient(x, g)
         return np.array(kernel.numpy(g)), np.array(scaled.remember(x)[SLIP])
@@ -85,7 +85,7 @@ def test_contact_by_its_numbers(touching, name):
         np.testing.assert_allclose(got, wanted, atol=1e-7 * max(scale, 1e-4))
     slides = name == "static" and contact.gap > 0.01  # where neighbors touch, all that touches does
     assert slides or np.abs(forces).max() > 0
-    rng, back = np.random.default_rng(0), ContactDerivative(term, step, x)
+    rng, back = np.random.default_rng(0), ContactDerivative(term.frozen, step, x)
     by, into = [rng.normal(size=a.shape) for a in (forces, kept[SLIP])], StepCotangents.zeros(step)
     back.pull_back_memory({SLIP: by[1]}, into)
     back.pull(by[0], into)

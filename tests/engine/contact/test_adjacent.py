@@ -13,7 +13,7 @@ from weft.base.errors import SceneError
 from weft.contact.broad_phase.candidate_search import CandidateCache, find_candidates
 from weft.contact.collision_groups import CollisionGroups
 from weft.contact.collision_mesh import CollisionMesh
-from weft.contact.contact_energy import ContactEnergy
+from weft.contact.contact_term import ContactTerm
 from weft.contact.distance.distance import PairKind, distances_of
 from weft.contact.narrow_phase.adjacent_pairs import LEAST, PART, Adjacency
 from weft.contact.narrow_phase.classify import contacts
@@ -102,19 +102,19 @@ def test_forces_are_slopes_of_one_energy(rng):
     cloth = weft.sheet(8, 8, 7 * EDGE, 7 * EDGE)
     scene = weft.Scene(cloth, contact=weft.SelfContact(4e-3, resolve=True))
     contact = scene.model().contact
-    term = ContactEnergy(contact)
+    term = ContactTerm(contact)
     mesh = contact.mesh
     for _ in range(20):
         x = crumpled(np.array(cloth.vertices), rng)
         if len(contact.crossings(x)) == 0:
             break
     y = kernel.points(x)
-    found = term.search.contacts(y)
-    gaps = np.unique(found.touch["gap"])
+    found = term.workspace.search.contacts(y)
+    gaps = np.unique(found.parameters["gap"])
     np.testing.assert_allclose(gaps, [PART * HEIGHT, 4e-3], rtol=1e-6)
-    own = found.touch["gap"] < 4e-3
+    own = found.parameters["gap"] < 4e-3
     assert 5 < own.sum() < len(found) - 5
-    ratio = found.touch["stiffness"][own].min() / found.touch["stiffness"][~own].min()
+    ratio = found.parameters["stiffness"][own].min() / found.parameters["stiffness"][~own].min()
     assert ratio == pytest.approx((4e-3 / (PART * HEIGHT)) ** 3, rel=1e-6)
     force = scatter(found, x)
     d = rng.normal(size=x.shape)
@@ -206,7 +206,7 @@ def test_ways_of_many_edges_are_safe():
     flat = np.array(cloth.vertices)
     table = weft.contact.plate(0.3, 0.3, size=0.3).move((0, -0.01, 0))
     contact = weft.Scene(cloth, bodies=[table], contact=weft.SelfContact(4e-3)).model().contact
-    search = ContactEnergy(contact).search
+    search = ContactTerm(contact).workspace.search
     y = np.concatenate([flat, contact.body_positions(0.0)])
     way = np.zeros_like(y)
     way[: len(flat), 1] = -0.08 - 3.0 * flat[:, 0]  # 0.01 to the table: one side falls faster

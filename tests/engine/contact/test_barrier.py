@@ -157,8 +157,8 @@ def test_derivatives(thickness, rng):
 def test_hessians_in_numpy_say_the_same(name, thickness):
     x, X, faces = SCENES[name]
     found = contacts(x, X, faces, thickness=thickness)
-    points = closest_of(x, found.stencil, found.touch["kind"])
-    expected = barrier_hessian(x[found.stencil], found.touch, points)
+    points = closest_of(x, found.stencil, found.parameters["kind"])
+    expected = barrier_hessian(x[found.stencil], found.parameters, points)
     got = found.hessian(x)
     size = np.abs(expected).max(axis=(1, 2, 3, 4), keepdims=True)
     assert len(found) > 100 and np.abs((got - expected) / size).max() < 1e-11
@@ -189,7 +189,7 @@ def test_projected_hessian():
     scale = np.abs(exact).max()
     for H in (projected, gauss_newton, projected - gauss_newton):
         assert np.linalg.eigvalsh(H).min() > -1e-12 * scale
-    smooth = set_.touch["parallel"] == 0
+    smooth = set_.parameters["parallel"] == 0
     assert np.linalg.eigvalsh((projected - exact)[smooth]).min() > -1e-11 * scale
     clamped = clamp(exact)[smooth]
     off = np.linalg.norm(projected[smooth] - clamped, axis=(1, 2))
@@ -203,7 +203,7 @@ def test_hessians_turn_with_the_body(psd):
     one, two = contacts(x, X, faces), contacts(x @ R.T + [1.0, 2, 3], X, faces)
     a, b = one.hessian(x, psd), two.hessian(x @ R.T + [1.0, 2, 3], psd)
     turned = np.einsum("ij,mabjk,lk->mabil", R, a, R)
-    order = [np.lexsort((s.touch["kind"], *s.stencil.T)) for s in (one, two)]
+    order = [np.lexsort((s.parameters["kind"], *s.stencil.T)) for s in (one, two)]
     np.testing.assert_allclose(turned[order[0]], b[order[1]], atol=1e-8 * np.abs(a).max())
 
 

@@ -301,7 +301,7 @@ def test_the_least_of_words_is_the_least_of_all(rng):
 
 
 def test_pairs_in_the_way_are_those_that_may_not_go_all_of_it(rng):
-    """``ContactDetector.meeting`` against every pair alone; small steps are free."""
+    """``ContactDetector.blocking_pairs`` against every pair alone; small steps are free."""
     mesh = grid(6, 6, 1, 1)
     x = np.concatenate([np.array(mesh.vertices), np.array(mesh.vertices) + [0.01, 0.01, 0.05]])
     faces = np.concatenate([mesh.faces, mesh.faces + mesh.n_vertices])
@@ -312,7 +312,7 @@ def test_pairs_in_the_way_are_those_that_may_not_go_all_of_it(rng):
         candidates = find_candidates(surface, x, 0.02, x + dx)
         kept = separation(surface.device_thickness, 1.0, FRACTION * 0.02)
         expected = candidates.pairs[step_lengths(x, dx, candidates, kept) < 1.0]
-        found = detector.meeting(kernel.points(x), kernel.points(dx)).pairs
+        found = detector.blocking_pairs(kernel.points(x), kernel.points(dx)).pairs
         assert sorted(map(tuple, found)) == sorted(map(tuple, expected))
         assert (len(found) > 0) == (size > 1e-3)
 

@@ -133,7 +133,7 @@ def test_joined_matrix_is_the_sum():
     rng = np.random.default_rng(0)
     A = BlockCsr(pattern, kernel.array(rng.normal(size=(pattern.n_blocks, 3, 3)), kernel.mat33))
     joined = term.add_hessian(kernel.points(x), Psd.PROJECTED, A)
-    set_ = term.search.contacts(kernel.points(x))
+    set_ = term.workspace.search.contacts(kernel.points(x))
     assert len(set_) > 20
     expected = A.to_scipy().toarray() + dense(set_, x, Psd.PROJECTED)
     np.testing.assert_allclose(
@@ -154,13 +154,13 @@ def test_joined_matrix_is_the_sum():
 def test_order_of_contacts_does_not_depend_on_the_past():
     """A tree that was refitted on the way and a new one give the same set, row by row."""
     x, X, faces = sheets(3)
-    old, new = (term_of(x, X, faces, 0.04).search for _ in range(2))
+    old, new = (term_of(x, X, faces, 0.04).workspace.search for _ in range(2))
     for shift in (0.3, 0.1, 0.01):
         old.contacts(kernel.points(x + shift * np.sin(37 * x[:, ::-1])))
     one, two = (search.contacts(kernel.points(x)) for search in (old, new))
     assert len(one) > 20
     np.testing.assert_array_equal(one.stencil, two.stencil)
-    np.testing.assert_array_equal(one.touch, two.touch)
+    np.testing.assert_array_equal(one.parameters, two.parameters)
 
 
 @pytest.mark.exact_start

@@ -87,8 +87,8 @@ def test_friction_that_falls_is_negative():
     for name, friction in FRICTIONS.items():
         phi, x = potential(weft.sheet, friction)
         touching = phi.terms_of_phi[-1]
-        y = np.concatenate([x, touching.step.bodies[1]])
-        blocks = np.array(kernel.numpy(touching.friction.hessians(kernel.points(y))))
+        y = np.concatenate([x, touching.frozen.step.bodies[1]])
+        blocks = np.array(kernel.numpy(touching.frozen.friction.hessians(kernel.points(y))))
         local = blocks.transpose(0, 1, 3, 2, 4).reshape(-1, 12, 12)
         values = np.linalg.eigvalsh(local)
         found[name] = values.min() / np.abs(values).max()

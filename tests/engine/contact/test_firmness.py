@@ -54,7 +54,7 @@ def test_a_sphere_that_grows_in_a_bag():
     assert np.abs(np.einsum("qi,qi->q", F[..., 0], F[..., 1])).max() < 0.07
 
     # At rest contact carries what the bag pulls with: sum f.x is dE/ds of x -> (1 + s) x, for both.
-    area, firmness = scene.cloth.mesh.vertex_area, memory["firmness"][0]
+    area, firmness = scene.cloth.mesh.vertex_area, memory["stiffness"][0]
     loads = contact_loads(model.contact, state.x, state.t, area, firmness)
     pressing = float(
         (loads["contact_forces"] * np.linalg.norm(loads["contact_points"], axis=1)).sum()
@@ -76,7 +76,7 @@ def test_runs_resume_bitwise(tmp_path):
         bag(), frames=12, fps=fps, out=tmp_path / "parts", resume=True, progress=False
     )
     before, ends = whole.folder.frame(9), [run.folder.frame(12) for run in (whole, parts)]
-    assert before["memory.firmness"][1] > 1 and np.abs(before["memory.slip"]).max() > 0
+    assert before["memory.stiffness"][1] > 1 and np.abs(before["memory.slip"]).max() > 0
     assert whole.metrics[-1]["energies"]["contact"] > 0
     np.testing.assert_array_equal(*(end["memory.slip"] for end in ends))
     np.testing.assert_array_equal(whole.positions(-1), parts.positions(-1))

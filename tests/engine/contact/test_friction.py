@@ -44,7 +44,7 @@ def test_energy_and_force_are_ipctk_s(scene, rng):
     tangential.build(mesh, x, collisions, ipctk.BarrierPotential(GAP, 3.0), MU)
     potential = ipctk.FrictionPotential(SMOOTH)
     every = contacts(x, X, faces)
-    apart = every.touch["parallel"] == 0
+    apart = every.parameters["parallel"] == 0
     friction = FrictionSet.of(
         every.among(apart),
         x,
@@ -149,7 +149,7 @@ def test_normal_forces_are_the_barrier_s():
     push, w, normal, force = normal_forces(set_, x)
     stencil = set_.stencil[push]
     assert (force > 0).all() and np.allclose(np.linalg.norm(normal, axis=1), 1)
-    smooth = set_.touch["parallel"] == 0
+    smooth = set_.parameters["parallel"] == 0
     g = set_.gradient(x)
     rebuilt = -force[:, None, None] * w[:, :, None] * normal[:, None]
     where = [tuple(s) for s in stencil.tolist()]

@@ -138,8 +138,15 @@ def test_intersections_that_are_there_already_are_no_reason():
     # Aside, so that no edge of the cloth lies in the plane of one of the table's.
     x = scene.state().x - [0.0013, 0.0042, 0.0021]
     x[24, 1] += 0.01  # the table's plane is crossed around one vertex
-    term, y = model.assembly.touching, np.concatenate([x, model.bodies(0.0)])
-    assert len(term._check.pairs(kernel.points(y), model.contact.excluded(np.zeros(49, bool)))) > 0
+    term, y = model.assembly.contact_term, np.concatenate([x, model.bodies(0.0)])
+    assert (
+        len(
+            term.workspace.intersection_check.pairs(
+                kernel.points(y), model.contact.excluded(np.zeros(49, bool))
+            )
+        )
+        > 0
+    )
     stepper, still = scene.stepper(), weft.State(x, np.zeros_like(x))
     phi = stepper.potential(model, still, stepper.init(model, still), 0.01)
     assert not phi.has_new_intersections(x)

@@ -9,8 +9,7 @@ from tests.reference.contact_sets import contact_set
 from tests.stepping import steps
 from weft import kernel
 from weft.contact.assembly import contact_matrix as rows
-from weft.contact.assembly import embedding
-from weft.contact.assembly import lumped_pairs as latecomers
+from weft.contact.assembly import embedding, lumped_pairs
 from weft.contact.detector import ContactDetector
 from weft.kernel import mat33, vec3
 from weft.solve.linear.multigrid.solver import Multigrid
@@ -88,7 +87,7 @@ def test_who_comes_late_is_lumped(monkeypatch):
     """Where a search may end early, the few pairs that come late in a step make no new pattern; who
     they are does not depend on the steps before: a run that is taken up has the same bits.
     """
-    found, made, among = [], [], latecomers.LumpedPairs.among
+    found, made, among = [], [], lumped_pairs.LumpedPairs.among
     extend = embedding.pattern_with_pairs
 
     def told(self, y, contacts):
@@ -96,7 +95,7 @@ def test_who_comes_late_is_lumped(monkeypatch):
         found.append(0 if late is None else int(kernel.numpy(late).sum()))
         return late
 
-    monkeypatch.setattr(latecomers.LumpedPairs, "among", told)
+    monkeypatch.setattr(lumped_pairs.LumpedPairs, "among", told)
     monkeypatch.setattr(embedding, "pattern_with_pairs", lambda *a: made.append(1) or extend(*a))
     scene = heap(effort="interactive")
     whole = list(steps(scene, 14))
@@ -104,8 +103,8 @@ def test_who_comes_late_is_lumped(monkeypatch):
     assert np.count_nonzero(found) > 2 and len(scene.model().contact.crossings(whole[-1][0].x)) == 0
     resumes_bitwise(scene, whole, (9, 11))
     patterns = []
-    for few in (latecomers.FEW, -1.0):
-        monkeypatch.setattr(latecomers, "FEW", few)
+    for few in (lumped_pairs.FEW, -1.0):
+        monkeypatch.setattr(lumped_pairs, "FEW", few)
         made.clear()
         for before in whole[6:13]:
             list(steps(scene, 1, begin=before[:2]))
@@ -192,7 +191,7 @@ def test_flat_cloth_of_fine_meshes_fills_no_matrix(edge):
     contact = weft.Scene(cloth, contact=weft.SelfContact(4e-3)).model().contact
     search = ContactDetector(contact.mesh, 1.0, 4e-3)
     x = np.array(cloth.vertices)
-    assert len(search.soon(kernel.points(x))) == 0
+    assert len(search.pattern_pairs(kernel.points(x))) == 0
     x[0] = x[35] + [0.0, 5e-3, 0.0]  # a corner over the opposite one
-    pairs = kernel.numpy(search.soon(kernel.points(x)))
+    pairs = kernel.numpy(search.pattern_pairs(kernel.points(x)))
     assert len(pairs) > 0 and (pairs == 0).any(1).all()

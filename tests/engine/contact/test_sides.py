@@ -114,7 +114,7 @@ def test_pinned_pairs_are_left_out():
 
     def found(fixed):
         x = np.array(cloth.vertices)
-        return touching(contact, x, fixed).search.contacts(kernel.points(x))
+        return touching(contact, x, fixed).workspace.search.contacts(kernel.points(x))
 
     assert len(found(None)) > 10
     assert len(found(fixed)) == 0

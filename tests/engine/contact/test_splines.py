@@ -60,7 +60,8 @@ def test_everything_is_pulled_back_through_the_samples(model):
     A = model.assembly.hessian(device, Psd.PROJECTED)
     before = A.to_scipy().tocsr().copy()
     got = ours.add_hessian(device, Psd.PROJECTED, A).to_scipy().tocsr()
-    H = inner.add_hessian(vertices, Psd.PROJECTED, ours.embedded.nothing).to_scipy().tocsr()
+    nothing = ours.workspace.embedding.nothing
+    H = inner.add_hessian(vertices, Psd.PROJECTED, nothing).to_scipy().tocsr()
     W3 = sp.kron(W, sp.eye(3), format="csr")
     wanted = before + W3.T @ H @ W3
     assert np.abs(got - wanted).max() < 1e-11 * np.abs(wanted).max()

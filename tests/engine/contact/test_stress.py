@@ -45,7 +45,7 @@ def watched(monkeypatch):
         assert search.at.value <= before + 1e-12 * abs(before)
         (term,) = search.problem.barriers
         x = np.array(kernel.numpy(search.at.x))
-        ends.append(len(term.contact.crossings(x, term.step.t)))
+        ends.append(len(term.workspace.contact.crossings(x, term.frozen.step.t)))
         return outcome
 
     monkeypatch.setattr(minimize.Search, "advance", look)

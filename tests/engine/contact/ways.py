@@ -82,7 +82,7 @@ class Ways:
 def recorded(model):
     """The ways of steps of a model that are taken inside."""
     ways = Ways(model)
-    reach, advance, end = Potential.reach, minimize._advance, base.check_intersections
+    reach, advance, end = Potential.reach, minimize.Search.advance, base.check_intersections
 
     def reaching(phi, goal):
         found = reach(phi, goal)
@@ -90,18 +90,18 @@ def recorded(model):
         return found
 
     def advancing(search, *rest):
-        begin = np.array(kernel.numpy(search.x))
+        begin = np.array(kernel.numpy(search.at.x))
         outcome = advance(search, *rest)
         step = search.problem.step
-        ways.goes(step, begin, np.array(kernel.numpy(search.x)))
+        ways.goes(step, begin, np.array(kernel.numpy(search.at.x)))
         return outcome
 
     def ending(phi, x, counts):
         ways.ends(phi, x, counts)
         return end(phi, x, counts)
 
-    Potential.reach, minimize._advance, base.check_intersections = reaching, advancing, ending
+    Potential.reach, minimize.Search.advance, base.check_intersections = reaching, advancing, ending
     try:
         yield ways
     finally:
-        Potential.reach, minimize._advance, base.check_intersections = reach, advance, end
+        Potential.reach, minimize.Search.advance, base.check_intersections = reach, advance, end

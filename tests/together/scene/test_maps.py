@@ -313,7 +313,7 @@ def test_a_file_paints_its_cloth(tmp_path):
     soft_energy, spring_energy = scene.attached.energies
     np.testing.assert_allclose(spring_energy.stiffness, 9 * spring.weight)
     np.testing.assert_allclose(soft_energy.place.start, cloth.vertices[:-1])
-    assert len(scene.model().contact.mesh.sides.grip) == 25
+    assert len(scene.model().contact.mesh.sides.friction_factor) == 25
     other = load_scene(write(tmp_path, ("to: 900 N/m", "to: 800 N/m"))).scene
     assert other.identity() != scene.identity()
     path = write(tmp_path)

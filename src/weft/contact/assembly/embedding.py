@@ -26,7 +26,7 @@ from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 from weft.solve.sparse.pull_back import Interpolation, PullBack
 
 _module = wp.get_module("weft.embedded")
-Soon = Callable[[], WarpArray]  # (k,4) pairs that soon may be in contact, on the device
+PatternPairs = Callable[[], WarpArray]  # (k,4) pairs that soon may be in contact, on the device
 
 
 @wp.kernel(module=_module)
@@ -116,15 +116,18 @@ class ContactEmbedding:
         kernel.launch(shorten, self.n, d, part, out)
         return out
 
-    def add_hessian(self, A: BlockCsr, blocks: Sequence[PairBlocks], soon: Soon) -> BlockCsr:
+    def add_hessian(
+        self, A: BlockCsr, blocks: Sequence[PairBlocks], pattern_pairs: PatternPairs
+    ) -> BlockCsr:
         """Return A plus the blocks of pairs of vertices, on a pattern that holds both.
 
         Args:
             A: matrix of the points.
             blocks: Hessians of the pairs.
-            soon: returns the pairs that soon may be in contact, which a new pattern also holds.
+            pattern_pairs: returns the pairs that may be in contact soon, which a new pattern also
+                holds.
         """
-        return self._add_blocks(A, blocks, soon)
+        return self._add_blocks(A, blocks, pattern_pairs)
 
     def begin(self, step: Step) -> None:
         """Begin a step; without ``same_pattern`` with a new pattern, because results would depend
@@ -138,13 +141,15 @@ class ContactEmbedding:
         """Discard the pattern."""
         self._joined = None
 
-    def _add_blocks(self, A: BlockCsr, blocks: Sequence[PairBlocks], soon: Soon) -> BlockCsr:
+    def _add_blocks(
+        self, A: BlockCsr, blocks: Sequence[PairBlocks], pattern_pairs: PatternPairs
+    ) -> BlockCsr:
         """Return the matrix A of the vertices plus the blocks."""
         matrix, self.has_joined = None, True
         if self._joined is not None and self._joined.extends(A):
             matrix = self._joined.add(A, blocks)
         if matrix is None:
-            every = stack([*(b.pairs.device[0] for b in blocks), soon()])
+            every = stack([*(b.pairs.device[0] for b in blocks), pattern_pairs()])
             pattern = pattern_with_pairs(A.pattern, every)
             self._joined = ExtendedMatrix.of(pattern, self._values.take(pattern.n_blocks))
             matrix = self._joined.add(A, blocks)
@@ -220,9 +225,11 @@ class WeightedEmbedding(ContactEmbedding):
         kernel.launch(shorten_points, t.n, t.start, t.column, d, part, out)
         return out
 
-    def add_hessian(self, A: BlockCsr, blocks: Sequence[PairBlocks], soon: Soon) -> BlockCsr:
+    def add_hessian(
+        self, A: BlockCsr, blocks: Sequence[PairBlocks], pattern_pairs: PatternPairs
+    ) -> BlockCsr:
         """Return A + W^T H W."""
-        H = self._add_blocks(self.nothing, blocks, soon)
+        H = self._add_blocks(self.nothing, blocks, pattern_pairs)
         if self._pulled is None or not (
             self._pulled[0].source is H.pattern and self._pulled[1].extends(A)
         ):

@@ -24,7 +24,7 @@ FEW = 0.05  # of the pairs: if more come late, a new pattern is made
 LEAST = 1.0  # pairs for each vertex on average: with fewer, a new pattern costs little
 
 
-@wp.kernel(module=wp.get_module("weft.latecomers"))
+@wp.kernel(module=wp.get_module("weft.late_pairs"))
 def mark_late(
     o: int,
     before: Vec3Array,
@@ -54,11 +54,11 @@ class LumpedPairs:
     def __init__(self, n: int, size: int, thickest: float) -> None:
         self._n, self._size, self._thickest = n, size, thickest
         self._before: WarpArray | None = None  # positions when no pair was late
-        self.matters = False  # whether late pairs are lumped
+        self.is_active = False  # whether late pairs are lumped
 
     def begin(self) -> None:
         """Begin a step: no pair is late."""
-        self.matters = False
+        self.is_active = False
 
     def among(self, y: WarpArray, contacts: ContactSet) -> WarpArray | None:
         """Return 1 for each pair that is late, (m,) uint8; None if none is at y and all pairs need
@@ -66,9 +66,9 @@ class LumpedPairs:
         """
         m = len(contacts)
         if m <= LEAST * self._n:
-            self.matters = False
+            self.is_active = False
             return None
-        if self.matters:
+        if self.is_active:
             late, number = kernel.empty(m, wp.uint8), kernel.empty(m, wp.int32)
             about = (self._before, *contacts.device, Scalar(self._thickest), late, number)
             kernel.launch(mark_late, m, *about)
@@ -78,5 +78,5 @@ class LumpedPairs:
         if self._before is None:
             self._before = kernel.empty(self._size, vec3)
         kernel.copy(y, self._before)
-        self.matters = True
+        self.is_active = True
         return None

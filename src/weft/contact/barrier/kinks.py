@@ -51,7 +51,7 @@ def _is_alike(one: ContactSet, x: WarpArray, other: ContactSet, y: WarpArray) ->
     """
     if not np.array_equal(one.stencil, other.stencil):
         return False
-    kinds = one.touch["kind"], other.touch["kind"]
+    kinds = one.parameters["kind"], other.parameters["kind"]
     if not np.array_equal(*kinds):
         return False
     free = [

@@ -3,7 +3,7 @@
 The stiffness of a contact holds ``LOAD`` times a vertex's weight at half the gap. Cloth that is
 stretched over a body is pressed with thousands of weights; with that stiffness the barrier would
 hold it micrometers from the body, where no step finds room. So the stiffness is multiplied by a
-factor, the firmness: the force on the hardest pressed vertex, over the force that the stiffness
+factor: the force on the hardest pressed vertex, over the force that the stiffness
 without the factor holds at half the gap.
 
 Both force and distance have to ask for a larger factor. An impact is near for one step only; cloth
@@ -21,7 +21,7 @@ from weft.contact.contact import HALF_FORCE
 
 MOST = 8.0  # largest change of the factor from one step to the next
 LOW, HIGH = 0.25, 2.0  # needed over present factor: between these the factor stays
-FIRMEST = 1e3  # largest factor: stiffer contact costs Newton iterations
+LARGEST = 1e3  # largest factor: stiffer contact costs Newton iterations
 LEAST_ROOM = 1e-6  # of the gap: smaller room counts as this
 
 
@@ -57,7 +57,7 @@ class AdaptiveStiffness:
         if LOW <= part <= HIGH:
             return AdaptiveStiffness(self.now, self.now)
         wanted = self.now * min(max(part, 1 / MOST), MOST)
-        return AdaptiveStiffness(self.now, min(max(wanted, 1.0), FIRMEST))
+        return AdaptiveStiffness(self.now, min(max(wanted, 1.0), LARGEST))
 
     def memory(self) -> Floats:
         """Return both factors, (2,), which are saved with the state."""

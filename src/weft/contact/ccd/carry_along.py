@@ -42,27 +42,29 @@ class CarryAlong:
 
     Args:
         search: finds candidates and collisions.
-        embedded: maps points to vertices.
+        embedding: maps points to vertices.
         step: the step, with prescribed points, and the positions of bodies before and after.
         motion: follows the prescribed vertices.
         settings: of contact.
         released: (n+b,) level of each vertex at the start of the step (``contact.released``).
+        excluded: pairs that are left out at the start; ``excluded`` changes if cloth is released.
     """
 
     def __init__(
         self,
         search: ContactDetector,
-        embedded: ContactEmbedding,
+        embedding: ContactEmbedding,
         step: Step,
         motion: PrescribedMotion,
         settings: SelfContact,
         released: Ints,
+        excluded: Excluded,
     ) -> None:
-        self.search, self.embedded, self.step = search, embedded, step
-        self.motion, self.settings, self.released = motion, settings, released
+        self.search, self.embedding, self.step = search, embedding, step
+        self.motion, self.settings = motion, settings
+        self.released, self.excluded = released, excluded
         self.x = np.asarray(step.state.x)  # (n,3) [m] points at the start of the step
         self._is_clear: bool | None = None  # whether prescribed vertices collide with none; unknown
-        self.excluded: Excluded | None = None  # pairs that are left out since cloth was released
         self.obstacle: Obstacle | None = None  # that kept points from being carried
         self._closing: ClosingSurfaces | None = None  # the surfaces that did so
         self._last: tuple[Floats, Floats, WarpArray] | None = None  # argument, displacements
@@ -70,7 +72,7 @@ class CarryAlong:
     @cached_property
     def y(self) -> Positions:
         """The vertices of cloth and bodies at the start of the step, (n+b,3) [m]."""
-        return np.concatenate([self.embedded.of(self.x), self.step.bodies[0]])
+        return np.concatenate([self.embedding.of(self.x), self.step.bodies[0]])
 
     @cached_property
     def start(self) -> WarpArray:
@@ -90,7 +92,7 @@ class CarryAlong:
 
     def _vertex_displacements(self, way: Floats) -> Floats:
         before, after = self.step.bodies
-        return np.concatenate([self.embedded.of(way), after - before])
+        return np.concatenate([self.embedding.of(way), after - before])
 
     def reachable(self, way: Floats) -> float:
         """Return the part of the displacement ``way`` (n,3) [m], in [0, 1], that may be gone before
@@ -130,9 +132,9 @@ class CarryAlong:
         return self._is_clear
 
     def _follow_prescribed(self) -> bool:
-        step, n = self.step, self.embedded.n
+        step, n = self.step, self.embedding.n
         pinned = np.zeros(len(self.y), dtype=bool)
-        pinned[:n] = self.embedded.whole(step.fixed)
+        pinned[:n] = self.embedding.whole(step.fixed)
         if not pinned.any():
             return True
         way = np.where(step.fixed[:, None], step.target - self.x, 0.0)
@@ -181,7 +183,7 @@ class CarryAlong:
         self.released[free] = np.maximum(before[free], level)
         if np.array_equal(self.released, before):
             return False
-        fixed = self.embedded.whole(self.step.fixed)
+        fixed = self.embedding.whole(self.step.fixed)
         self.excluded = self.search.mesh.excluded(fixed, self.released)
         self.search.begin(self.excluded, self.search.thickness_part)
         return True
@@ -207,14 +209,14 @@ class CarryAlong:
         met: list[tuple[Candidates, Bools]] = []  # and which of their vertices are prescribed
         for _ in range(MOST_ROUNDS):
             dy, device_dy = self.displacements(way)
-            found = self.search.meeting(self.start, device_dy)
+            found = self.search.blocking_pairs(self.start, device_dy)
             pairs = found.pairs
             if len(pairs) == 0:
                 return self.x + way
             leading: Bools
             still: Bools
             leading, still = (
-                np.concatenate([self.embedded.whole(p), bodies])[pairs] for p in (leads, held)
+                np.concatenate([self.embedding.whole(p), bodies])[pairs] for p in (leads, held)
             )
             met.append((found, still))
             if still.all(1).any():
@@ -246,8 +248,8 @@ class CarryAlong:
         pairs, weights = found.pairs, np.abs(closest_of(self.start, *found.device)[1])
         share = np.where(leading.any(1, keepdims=True), leading, True) * (weights + 1e-9)
         mean = np.einsum("ma,mai->mi", share, dy[pairs]) / share.sum(1, keepdims=True)
-        pair, place = np.nonzero(~still & (pairs < self.embedded.n))
-        points, moves = self.embedded.points_of(pairs[pair, place])
+        pair, place = np.nonzero(~still & (pairs < self.embedding.n))
+        points, moves = self.embedding.points_of(pairs[pair, place])
         moves = moves & ~self.step.fixed[points]
         way[points[moves]] = np.broadcast_to(mean[pair][:, None, :], (*points.shape, 3))[moves]
         pulled: Bools = np.any(leading, axis=1)

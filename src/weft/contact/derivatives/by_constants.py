@@ -8,7 +8,6 @@ are left out.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,87 +17,87 @@ from weft.base.differences import slope_at_zero
 from weft.contact.contact_set import ContactSet
 from weft.contact.friction.friction import FrictionInputs, FrictionSet
 from weft.contact.friction.law import friction_coefficients
+from weft.contact.frozen_contact import FrozenContact
 from weft.kernel import WarpArray
 
-if TYPE_CHECKING:
-    from weft.contact.contact_energy import ContactEnergy
-
 Numbers = Mapping[str, Floats]
-Frozen = tuple[ContactSet, WarpArray, FrictionInputs]  # friction: its pairs, where, from what
+FrictionStart = tuple[
+    ContactSet, WarpArray, FrictionInputs
+]  # friction: its pairs, where, from what
 PART = 1e-4  # of a number: the largest change in difference quotients
 
 
-def change_of_pairs(term: "ContactEnergy", change: Numbers, contacts: ContactSet) -> Numbers:
+def change_of_pairs(frozen: FrozenContact, change: Numbers, contacts: ContactSet) -> Numbers:
     """Return the changes of stiffness, gap and thickness of the pairs of a set, (m,) by name.
 
     The stiffness of a pair contains how often it is counted, and the adaptive stiffness. Pairs
     that an edge connects have a smaller gap of their own, and a larger stiffness because of it.
 
     Args:
-        term: contact in a step.
+        frozen: contact in the step.
         change: changes of some of ``Contact.constants``, by name.
         contacts: the set.
     """
-    search, touch, sides = term.search, contacts.touch, term.contact.mesh.sides
+    search, touch, sides = frozen.search, contacts.parameters, frozen.contact.mesh.sides
     thickness, thicker = np.zeros(len(contacts)), 0.0
     if "thickness" in change:
         a, b = sides.of_pairs(contacts.stencil, touch["kind"])
         T = change["thickness"]
         thickness = 0.5 * search.thickness_part * (T[a] + T[b])
         thicker = float(T[np.argmax(sides.thickness)])
-    whole, adjacency = float(change.get("gap", 0.0)), term.contact.mesh.adjacency
+    whole, adjacency = float(change.get("gap", 0.0)), frozen.contact.mesh.adjacency
     less = adjacency.gap(search.gap)
     by_gap, by_thickness = adjacency.slope(search.gap)
     own = touch["gap"] < search.gap
     gap = np.where(own, by_gap * whole + by_thickness * thicker, whole)
-    part = float(change.get("stiffness", 0.0)) / term.contact.stiffness
-    firmer = 3 * (whole / search.gap - gap / less)
-    stiffness = (part + np.where(own, firmer, 0.0)) * touch["stiffness"]
+    part = float(change.get("stiffness", 0.0)) / frozen.contact.stiffness
+    by_gaps = 3 * (whole / search.gap - gap / less)
+    stiffness = (part + np.where(own, by_gaps, 0.0)) * touch["stiffness"]
     return {"stiffness": stiffness, "gap": gap, "thickness": thickness}
 
 
 def gradient_change(
-    term: "ContactEnergy", y: WarpArray, frozen: Sequence[Frozen], change: Numbers
+    frozen: FrozenContact, y: WarpArray, frictions: Sequence[FrictionStart], change: Numbers
 ) -> tuple[Floats, Floats]:
     """Return the changes of dE/dx (n,3) [N] of the vertices, and of the slip (k,3) after the step.
 
     Args:
-        term: contact in a step.
+        frozen: contact in the step.
         y: (n,) vec3 [m] vertices at the end of the step.
-        frozen: the data from which friction was frozen; the mean over them counts.
+        frictions: the data from which friction was frozen; the mean over them counts.
         change: changes of some of ``Contact.constants``, by name.
     """
-    contacts = term.search.contacts(y)
-    sets = [(contacts, y), *((pairs, start) for pairs, start, _ in frozen)]
-    changes = [change_of_pairs(term, change, pairs) for pairs, _ in sets]
-    sides, n = term.contact.mesh.sides, y.shape[0]
-    stick = float(change.get("stick", 0.0)) * term.step.dt if term.step.slip is None else 0.0
+    contacts = frozen.search.contacts(y)
+    sets = [(contacts, y), *((pairs, start) for pairs, start, _ in frictions)]
+    changes = [change_of_pairs(frozen, change, pairs) for pairs, _ in sets]
+    sides, n = frozen.contact.mesh.sides, y.shape[0]
+    stick = float(change.get("stick", 0.0)) * frozen.step.dt if frozen.step.slip is None else 0.0
 
     def at(e: float) -> Floats:
-        forces, slip = np.zeros((n, 3)), np.zeros((term.embedded.n, 3))
+        forces, slip = np.zeros((n, 3)), np.zeros((frozen.embedding.n, 3))
         moved = [_shift(pairs, d, e) for (pairs, _), d in zip(sets, changes)]
         np.add.at(forces, contacts.stencil, kernel.numpy(moved[0].gradients(y)))
         static = sides.static + e * change.get("static", 0.0)
         kinetic = sides.kinetic + e * change.get("kinetic", 0.0)
-        table = friction_coefficients(static, kinetic, sides.part, sides.grip)
-        for pairs, (_, start, inputs) in zip(moved[1:], frozen):
+        table = friction_coefficients(static, kinetic, sides.part, sides.friction_factor)
+        for pairs, (_, start, inputs) in zip(moved[1:], frictions):
             other = inputs._replace(table=table, smooth=inputs.smooth + e * stick)
             friction = FrictionSet.of(pairs, start, *other)
-            local = kernel.numpy(friction.gradient(y)) / len(frozen)
+            local = kernel.numpy(friction.gradient(y)) / len(frictions)
             np.add.at(forces, friction.stencil, local)
-            slip += kernel.numpy(friction.update_slips(y, inputs.slip)) / len(frozen)
+            slip += kernel.numpy(friction.update_slips(y, inputs.slip)) / len(frictions)
         return np.concatenate([forces, slip])
 
     sizes = [_largest_part(*one, d) for one, d in zip(sets, changes)]
     sizes += [float(np.abs(change[k]).max()) for k in ("static", "kinetic") if k in change]
-    sizes += [abs(stick) / inputs.smooth for *_, inputs in frozen]
+    sizes += [abs(stick) / inputs.smooth for *_, inputs in frictions]
     found = slope_at_zero(at, PART / max(*sizes, 1e-300))
     return found[:n], found[n:]
 
 
 def _shift(contacts: ContactSet, change: Numbers, e: float) -> ContactSet:
     """Return the pairs with parameters that are moved by e times a change."""
-    touch = np.array(contacts.touch)
+    touch = np.array(contacts.parameters)
     for name, d in change.items():
         touch[name] += e * d
     return contacts.with_parameters(touch)
@@ -110,7 +109,7 @@ def _largest_part(contacts: ContactSet, y: WarpArray, change: Numbers) -> float:
     """
     if len(contacts) == 0:
         return 0.0
-    touch = contacts.touch
+    touch = contacts.parameters
     room = contacts.least_distance(y) - touch["thickness"].max()
     sizes = {**{k: touch[k] for k in ("stiffness", "gap")}, "thickness": max(room, 1e-300)}
     return max(float(np.abs(d / sizes[name]).max()) for name, d in change.items())

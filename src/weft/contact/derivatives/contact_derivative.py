@@ -8,9 +8,7 @@ by the rules of ``contact.barrier.stiffness``. As long as it stays, derivatives 
 it changes, its derivative by the contact forces is left out (``StepCotangents.stiffness_adapted``).
 """
 
-import weakref
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,63 +24,70 @@ from weft.contact.derivatives.reverse_kernels import (
     pull_back_barrier,
     pull_back_thresholds,
 )
-from weft.contact.memory import FIRMNESS, SLIP
+from weft.contact.frozen_contact import FrozenContact
+from weft.contact.memory import SLIP, STIFFNESS
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import WarpArray
 
-if TYPE_CHECKING:
-    from weft.contact.contact_energy import ContactEnergy
-
 
 class ContactDerivative:
-    """Derivatives of contact at the end x (n,) of a step that its term was frozen for.
+    """Derivatives of contact at the end of a step. At a kink the mean of both sides counts
+    (``contact.barrier.kinks``).
 
-    ``at`` (n,3) [m] are the positions at which friction was evaluated; None: the beginning of the
-    step. At a kink the mean of both sides counts (``contact.barrier.kinks``).
+    Args:
+        frozen: contact in the step.
+        step: the step.
+        x: (n,) vec3 [m] end of the step.
+        at: (n,3) [m] positions at which friction was evaluated; None: the start of the step.
     """
 
     def __init__(
-        self, term: "ContactEnergy", step: Step, x: WarpArray, at: Floats | None = None
+        self, frozen: FrozenContact, step: Step, x: WarpArray, at: Floats | None = None
     ) -> None:
-        self.term: ContactEnergy = weakref.proxy(term)  # the term keeps its derivative
-        self.step, self.x, self.at = step, x, at
-        self.n, self.points = term.embedded.n, len(step.state.x)
-        self.y = kernel.points(np.array(kernel.numpy(term.put(x))))
+        self.frozen, self.step, self.x, self.at = frozen, step, x, at
+        self.n, self.points = frozen.embedding.n, len(step.state.x)
+        self.y = kernel.points(np.array(kernel.numpy(frozen.workspace.update_vertices(x))))
         # Pairs with the derivatives by their barriers, and the derivatives by friction's numbers.
         self.by_pairs: list[tuple[ContactSet, Records]] = []
         self.by_friction: list[FrictionCotangents] = []
-        self.friction = self._freeze_friction() if term.friction else []
+        self._of_friction = frozen.friction
+        self.friction = self._freeze_friction() if frozen.friction else []
+
+    def is_of(self, frozen: FrozenContact, x: WarpArray) -> bool:
+        """Return whether these are the derivatives at x of ``frozen`` with its present friction."""
+        same = self.frozen is frozen and self._of_friction is frozen.friction
+        return same and self.x is x
 
     def _freeze_friction(self) -> list[FrictionReverse]:
         """Freeze friction again, on each side of a kink."""
-        term, step, at = self.term, self.step, self.at
+        frozen, step, at = self.frozen, self.step, self.at
         bodies = step.bodies[0 if at is None else 1]
-        start = np.concatenate([term.embedded.of(step.state.x if at is None else at), bodies])
-        term.set_stiffness(before=at is None)
-        places = places_around(term.search, kernel.points(start))
-        inputs = term.friction_inputs
-        found = [FrictionReverse(term.search.contacts(p), p, self.y, inputs) for p in places]
-        term.set_stiffness(before=False)
+        start = np.concatenate([frozen.embedding.of(step.state.x if at is None else at), bodies])
+        frozen.set_stiffness(before=at is None)
+        places = places_around(frozen.search, kernel.points(start))
+        inputs = frozen.friction_inputs
+        found = [FrictionReverse(frozen.search.contacts(p), p, self.y, inputs) for p in places]
+        frozen.set_stiffness(before=False)
         return found
 
-    def pull_back_memory(self, kept: Mapping[str, Floats], into: StepCotangents) -> Floats:
+    def pull_back_memory(self, memory: Mapping[str, Floats], into: StepCotangents) -> Floats:
         """Return (n,3) derivatives by the end of the step, from those by what it remembers.
 
         Derivatives by the start of the step, bodies and the memory before are added to ``into``. An
         equilibrium evaluates friction at its own positions: derivatives by these are returned, too.
         """
         out = np.zeros((self.points, 3))
-        if FIRMNESS in kept and self.step.scale is not None:
-            before, now = kept[FIRMNESS]
-            firm = self.term.adaptive_stiffness
-            after = firm.after(*self.term.measure_pressing(self.x))
-            into.stiffness_adapted = after.now != firm.now
-            into.keep(FIRMNESS, np.array([0.0, before + (0.0 if into.stiffness_adapted else now)]))
+        if STIFFNESS in memory and self.step.scale is not None:
+            before, now = memory[STIFFNESS]
+            factors = self.frozen.adaptive_stiffness
+            after = factors.after(*self.frozen.measure_pressing(self.x))
+            into.stiffness_adapted = after.now != factors.now
+            into.keep(STIFFNESS, np.array([0.0, before + (0.0 if into.stiffness_adapted else now)]))
         at_rest = self.step.scale is None and self.at is not None
         place = np.array(into.place)
-        for friction in self.friction if SLIP in kept else ():
-            by = friction.pull_back(slip=kept[SLIP] / len(self.friction))
+        for friction in self.friction if SLIP in memory else ():
+            by = friction.pull_back(slip=memory[SLIP] / len(self.friction))
             self._add_friction(friction, by, into)
             out += self._to_points(by.end)
         if at_rest:
@@ -93,7 +98,7 @@ class ContactDerivative:
     def pull(self, by: Floats, into: StepCotangents) -> None:
         """Add ds/d(start of the step) to ``into``, with s = by . dE/dx and by (n,3)."""
         surface = self._of_surface(by)
-        search = self.term.search
+        search = self.frozen.search
         places = places_around(search, self.y) if len(into.after) else [self.y]
         for place in places:
             contacts = search.contacts(place)
@@ -101,7 +106,7 @@ class ContactDerivative:
                 by_y, by_touch = pull_back_barrier(contacts, place, surface / len(places))
                 into.after += by_y[self.n :]
                 self.by_pairs.append((contacts, by_touch))
-                into.keep(FIRMNESS, np.array([0.0, self._by_firmness(contacts, by_touch)]))
+                into.keep(STIFFNESS, np.array([0.0, self._by_stiffness_factor(contacts, by_touch)]))
         for friction in self.friction:
             cotangents = friction.pull_back(force=surface / len(self.friction))
             self._add_friction(friction, cotangents, into)
@@ -111,7 +116,7 @@ class ContactDerivative:
     ) -> None:
         """Add derivatives by the data from which friction is frozen."""
         self.by_friction.append(by)
-        self.by_pairs.append((friction.contacts, by.touch))
+        self.by_pairs.append((friction.contacts, by.parameters))
         into.keep(SLIP, by.slip)
         into.state_x += self._to_points(by.origin)
         into.before += by.origin[self.n :]
@@ -119,19 +124,21 @@ class ContactDerivative:
         if self.at is None:
             into.state_x += self._to_points(by.start)
             into.before += by.start[self.n :]
-            firm = self._by_firmness(friction.contacts, by.touch, before=True)
-            into.keep(FIRMNESS, np.array([firm, 0.0]))
+            by_factor = self._by_stiffness_factor(friction.contacts, by.parameters, before=True)
+            into.keep(STIFFNESS, np.array([by_factor, 0.0]))
         else:
             into.place += self._to_points(by.start)
             into.after += by.start[self.n :]
-            firm = self._by_firmness(friction.contacts, by.touch)
-            into.keep(FIRMNESS, np.array([0.0, firm]))
+            by_factor = self._by_stiffness_factor(friction.contacts, by.parameters)
+            into.keep(STIFFNESS, np.array([0.0, by_factor]))
 
-    def _by_firmness(self, contacts: ContactSet, by: Records, *, before: bool = False) -> float:
+    def _by_stiffness_factor(
+        self, contacts: ContactSet, by: Records, *, before: bool = False
+    ) -> float:
         """Return the derivative by the adaptive stiffness, which stiffness is proportional to."""
-        firm = self.term.adaptive_stiffness
-        by_logarithm = float((by["stiffness"] * contacts.touch["stiffness"]).sum())
-        return by_logarithm / (firm.before if before else firm.now)
+        factors = self.frozen.adaptive_stiffness
+        by_logarithm = float((by["stiffness"] * contacts.parameters["stiffness"]).sum())
+        return by_logarithm / (factors.before if before else factors.now)
 
     def by_place(self, by: Floats) -> Floats:
         """Return (n,3) ds/d(positions at which friction was evaluated), with s = by . dE/dx."""
@@ -143,7 +150,9 @@ class ContactDerivative:
 
     def by_stiffness(self) -> float:
         """Return the derivative by the logarithm of contact's stiffness, after ``pull``."""
-        parts = ((by["stiffness"] * pairs.touch["stiffness"]).sum() for pairs, by in self.by_pairs)
+        parts = (
+            (by["stiffness"] * pairs.parameters["stiffness"]).sum() for pairs, by in self.by_pairs
+        )
         return float(sum(parts))
 
     def by_rest_positions(self) -> Floats:
@@ -151,10 +160,10 @@ class ContactDerivative:
 
         The mollifier of nearly parallel edges depends on these.
         """
-        rest = self.term.contact.mesh.rest
+        rest = self.frozen.contact.mesh.rest
         out = np.zeros((len(rest), 3))
         for pairs, by in self.by_pairs:
-            rows = np.flatnonzero(pairs.touch["parallel"] > 0)
+            rows = np.flatnonzero(pairs.parameters["parallel"] > 0)
             if len(rows):
                 out += pull_back_thresholds(rest, pairs.stencil[rows], by["parallel"][rows])
         return out
@@ -167,9 +176,9 @@ class ContactDerivative:
         Args:
             change: changes of some of ``Contact.constants``, by name.
         """
-        frozen = [(f.contacts, f.start, f.inputs) for f in self.friction]
-        forces, slip = gradient_change(self.term, self.y, frozen, change)
-        return self._to_points(forces), {SLIP: slip} if frozen else {}
+        frictions = [(f.contacts, f.start, f.inputs) for f in self.friction]
+        forces, slip = gradient_change(self.frozen, self.y, frictions, change)
+        return self._to_points(forces), {SLIP: slip} if frictions else {}
 
     def pull_back_constants(self, change: Numbers) -> float:
         """Return the change of s and of the memory with constants, after ``pull``.
@@ -179,7 +188,7 @@ class ContactDerivative:
         """
         total = 0.0
         for pairs, by in self.by_pairs:
-            for name, d in change_of_pairs(self.term, change, pairs).items():
+            for name, d in change_of_pairs(self.frozen, change, pairs).items():
                 total += float((by[name] * d).sum())
         for part in self.by_friction:
             for name in ("static", "kinetic"):
@@ -192,13 +201,13 @@ class ContactDerivative:
     def _of_surface(self, by: Floats) -> Floats:
         """Return (n+b,3) what ``by`` (points,3) is at the vertices; zero at bodies."""
         surface = np.zeros((self.y.shape[0], 3))
-        surface[: self.n] = self.term.embedded.of(by)
+        surface[: self.n] = self.frozen.embedding.of(by)
         return surface
 
     def _to_points(self, by: Floats) -> Floats:
         """Return derivatives by points (points,3) from those by vertices (n+b,3)."""
         out, by = np.zeros((self.points, 3)), by[: self.n]
-        embedded = self.term.embedded
-        pulled = embedded.W.matrix.T @ by if isinstance(embedded, WeightedEmbedding) else by
+        embedding = self.frozen.embedding
+        pulled = embedding.W.matrix.T @ by if isinstance(embedding, WeightedEmbedding) else by
         out[: len(pulled)] = pulled
         return out

@@ -68,7 +68,7 @@ class FrictionCotangents(NamedTuple):
     origin: Floats  # (n,3) by the positions from which sliding is measured
     end: Floats  # (n,3) by the vertices at the end of the step
     slip: Floats  # (k,3) by the slip before
-    touch: Records  # (m,) by the parameters of the barrier of the pairs at which it is frozen
+    parameters: Records  # (m,) by the parameters of the barrier of the pairs at which it is frozen
     static: Floats  # by the table of coefficients, in its shape
     kinetic: Floats
     smooth: float  # by e

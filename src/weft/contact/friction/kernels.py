@@ -117,9 +117,9 @@ def freeze_slides(
         other = wp.min(other_side(touch[i].kind, i, stencil), last)
         a = table.part[one]
         b = table.part[other]
-        grip = table.grip[one] * table.grip[other]
-        s.mu_static = grip * table.mu_static[a, b]
-        s.mu_kinetic = grip * table.mu_kinetic[a, b]
+        factor = table.friction_factor[one] * table.friction_factor[other]
+        s.mu_static = factor * table.mu_static[a, b]
+        s.mu_kinetic = factor * table.mu_kinetic[a, b]
         s.smooth = smooth
         n_slips = slip.shape[0]
         part_of_e = Scalar(1.0)

@@ -60,11 +60,11 @@ class FrictionTable:
     part: IntArray  # (n,) number of a vertex's piece or body
     mu_static: ScalarArray2d  # (k,k)
     mu_kinetic: ScalarArray2d  # (k,k)
-    grip: ScalarArray  # (n,) factors at vertices
+    friction_factor: ScalarArray  # (n,) factors at vertices
 
 
 def friction_coefficients(
-    static: Floats, kinetic: Floats, part: Ints, grip: Floats
+    static: Floats, kinetic: Floats, part: Ints, friction_factor: Floats
 ) -> FrictionTable:
     """Return a table on the device.
 
@@ -72,14 +72,14 @@ def friction_coefficients(
         static: (k,k) static coefficients.
         kinetic: (k,k) kinetic coefficients.
         part: (n,) number of each vertex's piece or body.
-        grip: (n,) factors at vertices.
+        friction_factor: (n,) factors at vertices.
     """
     out = FrictionTable()
     out.mu_static, out.mu_kinetic = (
         kernel.array(np.asarray(mu, dtype=np.float64), Scalar) for mu in (static, kinetic)
     )
     out.part = kernel.array(np.asarray(part, np.int32), wp.int32)
-    out.grip = kernel.array(grip, Scalar)
+    out.friction_factor = kernel.array(friction_factor, Scalar)
     return out
 
 

@@ -13,7 +13,7 @@ from weft.bodies.shapes.primitives import capsule
 from weft.cloth.create import join, sheet
 from weft.contact.collision_groups import Friction
 from weft.contact.contact import Contact, SelfContact
-from weft.contact.contact_energy import ContactEnergy
+from weft.contact.contact_term import ContactTerm
 from weft.discretization.mesh import grid
 from weft.energies.loads.gravity import Gravity
 from weft.energies.state import State
@@ -171,7 +171,7 @@ def press_sheets() -> tuple[float, float]:
     state = last_state(model, State(np.array(mesh.vertices), v), stepper, [2e-3] * 5)
     before, after = (mass[:, None] * v).sum(0), (mass[:, None] * state.v).sum(0)
     exchanged = np.abs((mass[:n, None] * (state.v - v)[:n]).sum(0)).max()
-    term = ContactEnergy(contact)
+    term = ContactTerm(contact)
     term.freeze(model.step(state, 0.0))
     forces = gradient(term, state.x)
     balance = np.abs(forces.sum(0)).max() / np.abs(forces).sum()
