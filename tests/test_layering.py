@@ -84,8 +84,6 @@ def test_imports_come_from_the_left(path):
 # import for types alone, or within a function, hides a circle from Python, not from a reader:
 # imports under TYPE_CHECKING count here, those in functions do not.
 CIRCLES = [
-    """energies.base energies.elastic.hinge_bending energies.elastic.hinge_kernels
-    energies.elastic.hinge_weights energies.element_energy energies.rest_shape""",
     """contact.broad_phase.candidate_search contact.collision_groups contact.collision_mesh
     contact.contact contact.exact.crossings contact.ties""",
     """run.animation run.run show.looks show.picture.renderer show.picture.style
@@ -240,7 +238,7 @@ NO_WORDS = {
     "soon",
     "went",
 }
-# Words of the field: edges without faces, a robot's gripper, clearance, buffers that take a value.
+# Words of the field: edges without faces, a robot's gripper, clearance.
 IN_THE_FIELD = {
     "grip_progress",
     "grip_vertices",

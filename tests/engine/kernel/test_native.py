@@ -34,7 +34,7 @@ ELSEWHERE = {
 }
 STUBS = {
     "adjacent_pairs.h": [adjacent_pairs.are_neighbors],
-    "aabb.h": [aabb.put_rounded, aabb.put_leaf],
+    "aabb.h": [aabb.write_rounded, aabb.write_leaf],
     "block_arithmetic.h": [
         getattr(block_arithmetic, name)
         for name in (
@@ -61,7 +61,7 @@ STUBS = {
         gather.add_sampled,
         gather.add_shared,
     ],
-    "pair_list.h": [overlap_query.note, overlap_query.put_noted, overlap_query.put_met],
+    "pair_list.h": [overlap_query.note, overlap_query.write_noted, overlap_query.write_met],
     "separating_axis.h": [
         overlap_query._edges,
         overlap_query._faces,
@@ -240,7 +240,7 @@ def test_boxes_of_points(rng, moves):
     low, high, middle = (np.zeros((n, 4), np.float32) for _ in range(3))
     for v in range(n):
         out = struct_of(aabb.PointBoxes, low=low, high=high, middle=middle)
-        call(aabb.put_rounded, v, below, above, way, grow, out)
+        call(aabb.write_rounded, v, below, above, way, grow, out)
     along = way if moves else 0.0
     least, most = below + along - grow, above + along + grow
     assert (low[:, :3] <= least).all() and (high[:, :3] >= most).all()
@@ -277,7 +277,7 @@ def test_boxes_of_a_leaf(rng, corners):
         low=node_low,
         high=node_high,
     )
-    call(aabb.put_leaf, leaf, mask_of(some), points, tree, out)
+    call(aabb.write_leaf, leaf, mask_of(some), points, tree, out)
     expected = before.copy()
     for k in some:
         v = ids[first + k] if k < count else None
@@ -311,12 +311,12 @@ def test_overlapping_boxes_are_noted_and_written(rng):
             out = np.full((8, len(rows[0])), -1, np.int32)
             expected = out.copy()
             expected[place : place + len(js)] = rows
-            call(overlap_query.put_met, place, i, first, mask, apart, a, b, out)
+            call(overlap_query.write_met, place, i, first, mask, apart, a, b, out)
             np.testing.assert_array_equal(out, expected)
             noted = np.full((3, 6), -7, np.int32)
             noted[i, : len(js)] = js
             out[:] = -1
-            call(overlap_query.put_noted, place, i, len(js), noted, apart, a, b, out)
+            call(overlap_query.write_noted, place, i, len(js), noted, apart, a, b, out)
             np.testing.assert_array_equal(out, expected)
 
 

@@ -172,7 +172,7 @@ def corners_of(corners: IntArray, leaf: int, k: int):
 
 
 @wp.func
-def put_box(boxes: FloatArray, leaf: int, k: int, low: wp.vec3f, high: wp.vec3f):
+def write_box(boxes: FloatArray, leaf: int, k: int, low: wp.vec3f, high: wp.vec3f):
     """Write box k of a leaf."""
     p = BOX * leaf + k
     for a in range(3):
@@ -180,8 +180,8 @@ def put_box(boxes: FloatArray, leaf: int, k: int, low: wp.vec3f, high: wp.vec3f)
         boxes[p + LEAF * (3 + a)] = high[a]
 
 
-@wp.func_native(native("aabb.h", "put_rounded"))
-def put_rounded(
+@wp.func_native(native("aabb.h", "write_rounded"))
+def write_rounded(
     v: int,
     below: Vec3Array,
     above: Vec3Array,
@@ -206,11 +206,11 @@ def enclose_points(
     out: PointBoxes,
 ):
     """Write the bounding boxes of all vertices."""
-    put_rounded(o + wp.tid(), below, above, way, grow, out)
+    write_rounded(o + wp.tid(), below, above, way, grow, out)
 
 
-@wp.func_native(native("aabb.h", "put_leaf"))
-def put_leaf(leaf: int, bits: wp.uint32, points: PointBoxes, boxes: TreeBoxes, out: Bounds):
+@wp.func_native(native("aabb.h", "write_leaf"))
+def write_leaf(leaf: int, bits: wp.uint32, points: PointBoxes, boxes: TreeBoxes, out: Bounds):
     """Write the boxes of the primitives of a leaf, and the box around all of them.
 
     Only boxes with a set bit are written. A primitive's box encloses the boxes of its vertices;
@@ -231,14 +231,14 @@ def bound(o: int, points: PointBoxes, boxes: TreeBoxes, moved: BitsArray, out: B
     if bits == wp.uint32(0):
         return
     n = boxes.layout.node[c]
-    put_leaf(c, bits, points, boxes, out)
+    write_leaf(c, bits, points, boxes, out)
     b = boxes.layout.block[c]
     first = boxes.layout.first[b]
-    put_box(out.leaves, b, c - first, out.low[n], out.high[n])
+    write_box(out.leaves, b, c - first, out.low[n], out.high[n])
     if c + 1 == boxes.layout.first[b + 1]:
         empty = wp.vec3f(wp.inf, wp.inf, wp.inf)
         for k in range(c + 1 - first, LEAF):
-            put_box(out.leaves, b, k, empty, -empty)
+            write_box(out.leaves, b, k, empty, -empty)
 
 
 def allocate_bounds(out: Bounds, layout: TreeOrder, corners: int) -> None:

@@ -27,9 +27,9 @@ from weft.contact.broad_phase.overlap_query import (
     QueryScope,
     filter_overlaps,
     note,
-    put_met,
-    put_noted,
     query_mask,
+    write_met,
+    write_noted,
 )
 from weft.contact.broad_phase.tree_order import LEAF
 from weft.contact.narrow_phase.adjacent_pairs import AdjacentPairGap
@@ -144,7 +144,7 @@ def find_overlaps(
         if not listing:
             count[i] = 0
         elif count[i] <= slots.shape[1]:
-            put_noted(begin + start[i], i, count[i], slots, q.apart, mine.ids, theirs.ids, out)
+            write_noted(begin + start[i], i, count[i], slots, q.apart, mine.ids, theirs.ids, out)
             ask = ask & ~(wp.uint32(1) << wp.uint32(i - a))
         else:
             slots[i, 0] = 0  # number of pairs written so far
@@ -205,7 +205,7 @@ def find_overlaps(
                             place = begin + start[i] + slots[i, 0]
                             slots[i, 0] += wp.bit_count(bits)
                             j = theirs.layout.start[k]
-                            put_met(place, i, j, bits, q.apart, mine.ids, theirs.ids, out)
+                            write_met(place, i, j, bits, q.apart, mine.ids, theirs.ids, out)
                 node = theirs.layout.beyond[node]
 
 

@@ -201,8 +201,8 @@ def note(i: int, first: int, bits: wp.uint32, count: IntArray, slots: IntArray2d
     """
 
 
-@wp.func_native(native("pair_list.h", "put_noted"))
-def put_noted(
+@wp.func_native(native("pair_list.h", "write_noted"))
+def write_noted(
     place: int,
     i: int,
     count: int,
@@ -220,8 +220,8 @@ def put_noted(
     """
 
 
-@wp.func_native(native("pair_list.h", "put_met"))
-def put_met(
+@wp.func_native(native("pair_list.h", "write_met"))
+def write_met(
     place: int,
     i: int,
     first: int,
@@ -232,5 +232,5 @@ def put_met(
     out: IntArray2d,
 ):
     """Write the pairs of box i with the boxes ``first`` + k for each set bit k, in the format of
-    ``put_noted``.
+    ``write_noted``.
     """

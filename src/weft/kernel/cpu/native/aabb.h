@@ -15,7 +15,7 @@ inline float round_down(Scalar x) {
 // the radius: rounded to single precision, points may be off by 8e-7 of their
 // largest coordinates in what separating_axis.h computes from them; 2e-6 is more than that.
 // Native, because Warp's index checks keep the loop over coordinates from vector instructions.
-void put_rounded(int v, wp::array_t<vec3> below, wp::array_t<vec3> above, wp::array_t<vec3> way,
+void write_rounded(int v, wp::array_t<vec3> below, wp::array_t<vec3> above, wp::array_t<vec3> way,
                  Scalar grow, PointBoxes out) {
     const Scalar *p = (const Scalar*)(below.data + v), *q = (const Scalar*)(above.data + v);
     const Scalar* w = way.shape[0] ? (const Scalar*)(way.data + v) : nullptr;
@@ -41,7 +41,7 @@ void put_rounded(int v, wp::array_t<vec3> below, wp::array_t<vec3> above, wp::ar
 // their vertices; the box of the whole leaf to that of its node; and their vertices with a radius
 // to places where there is room for them. Native, because a leaf is written coordinate by coordinate, which takes Warp four
 // times as long.
-void put_leaf(int leaf, uint32 bits, PointBoxes points, TreeBoxes boxes, Bounds out) {
+void write_leaf(int leaf, uint32 bits, PointBoxes points, TreeBoxes boxes, Bounds out) {
     const int first = boxes.layout.start.data[leaf];
     const int count = boxes.layout.start.data[leaf + 1] - first;
     const int node = boxes.layout.node.data[leaf], corners = (int)boxes.ids.shape[1];

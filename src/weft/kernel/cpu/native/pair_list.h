@@ -43,7 +43,7 @@ inline void put_pair(int place, int i, int j, int apart, const wp::array_t<int>&
 
 // Write the pairs of box i and the first `count` boxes of its row of slots (n, room). Native for
 // the reason of `note`.
-void put_noted(int place, int i, int count, wp::array_t<int> slots, int apart, wp::array_t<int> a,
+void write_noted(int place, int i, int count, wp::array_t<int> slots, int apart, wp::array_t<int> a,
                wp::array_t<int> b, wp::array_t<int> out) {
     const int* row = slots.data + slots.shape[1] * (size_t)i;
     for (int s = 0; s < count; ++s)
@@ -52,7 +52,7 @@ void put_noted(int place, int i, int count, wp::array_t<int> slots, int apart, w
 
 // Write the pairs of box i and the boxes first + k, for the bits k of a mask. Native for the reason
 // of `note`.
-void put_met(int place, int i, int first, uint32 bits, int apart, wp::array_t<int> a,
+void write_met(int place, int i, int first, uint32 bits, int apart, wp::array_t<int> a,
              wp::array_t<int> b, wp::array_t<int> out) {
     for (; bits; bits &= bits - 1)
         put_pair(place++, i, first + wp::bit_count(~bits & (bits - 1)), apart, a, b, out);
