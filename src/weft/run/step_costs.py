@@ -63,6 +63,8 @@ def _step(lines: Sequence[Json]) -> Json:
     its number of parts, and the length [s] of its shortest part.
     """
     last = lines[-1]
+    # Runs of weft before 2026-11-29 have their number alone.
+    rejected = [m["rejected"] for m in lines if isinstance(m["rejected"], list)]
     return {
         "step": last["step"],
         "frame": last["frame"],
@@ -71,7 +73,7 @@ def _step(lines: Sequence[Json]) -> Json:
         "shortest": min(m["dt"] / m["substeps"] for m in lines),
         "iterations": sum(m["iterations"] for m in lines),
         "seconds": sum(m["seconds"] for m in lines),
-        "rejected": [r for m in lines for r in m["rejected"]],
+        "rejected": [r for tries in rejected for r in tries],
     }
 
 
