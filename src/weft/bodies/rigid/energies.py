@@ -1,6 +1,9 @@
 """Energies of rigid bodies: rigidity, joints, limits and motors."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 
@@ -38,8 +41,18 @@ def rigid_energies(
     stiffness = np.array([a.rigid.stiffness * a.solid.volume for a in rigid_bodies.affine])
     return (
         Rigidity(stencil, gradients, stiffness),
-        *joint_energies(rigid_bodies, still, starts=starts),
+        *_numbered(joint_energies(rigid_bodies, still, starts=starts)),
     )
+
+
+def _numbered(energies: Iterable[Energy]) -> Iterator[Energy]:
+    """Yield the energies with different names, by which keyframes find them: joints, joints 2."""
+    count = Counter[str]()
+    for energy in energies:
+        count[energy.name] += 1
+        number = count[energy.name]
+        name = f"{energy.name} {number}"
+        yield energy if number == 1 else replace(cast(Any, energy), name=name)
 
 
 def check_rigid(rigid_bodies: RigidBodies, integrator: str, *, airless: bool = False) -> None:
