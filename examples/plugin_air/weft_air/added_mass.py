@@ -281,14 +281,14 @@ class AddedMassTerm(SummedTerm, DifferentiableTerm):
         """Return the lagged potential [J] of every vertex."""
         out = self.scratch.take(x.shape[0])
         arrays = (x, self.air.M, self._y, self.air.load, self._origin, out)
-        kernel.launch(energies, x.shape[0], *arrays, slice_above=kernel.TRIVIAL)
+        kernel.launch(energies, x.shape[0], *arrays, work=kernel.TRIVIAL)
         return out
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """Add dE/dx to g."""
         if self.acts:
             arrays = (x, self.air.M, self._y, self.air.load, g)
-            kernel.launch(add_gradients, x.shape[0], *arrays, slice_above=kernel.TRIVIAL)
+            kernel.launch(add_gradients, x.shape[0], *arrays, work=kernel.TRIVIAL)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
         """Add M, which is the same for every x and psd, to the diagonal of A and return A."""
