@@ -240,7 +240,7 @@ class Prepared:
         p = A.pattern
         start = p.device_row_start
         rows = (start[:-1], start[1:], p.device_column, p.device_index)
-        self.iterations = ConjugateGradients(rows, self, delay=12, worth=10_000)
+        self.iterations = ConjugateGradients(rows, self, delay=12, work=p.n_blocks / A.n)
 
     def precondition(self, r, z):
         return [Recorded(divide, self.A.n, self.diagonal, r, z)]

@@ -9,6 +9,7 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.errors import FabricError
+from weft.base.runtime_types import checked
 
 Table = tuple[tuple[float, ...], ...]
 # Rigidity D [N m] over a bending number: ARCSim's hinges have a quarter of it times l^2/A, weft's
@@ -16,6 +17,7 @@ Table = tuple[tuple[float, ...], ...]
 RIGIDITY = 0.2
 
 
+@checked(FabricError, "arcsim", unchecked=("stiffnesses", "rigidities"))
 @dataclass(frozen=True)
 class ArcsimTables:
     """The tables of an ARCSim material file.

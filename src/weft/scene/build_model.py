@@ -70,8 +70,8 @@ def build_model(scene: "Scene") -> Model:
     energies = (*energies, *scene.energies, *((Hands(scene.hand),) if scene.hand else ()))
     changing = None
     if scene.keyed:
-        check_names(energies)
         changing = ChangingScene(scene, mass)
+        check_names(energies, changing(0.0).energies)
     check_start(energies, held.points)
     embedding = cloth.embedding
     if embedding is not None:

@@ -1,6 +1,6 @@
 """Checks of objects that are given to a scene in Python: attachments, energies."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -43,14 +43,14 @@ def check_vertices(pins: Sequence[Pin], attachments: Sequence[Attachment], n: in
             raise SceneError(what, got=int(wrong[0]), expected=f"ids from 0 to {n - 1}")
 
 
-def check_names(energies: Sequence[Energy]) -> None:
-    """Check that energies have different names, by which keyframes find them.
+def check_names(energies: Sequence[Energy], changed: Collection[str]) -> None:
+    """Check that each name of the energies that change in time stands for one energy.
 
     Raises:
         SceneError: two energies of one name.
     """
     names = [e.name for e in energies]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name in changed if names.count(name) > 1)
     if twice:
         raise SceneError(
             "scene.keyed",

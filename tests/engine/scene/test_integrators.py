@@ -206,8 +206,8 @@ def test_what_ends_a_step_early():
         stepper = BackwardEuler(weft.StepSettings(**settings))
         return stepper.settings.newton(stepper.plan(model, moving, {}, 0.01), model.rigid_bodies)
 
-    enough = [newton(v, effort="interactive").enough / 0.01 for v in (0.0, 1.0, 3.0)]
+    enough = [newton(v, effort="interactive").early.enough / 0.01 for v in (0.0, 1.0, 3.0)]
     assert np.allclose(enough, [0.1, 0.15, 0.2])
-    assert newton(3.0, effort=3).enough == newton(3.0).enough == 0.0
+    assert newton(3.0, effort=3).early.enough == 0.0 and newton(3.0).early is None
     assert [newton(0.0, effort=e).forcing for e in ("interactive", 3)] == [0.1, 0.1]
     assert newton(0.0).forcing == 0.5 and newton(0.0, effort=3, forcing=0.02).forcing == 0.02

@@ -10,7 +10,7 @@ from weft.kernel import mat33, vec3
 from weft.solve.linear.select import linear_solver
 from weft.solve.linear.solver import LinearSolution, Outcome
 from weft.solve.newton.descent import LATE, Newton
-from weft.solve.newton.direction import Direction
+from weft.solve.newton.direction import SearchDirection
 from weft.solve.newton.line_search import backtrack
 from weft.solve.newton.minimize import minimize
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
@@ -228,7 +228,7 @@ def test_effort_stops_lower_than_it_began_and_says_what_is_left():
 def test_a_few_loose_vertices_do_not_keep_a_search_going(far, size, step, ends):
     rule = EarlyEnd(8, enough=1.0).rule(1e-10, 100)
     rule.far, rule.size = far, size
-    direction = Direction(None, 5.0, -1.0)
+    direction = SearchDirection(None, 5.0, -1.0)
     assert (rule.after_step(direction, step) is Outcome.STOPPED) == ends
     rule.settled = False  # an energy is far from balance
     assert rule.after_step(direction, step) is None

@@ -148,7 +148,9 @@ def test_a_chain_hangs(integrator):
     hung = rigid_body(weight, mass=0.2, joints=[rope])
     scene = scene_of([*chain(spin=0.0), hung], integrator=integrator)
     model, state, reports = stepped(scene, 2 if integrator == "quasi_static" else 12)
-    joints = next(e for e in model.energies if e.name.startswith("joints") and e.stencil.shape[1] == 8)
+    joints = next(
+        e for e in model.energies if e.name.startswith("joints") and e.stencil.shape[1] == 8
+    )
     assert joints.coordinate(state.x).max() < 1e-5
     said = reports[-1].attachments["last"]
     rope = next(e for e in model.energies if isinstance(e, PointSprings) and e.strand)

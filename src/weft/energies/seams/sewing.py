@@ -13,6 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from weft.base.arrays import AnyArray, Floats, Ints, Positions
+from weft.base.errors import SceneError
+from weft.base.runtime_types import checked
 from weft.base.settings import documented, setting
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.elastic.hinge_weights import HingeGeometry
@@ -26,6 +28,7 @@ PACE = 0.4  # part of its seam's window in which a pair of a seam closes that cl
 TIMES = "a time itself; zips and buttons have close_at and open_at, in the pattern"
 
 
+@checked(SceneError, "sewing")
 @documented
 @dataclass(frozen=True)
 class Sewing:
