@@ -240,13 +240,16 @@ class Potential:
         None: pins and bodies cannot get to the end of the step without passing through cloth, or
         without stretching it past a limit.
         """
+        beyond = None
         for goal in self._goals():
             start = self.reach(goal)
             if start is not None:
                 value = self.value_at(self.point(start))
                 if is_start(value):
                     return start, value
-                self._exceeded = self._exceeded_limit(start)
+                beyond = start
+        if beyond is not None:
+            self._exceeded = self._exceeded_limit(beyond)
         return None
 
     def _exceeded_limit(self, x: Positions) -> Obstacle | None:
