@@ -14,6 +14,7 @@ from weft.bodies.shapes.primitives import plate
 from weft.cloth.create import sheet
 from weft.contact.contact import SelfContact
 from weft.integrators.base import StepSettings
+from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
 
 SIDE, FRAMES, FPS = 41, 10, 50.0
@@ -115,4 +116,4 @@ def states() -> tuple[float, int]:
     scene = landing()
     kept = RunCheckpoints(RecordedRun(scene, 2, FPS), 1e9)
     sizes = [kept.bytes for _ in kept.run()]
-    return float(np.diff(sizes)[-1]), len(scene.model().mass)
+    return float(np.diff(sizes)[-1]), len(prepare(scene).model.mass)

@@ -10,6 +10,7 @@ from weft import kernel
 from weft.cloth.create import sheet
 from weft.integrators.assembly import Assembly
 from weft.kernel import WarpArray, vec3
+from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
 from weft.solve.newton.psd import Psd
 
@@ -22,7 +23,7 @@ def draped(side: int = SIDE, fabric: Any = "cotton") -> tuple[Assembly, WarpArra
     scene = Scene(cloth, damping=0.0)
     x = np.array(cloth.vertices)
     x[:, 1] += 0.03 * np.sin(25 * x[:, 0]) * np.cos(19 * x[:, 2])
-    return scene.model().assembly, kernel.array(x, vec3)
+    return prepare(scene).model.assembly, kernel.array(x, vec3)
 
 
 def assembly() -> Iterator[BenchMeasure]:

@@ -23,9 +23,9 @@ from weft.plugins.lab.sweep.file import read_sweep
 from weft.plugins.lab.sweep.folder import prepare
 from weft.plugins.robots import learning as robotics
 from weft.plugins.robots.batch.batch import Batch
+from weft.run.simulate import simulate
 from weft.scene.build import load_scene
 from weft.scene.scene import Scene
-from weft.scene.simulate import simulate
 
 SAMPLES = 16
 ROUNDS = 3

@@ -13,6 +13,7 @@ from weft.cloth.cloth import Cloth
 from weft.cloth.create import triangulate
 from weft.integrators.semi_implicit_bdf2 import SemiImplicitSettings
 from weft.scene.law import law_of_fabric
+from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
 
 STEP, STEPS, SIZE = 1 / 60, 30, 0.0083  # [s], number, [m]
@@ -56,7 +57,8 @@ def _run(cloth: Cloth, law: str) -> tuple[list[float], list[int]]:
         integrator="bdf2_semi_implicit",
         settings=SemiImplicitSettings(linear="multigrid"),
     )
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory = stepper.init(model, state)
     stepper.step(model, state, memory, STEP)  # loads the kernels
     times, iterations = [], []

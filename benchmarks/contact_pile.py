@@ -7,6 +7,7 @@ import numpy as np
 
 from benchmarks import drapes
 from benchmarks.measure import BenchMeasure, at_most, info
+from weft.scene.prepare import prepare
 
 PILE = 2.0  # [s]
 
@@ -30,7 +31,8 @@ def _pile(side: int, length: float) -> tuple[float, float, bool]:
     the run finished.
     """
     scene = drapes.pile(side)
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory = stepper.init(model, state)
     counts: list[float] = []
     spent: list[float] = []

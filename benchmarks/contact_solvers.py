@@ -12,6 +12,7 @@ from pathlib import Path
 
 from weft.contact import contact as settings
 from weft.scene.build import load_scene
+from weft.scene.prepare import prepare
 
 SCENES = Path(__file__).parents[1] / "examples" / "contact"
 STEPS = {
@@ -34,7 +35,8 @@ def measure(name: str, solver: str, load: float) -> str:
     settings.LOAD = load
     overrides = [f"solver.linear={solver}"] + (["step=1 ms"] if name == "shot" else [])
     scene = load_scene(SCENES / f"{name}.yaml", overrides).scene
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory = stepper.init(model, state)
     newton = linear = rescues = failed = done = 0
     solve, start = 0.0, time.perf_counter()

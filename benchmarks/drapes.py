@@ -24,6 +24,7 @@ from weft.contact import capsule, plate
 from weft.contact.contact import SelfContact
 from weft.integrators.base import StepSettings
 from weft.scene.build import load_scene
+from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
 
 EFFORTS = ("converged", "interactive")
@@ -190,7 +191,8 @@ def run(drape: DrapeScene, effort: str, seconds: float) -> Spent:
 
 def _steps(scene: Scene, seconds: float) -> Spent:
     """Steps of a scene; those that do not converge are halved, as a simulation does."""
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory, phases = stepper.init(model, state), dict[str, float]()
     steps = max(1, round(seconds / scene.step))
     iterations, contacts, failed = 0, 0, 0

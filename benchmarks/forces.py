@@ -12,6 +12,7 @@ from weft.bodies.motion.pins import Pin
 from weft.cloth.create import sheet
 from weft.energies.air.gusts import Gusts
 from weft.energies.air.wind import Wind
+from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
 
 SIDE, STEP, ROUNDS = 66, 0.01, 3
@@ -60,7 +61,8 @@ def by_turns(steps: int, *scenes: Scene) -> list[float]:
 
 def seconds_of_steps(scene: Scene, steps: int) -> Floats:
     """(steps,) [s] from the start, without the first one."""
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory: Any = stepper.init(model, state)
     clocks = []
     for _ in range(steps + 1):

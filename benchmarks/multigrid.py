@@ -18,6 +18,7 @@ from weft.energies.state import State
 from weft.integrators.potential import Potential
 from weft.kernel import Scalar, vec3
 from weft.laws.baraff_witkin import BaraffWitkin
+from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
 from weft.solve.linear.multigrid.solver import Multigrid
 from weft.solve.newton.psd import Psd
@@ -110,7 +111,7 @@ def stretched(side: int) -> Callable[[], int]:
     fixed, g = np.flatnonzero(held), kernel.zeros(len(x), vec3)
     pins = [Pin(fixed.astype(np.int32))]
     law = BaraffWitkin((100.0, 100.0), 100.0)
-    model = Scene(cloth.with_points(x), pins, (0.0, 0.0, 0.0), law=law, damping=0.0).model()
+    model = prepare(Scene(cloth.with_points(x), pins, (0.0, 0.0, 0.0), law=law, damping=0.0)).model
     step = model.step(State.at_rest(x), 0.0, scale=1e4)  # 1/s: the floor of a search's safeguard
     phi = Potential(model, step)
     at, prepared = kernel.array(x, vec3), None

@@ -12,6 +12,7 @@ from studies.meng import STEP, SplineGrid, scene
 from weft import kernel
 from weft.contact.contact import SelfContact
 from weft.kernel import vec3
+from weft.scene.prepare import prepare
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr
 
@@ -48,7 +49,8 @@ def run_steps(
 ) -> tuple[float, float]:
     """Mean seconds and Newton iterations of a step of the hanging test."""
     made = scene("hanging", grid, contact)
-    model, stepper, state = made.model(), made.stepper(), made.state()
+    ready = prepare(made)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory = stepper.init(model, state)
     stepper.step(model, state, memory, STEP)  # loads the kernels
     times, iterations = [], []
@@ -66,9 +68,9 @@ def quadrature() -> Iterator[BenchMeasure]:
     seconds = {}
     for rule in ("reduced", "alternating", "full"):
         made = scene("hanging", SplineGrid("spline", 100, rule))
-        assembly = made.model().assembly
+        assembly = prepare(made).model.assembly
         A = BlockCsr.zeros(assembly.pattern)
-        x = kernel.array(made.state().x, vec3)
+        x = kernel.array(prepare(made).state.x, vec3)
         bound = assembly.bound[0]
         seconds[rule] = best_time(
             lambda bound=bound, x=x, A=A: bound.add_hessian(x, Psd.PROJECTED, A.begin())  # type: ignore[misc]

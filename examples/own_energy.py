@@ -3,6 +3,7 @@
 import numpy as np
 
 import weft
+from weft.scene.prepare import prepare
 
 
 class Net:
@@ -36,5 +37,5 @@ class Net:
 
 cloth = weft.sheet(9, 9, fabric="jersey")
 scene = weft.Scene(cloth, [weft.Pin(cloth.corners("top"))], energies=[Net(cloth.mesh, k=50.0)])
-_, _, report = scene.stepper().step(scene.model(), scene.state(), {}, dt=0.2)
+_, _, report = prepare(scene).stepper.step(prepare(scene).model, prepare(scene).state, {}, dt=0.2)
 print(f"the net has {report.terms['net'] / report.terms['membrane']:.3f} of the cloth's energy")

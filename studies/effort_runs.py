@@ -15,6 +15,7 @@ from weft.energies.state import State
 from weft.integrators.base import Memory, Stepper, StepReport, StepSettings
 from weft.integrators.model import Model
 from weft.run.drive import StepFailed, TakenStep, advance
+from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
 from weft.show.picture.rasterize import DepthBuffer, rasterize
 
@@ -74,7 +75,8 @@ def run(case: TimedScene, effort: Effort, n: int, seed: int) -> Trace:
         SimulationError: a step that fails, however small.
     """
     scene = effort.of(case.make(n, seed))
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory, per_look = stepper.init(model, state), round(LOOK / effort.step)
     kinetic, looks = [_kinetic(model, state)], {}
     iterations = halved = crossing = 0

@@ -24,6 +24,7 @@ from weft.energies.elastic.membrane import Membrane
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.kernel import vec3
 from weft.laws import BaraffWitkin
+from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr
@@ -96,9 +97,9 @@ def study(say: Say, n: int = N, steps: int = STEPS) -> Study:
 def _cost(rule: Rule, net: str) -> tuple[float, float]:
     """Points a control point, and milliseconds of the projected matrix, at 100 x 100."""
     made = scene("hanging", SplineGrid("spline", 2 * N, rule.value, net))
-    assembly = made.model().assembly
+    assembly = prepare(made).model.assembly
     A = BlockCsr.zeros(assembly.pattern)
-    x = kernel.array(made.state().x, vec3)
+    x = kernel.array(prepare(made).state.x, vec3)
     bound = assembly.bound[0]
     times = []
     for _ in range(10):
@@ -126,8 +127,8 @@ def _sag(rule: Rule, net: str) -> tuple[float, float]:
     sheet = spline_sheet(SAGGING, SAGGING, 0.5, 0.5, "cotton", rule=rule.value, net=net)
     cloth = sheet.move((0, 0, 0), (90, 0, 0))
     made = Scene(cloth, [Pin(cloth.border("top"))])
-    model = made.model()
-    found = QuasiStatic(QuasiStaticSettings(tolerance=1e-7)).solve(model, made.state().x)
+    model = prepare(made).model
+    found = QuasiStatic(QuasiStaticSettings(tolerance=1e-7)).solve(model, prepare(made).state.x)
     y = model.vertices(found.x)[cloth.border("bottom"), 1]
     exact = 0.5 * cloth.fabric.density * 9.81 * 0.5**2 / cloth.fabric.stretch_weft
     off = 100 * ((-0.25 - y) / exact - 1)
@@ -137,7 +138,8 @@ def _sag(rule: Rule, net: str) -> tuple[float, float]:
 def _drape(rule: Rule, net: str, n: int, steps: int) -> tuple[Positions, float]:
     """Samples [m] and elastic energy [J] at the end of the drape test."""
     made = scene("drape", SplineGrid("spline", n, rule.value, net))
-    model, stepper, state = made.model(), made.stepper(), made.state()
+    ready = prepare(made)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory = stepper.init(model, state)
     for _ in range(steps):
         state, memory, report = stepper.step(model, state, memory, STEP)

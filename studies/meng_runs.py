@@ -13,6 +13,7 @@ from weft.base.arrays import Bools, Floats, Positions
 from weft.contact.exact.intersections import intersections
 from weft.discretization.mesh import TriangleMesh
 from weft.integrators.base import StepReport
+from weft.scene.prepare import prepare
 from weft.show.picture.renderer import Image, Renderer, Style
 
 PAIRS = ((75, 115), (100, 175), (125, 200))  # control points and vertices a side: the paper's
@@ -52,7 +53,8 @@ class GridResult:
 def run(test: str, grid: SplineGrid, seconds: float, say: Say) -> GridResult:
     """A test for so many seconds of its time [s]; the first step loads kernels and is not timed."""
     made = scene(test, grid)
-    model, stepper, state = made.model(), made.stepper(), made.state()
+    ready = prepare(made)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory = stepper.init(model, state)
     reports: list[StepReport] = []
     clock = time.perf_counter()

@@ -21,6 +21,7 @@ from weft.contact.contact import SelfContact
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.state import State
 from weft.fabric.fabric import fabric
+from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
 from weft.show.picture.renderer import Renderer, Style
 
@@ -82,7 +83,8 @@ def study(say: Say, span: float = SPAN, seconds: float = SECONDS) -> Study:
     shown = tuple(STEP * round(part * seconds / STEP) for part in SHOWN)
     for label, cloth in (("triangles", flat), ("splines", splines)):
         made = worn(cloth)
-        model, stepper, state = made.model(), made.stepper(), made.state()
+        ready = prepare(made)
+        model, stepper, state = ready.model, ready.stepper, ready.state
         memory, reports, shapes = stepper.init(model, state), [], []
         for step in range(1, round(seconds / STEP) + 1):
             state, memory, report = stepper.step(model, state, memory, STEP)

@@ -21,6 +21,7 @@ from weft.integrators.base import StepSettings
 from weft.integrators.model import Model
 from weft.laws import StVK
 from weft.laws.base import Law
+from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
 
 HEIGHT, WIDTH, SHEAR = 0.128, 0.384, 0.02  # [m], [m], displacement of a clamp over the height
@@ -124,7 +125,8 @@ def sheared(cloth: Cloth) -> tuple[Model, Positions, Law]:
         step=STEP,
         settings=StepSettings(tolerance=1e-3, max_iterations=400),
     )
-    model, stepper, state = made.model(), made.stepper(), made.state()
+    ready = prepare(made)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory = stepper.init(model, state)
     for _ in range(round(SECONDS / STEP)):
         state, memory, report = stepper.step(model, state, memory, STEP)

@@ -10,6 +10,7 @@ from weft.energies.state import State
 from weft.energies.step import Step
 from weft.kernel import vec3
 from weft.laws import Psd
+from weft.scene.prepare import prepare
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 STEPS = 10.0 ** -np.arange(3, 8)
@@ -137,7 +138,8 @@ def still(x, fixed=None, dt=0.0, span=np.inf, v=None, past=None):
 
 def advance(scene, steps, dt=None):
     """Yield state, memory and report of so many steps of a scene, none of which fails."""
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory = stepper.init(model, state)
     for _ in range(steps):
         state, memory, report = stepper.step(model, state, memory, dt or scene.step)

@@ -11,6 +11,7 @@ from weft import kernel
 from weft.base.errors import SceneError
 from weft.energies.barrier import Barrier
 from weft.energies.numpy_energy import NumpyEnergy
+from weft.scene.prepare import prepare
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:energy .* has no kernels"),
@@ -111,7 +112,8 @@ def test_drag_leads_to_terminal_velocity(integrator):
     cloth = weft.sheet(5, 5)
     drag = Drag(cloth.mass, 8.0, [0.3, 0.0, -0.2])
     scene = weft.Scene(cloth, energies=[drag], integrator=integrator, step=DT)
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory = stepper.init(model, state)
     for _ in range(150):
         state, memory, report = stepper.step(model, state, memory, DT)
@@ -131,7 +133,8 @@ def test_a_limit_of_strain_holds(integrator):
         pins = [weft.Pin(cloth.corners("top"))]
         kwargs = {"integrator": integrator, "energies": energies(cloth), "step": DT}
         scene = weft.Scene(cloth, pins, **kwargs)
-        model, stepper, state = scene.model(), scene.stepper(), scene.state()
+        ready = prepare(scene)
+        model, stepper, state = ready.model, ready.stepper, ready.state
         memory, found = stepper.init(model, state), 0.0
         for _ in range(15 if integrator != "quasi_static" else 1):
             state, memory, report = stepper.step(model, state, memory, DT)
@@ -148,6 +151,6 @@ def test_one_linear_solve_refuses_a_limit(integrator):
     """It would go past it."""
     cloth = weft.sheet(4, 4)
     scene = weft.Scene(cloth, energies=[StrainLimit(cloth.mesh, 0.1)], integrator=integrator)
-    stepper, model, state = scene.stepper(), scene.model(), scene.state()
+    stepper, model, state = prepare(scene).stepper, prepare(scene).model, prepare(scene).state
     with refused(SceneError, "energy strain limit", got="barrier", expected="backward_euler"):
         stepper.step(model, state, stepper.init(model, state), DT)

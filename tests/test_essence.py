@@ -9,6 +9,7 @@ import pytest
 
 import weft
 from weft.contact.exact.intersections import intersections
+from weft.scene.prepare import prepare
 
 essence = SimpleNamespace(
     **runpy.run_path(str(Path(__file__).parents[1] / "examples" / "essence.py"))
@@ -42,8 +43,8 @@ class Weft:
             settings=weft.StepSettings(tolerance=tolerance, max_iterations=1000),
             contact=weft.SelfContact(gap=GAP) if contact else None,
         )
-        self.model, self.stepper = self.scene.model(), self.scene.stepper()
-        self.state = self.scene.state()
+        self.model, self.stepper = prepare(self.scene).model, prepare(self.scene).stepper
+        self.state = prepare(self.scene).state
         self.memory = self.stepper.init(self.model, self.state)
 
     def step(self):

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from weft.scene.build import load_scene
+from weft.scene.prepare import prepare
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 # Packages of plugins are tried in test_plugins.py and test_plugin_air.py.
@@ -132,7 +133,8 @@ def test_scene(path):
     if path.parent.name == "arms":
         pytest.importorskip("mujoco", reason="no MuJoCo: pip install 'weft[arms]'")
     scene = load_scene(path, small).scene
-    model, integrator, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, integrator, state = ready.model, ready.stepper, ready.state
     memory = integrator.init(model, state)
     for _ in range(2):
         state, memory, report = integrator.step(model, state, memory, scene.step)

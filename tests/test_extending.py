@@ -103,7 +103,6 @@ import json, weft
 from weft.scene.build import load_scene
 from weft.scene.explain import explain
 from weft.scene.field_units import json_schema, unit_of
-from weft.scene.keyframed_numbers import scene_at
 from weft.scene.schema import SceneFile
 scene = load_scene("scene.yaml").scene
 wrong = []
@@ -116,9 +115,9 @@ made = weft.Scene(weft.sheet(3, 3), haze="2 cm")
 _, (row,) = explain("scene.haze")
 print(json.dumps({
     "keys": scene.keyed["haze"].values,
-    "later": scene_at(scene, 0.5).haze,
+    "later": scene.at_keys(0.5).haze,
     "python": made.haze,
-    "identity": [s.identity().get("haze") for s in (made, weft.Scene(weft.sheet(3, 3)))],
+    "identity": [identity(s).get("haze") for s in (made, weft.Scene(weft.sheet(3, 3)))],
     "explained": [row.meaning, row.default, unit_of(SceneFile.model_fields["haze"])],
     "schema": json_schema()["properties"]["haze"]["anyOf"],
     "documented": "haze: [m] depth of the fog; 0: none." in weft.Scene.__doc__,
@@ -181,8 +180,8 @@ from weft.energies.elastic.hinge_bending import HingeBending
 from weft.scene.build import load_scene
 scene = load_scene("scene.yaml").scene
 made = weft.Scene(weft.sheet(3, 3), bending="mine")
-bend = [type(s.model().energies[1]) is HingeBending for s in (scene, made)]
-print(json.dumps([*bend, scene.identity()["bending"]]))
+bend = [type(prepare(s).model.energies[1]) is HingeBending for s in (scene, made)]
+print(json.dumps([*bend, identity(scene)["bending"]]))
 """
 
 

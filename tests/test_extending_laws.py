@@ -10,6 +10,7 @@ import pytest
 import weft
 from tests.engine.adjoint.cases import landing, noise, quotient
 from weft.adjoint.adjoint import Adjoint
+from weft.scene.prepare import prepare
 
 LAW = '''
 """Quartic warp and weft: psi = k/8 ((|F_u|^2 - 1)^2 + (|F_v|^2 - 1)^2) + g/2 (F_u . F_v)^2."""
@@ -127,7 +128,9 @@ def test_in_a_batch(scene):
     worlds = weft.batch([scene, scene], fps=200.0)
     worlds.step()
     together = worlds.positions()
-    alone, _, report = scene.stepper().step(scene.model(), scene.state(), {}, 1 / 200)
+    alone, _, report = prepare(scene).stepper.step(
+        prepare(scene).model, prepare(scene).state, {}, 1 / 200
+    )
     assert report.outcome.ok and report.contact["count"] > 0
     np.testing.assert_array_equal(together[0], alone.x)
     np.testing.assert_array_equal(together[1], alone.x)

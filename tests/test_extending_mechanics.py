@@ -12,6 +12,7 @@ import weft
 from tests.engine.adjoint.cases import landing, noise, quotient
 from tests.plugins.garments.adjoint.recut import of_runs
 from weft.adjoint.adjoint import Adjoint
+from weft.scene.prepare import prepare
 
 ENERGY = '''
 from dataclasses import dataclass, replace
@@ -153,7 +154,9 @@ def test_the_energy_in_a_batch(scene):
     worlds = weft.batch([plain, plain], fps=200.0)
     worlds.step()
     together = worlds.positions()
-    alone, _, report = plain.stepper().step(plain.model(), plain.state(), {}, 1 / 200)
+    alone, _, report = prepare(plain).stepper.step(
+        prepare(plain).model, prepare(plain).state, {}, 1 / 200
+    )
     assert report.outcome.ok and report.contact["count"] > 0 and report.terms["flat"] > 0
     np.testing.assert_array_equal(together[0], alone.x)
     np.testing.assert_array_equal(together[1], alone.x)

@@ -12,6 +12,7 @@ from weft.bodies.rigid.settings import Rigid
 from weft.contact import box
 from weft.energies.by_constants import by_constants
 from weft.kernel import numpy, points, zeros
+from weft.scene.prepare import prepare
 from weft.solve.sparse.block_csr import BlockPattern
 
 ATTACHMENT = '''
@@ -120,7 +121,7 @@ def test_a_joint(tmp_path):
     center = np.array(run.metrics[-1]["bodies"][0]["center"])
     np.testing.assert_allclose(center[[0, 2]], (0.5, 0.0), atol=1e-6)
     assert center[1] == pytest.approx(-0.02, abs=2e-3) and center[1] > -0.02
-    names = [e.name for e in scene.model().energies]
+    names = [e.name for e in prepare(scene).model.energies]
     assert "stops of lines" in names and "joints" in names
 
 

@@ -28,18 +28,18 @@ STAGES = [
     ["fabric"],
     ["cloth"],
     ["integrators"],
+    ["scene"],
     ["run"],
     ["show"],
     ["adjoint"],
     ["torch", "jax"],
-    ["scene"],
     ["live"],
     ["cli"],
     ["plugins"],
 ]
 STAGE = {name: i for i, names in enumerate(STAGES) for name in names}
-# Methods of a run that load what they call when they are called.
-CONVENIENCES = {"run/run.py": {"show"}}
+# Methods of a run and of a scene that load what they call when they are called.
+CONVENIENCES = {"run/run.py": {"show"}, "scene/scene.py": {"show"}}
 FILES = sorted(p for p in SOURCE.rglob("*.py"))
 BESIDE = [
     p for n in ("studies", "benchmarks") for p in sorted((SOURCE.parents[1] / n).glob("*.py"))
@@ -91,9 +91,6 @@ CIRCLES = [
     """bodies.body bodies.joints.anchors bodies.joints.energies bodies.joints.limit_energies
     bodies.joints.mechanisms bodies.joints.settings bodies.rigid.affine_body
     bodies.rigid.rigid_bodies bodies.rigid.settings""",
-    """scene.air scene.build_energies scene.build_model scene.changes scene.changing_scene
-    scene.elastic scene.identity scene.keyframed_numbers scene.plugins_in_use scene.regions
-    scene.scene scene.summary""",
 ]
 
 
@@ -128,15 +125,6 @@ def test_modules_do_not_import_one_another_in_circles():
     found = [{names[k] for k in np.flatnonzero(label == c)} for c in np.flatnonzero(sizes > 1)]
     known = [{f"weft.{name}" for name in text.split()} for text in CIRCLES]
     assert [sorted(c) for c in found if not any(c <= other for other in known)] == []
-
-
-WITH_SCENES = ("scene", "cli", "live", "plugins", None)
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
-def test_only_the_command_line_play_and_plugins_import_scenes(path):
-    if part_of(path) not in WITH_SCENES:
-        assert "scene" not in set(imports(path))
 
 
 @pytest.mark.parametrize("path", FILES + BESIDE, ids=lambda p: f"{p.parent.name}/{p.name}")

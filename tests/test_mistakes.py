@@ -18,6 +18,7 @@ from weft.base.runtime_types import is_checked
 from weft.plugins.garments import mannequin as bodies
 from weft.plugins.garments.mannequin import mannequin
 from weft.plugins.garments.patterns import read_pattern
+from weft.scene.prepare import prepare
 
 CLOTH = weft.sheet(5, 5, 0.2, 0.2)
 SCENE = weft.Scene(CLOTH, pins=[weft.Pin([0, 4])])
@@ -47,7 +48,7 @@ def run(tmp_path_factory):
 @pytest.fixture(scope="module")
 def one():
     """A model, its start and a stepper."""
-    model, state, stepper = SCENE.model(), SCENE.state(), SCENE.stepper()
+    model, state, stepper = prepare(SCENE).model, prepare(SCENE).state, prepare(SCENE).stepper
     return model, state, stepper, stepper.init(model, state)
 
 
@@ -79,7 +80,7 @@ CALLS = [  # a call, and the words that its error has
         ("scene.law", "the class Arap", "weft.laws.Arap(...)"),
     ),
     (
-        lambda: weft.Scene(CLOTH, law=lambda f: 3).model(),
+        lambda: prepare(weft.Scene(CLOTH, law=lambda f: 3)).model,
         ("scene.law: what the function returns", "3", "a Law"),
     ),
     (lambda: weft.Scene(CLOTH, velocity=(NAN, 0, 0)), ("scene.velocity", "nan at [0]")),
@@ -207,7 +208,7 @@ UNITS = [
     (lambda: weft.laws.BaraffWitkin(("1 kN/m", 2), "3 N/m").stretch[0], 1000.0),
     (lambda: weft.laws.StrainLimit(shear="45 deg").shear, np.pi / 4),
     (lambda: weft.Scene(CLOTH, step="10 ms").step, 0.01),
-    (lambda: weft.Scene(CLOTH, velocity=("1 cm/s", 0, 0)).state().v[0, 0], 0.01),
+    (lambda: prepare(weft.Scene(CLOTH, velocity=("1 cm/s", 0, 0))).state.v[0, 0], 0.01),
     (lambda: weft.Scene(CLOTH, gravity_from=("1 ms", "2 ms")).gravity_from[1], 0.002),
     (lambda: weft.Scene(CLOTH, pressure="1 kPa").pressure, 1000.0),
     (lambda: weft.Pin([0], until="1 min").until, 60.0),

@@ -10,6 +10,7 @@ import pytest
 from benchmarks import peers
 from benchmarks.reference import REFERENCE, Machine
 from weft.scene.build import load_scene
+from weft.scene.prepare import prepare
 
 
 @pytest.fixture
@@ -33,7 +34,9 @@ def test_all_get_the_scene_of_the_demo(loaded, tmp_path, monkeypatch):
     monkeypatch.delattr("os.sched_setaffinity", raising=False)
     d = peers.exchange.read()
     scene = load_scene(peers.DEMO, ["cloth.sheet.nx=9", "cloth.sheet.ny=9"]).scene
-    assert np.array_equal(d.cloth, scene.state().x) and np.array_equal(d.faces, scene.cloth.faces)
+    assert np.array_equal(d.cloth, prepare(scene).state.x) and np.array_equal(
+        d.faces, scene.cloth.faces
+    )
     ball, floor = scene.bodies
     assert np.array_equal(d.sphere, ball.vertices) and np.array_equal(d.floor, floor.vertices)
     assert (d.cores, d.n_frames, d.options["step"]) == (2, 40, 0.02)

@@ -26,6 +26,7 @@ from weft import kernel
 from weft.base.errors import SceneError
 from weft.discretization.mesh import grid
 from weft.energies.air.wind import Wind
+from weft.scene.prepare import prepare
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "plugin_air"
 
@@ -265,7 +266,8 @@ def test_points_besides_the_cloths():
 
     body = dataclasses.replace(box((0.1, 0.1, 0.1)).move((0, -1, 0)), rigid=Rigid(mass=0.1))
     scene = ribbon(bodies=[body])
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory = stepper.init(model, state)
     state, memory, report = stepper.step(model, state, memory, scene.step)
     assert report.outcome.ok and len(state.x) == scene.cloth.n_vertices + 4
@@ -299,7 +301,7 @@ def test_errors_of_added_mass():
         carried(weft.Scene(weft.sheet(3, 3)), 0.1)
     with refused(SceneError, "added_mass"):
         still_one = ribbon(integrator="quasi_static")
-        still_one.stepper().solve(still_one.model(), still_one.state().x)
+        prepare(still_one).stepper.solve(prepare(still_one).model, prepare(still_one).state.x)
     with refused(SceneError, ("parameter rest", "energy added mass")):
         scene = carried(hung(wind=Wind((1.0, 0.0, 0.0))), 0.1)
         weft.Adjoint(scene, noise(scene.cloth.n_vertices), ["rest"], frames=1, fps=100)()
@@ -419,7 +421,7 @@ whole = weft.simulate(scene, frames=6, out="whole", **how)
 weft.simulate(scene, frames=3, out="parts", **how)
 parts = weft.simulate(scene, frames=6, out="parts", resume=True, **how)
 other = weft.simulate(scene.with_(added_mass=None, keyed={}), frames=6, out="other", **how)
-model = scene.model()
+model = prepare(scene).model
 model.assembly.take(1.0)
 terms = {t.name: t.energy for t in model.assembly.terms if hasattr(t, "energy")}
 
@@ -447,7 +449,7 @@ for name in names:
 print(json.dumps({
     "resumed": bool(np.array_equal(whole.positions(6), parts.positions(6))),
     "other": float(np.abs(whole.positions(6) - other.positions(6)).max()),
-    "identity": [scene.identity()["added_mass"], sorted(on_grid.identity()["wind_grid"])],
+    "identity": [identity(scene)["added_mass"], sorted(identity(on_grid)["wind_grid"])],
     "plugins": whole.manifest["plugins"],
     "offsets": [terms[n].wind.gust_offset for n in ("added mass", "wind")],
     "density": terms["added mass"].wind.density,

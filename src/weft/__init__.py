@@ -81,11 +81,14 @@ if TYPE_CHECKING:
     from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2 as SemiImplicitBdf2
     from weft.integrators.semi_implicit_bdf2 import SemiImplicitSettings as SemiImplicitSettings
     from weft.live.play_view import play as play
+    from weft.run.recorded_scene import scene_of as scene_of
     from weft.run.run import Run as Run
+    from weft.run.simulate import simulate as simulate
     from weft.scene.changes import Change as Change
-    from weft.scene.recorded_scene import scene_of as scene_of
+    from weft.scene.membrane_law import physics as physics
+    from weft.scene.prepare import Simulation as Simulation
+    from weft.scene.prepare import prepare as prepare
     from weft.scene.scene import Scene as Scene
-    from weft.scene.simulate import simulate as simulate
     from weft.show.looks import Field as Field
     from weft.solve.linear.constraints import Constraint as Constraint
     from weft.solve.linear.solver import Outcome as Outcome
@@ -131,6 +134,7 @@ _HOME = {
     "Rope": "weft.cloth.attachments.ropes",
     "Run": "weft.run.run",
     "Scene": "weft.scene.scene",
+    "Simulation": "weft.scene.prepare",
     "SelfContact": "weft.contact.contact",
     "SemiImplicitBdf2": "weft.integrators.semi_implicit_bdf2",
     "SemiImplicitSettings": "weft.integrators.semi_implicit_bdf2",
@@ -151,10 +155,12 @@ _HOME = {
     "join": "weft.cloth.create",
     "load": "weft.cloth.create",
     "play": "weft.live.play_view",
-    "scene_of": "weft.scene.recorded_scene",
+    "physics": "weft.scene.membrane_law",
+    "prepare": "weft.scene.prepare",
+    "scene_of": "weft.run.recorded_scene",
     "rod": "weft.cloth.rod",
     "sheet": "weft.cloth.create",
-    "simulate": "weft.scene.simulate",
+    "simulate": "weft.run.simulate",
     "spline_sheet": "weft.cloth.create",
     "triangulate": "weft.cloth.create",
     "vertex_energy": "weft.energies.energy_per_vertex",

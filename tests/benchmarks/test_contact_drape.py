@@ -8,6 +8,7 @@ import pytest
 from benchmarks import contact_drape, drapes
 from benchmarks.drapes import DrapeScene, Spent
 from benchmarks.measure import BenchSelection, info
+from weft.scene.prepare import prepare
 
 SPENT = Spent(
     seconds=0.4,
@@ -127,8 +128,8 @@ def test_a_run_apart_fails_with_what_it_said():
 def test_stacks_start_apart(make):
     """No pair is within the gap, so that nothing pushes before anything has moved."""
     scene = make(6, "interactive")
-    model = scene.model()
-    x = scene.state().x
+    model = prepare(scene).model
+    x = prepare(scene).state.x
     assert len(model.contact.crossings(x)) == 0
     assert scene.step == pytest.approx(1e-2)
     heights = np.sort([x[p.vertices, 1].min() for p in scene.cloth.parts])

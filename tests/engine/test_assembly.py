@@ -20,6 +20,7 @@ from weft.integrators.assembly import sum_energies
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
 from weft.laws import BaraffWitkin, DotShear, Psd
+from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
 
 MESH = grid(5, 4, 0.4, 0.3, "random", 2)
@@ -122,7 +123,8 @@ def test_terms_of_a_report(integrator):
     hand once more, at the new state. What does not act is there, and zero.
     """
     scene, dt = laid(integrator), 0.005
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory = stepper.init(model, state)
     for _ in range(3):
         before, kept = state, memory

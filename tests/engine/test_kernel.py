@@ -14,6 +14,7 @@ from weft.kernel import Scalar, mat33, vec3
 from weft.kernel.cpu import launching
 from weft.kernel.cpu import warp_private as entry
 from weft.laws import Psd
+from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
 from weft.solve.sparse.vectors import add_multiple
 
@@ -57,7 +58,7 @@ def test_a_whole_assembly_is_bitwise_equal(threads, monkeypatch):
     results = []
     for count in (1, 2, 3, 4):
         threads(count)
-        system = Scene(cloth).model().assembly
+        system = prepare(Scene(cloth)).model.assembly
         device, g = kernel.array(x, vec3), kernel.zeros(len(x), vec3)
         system.freeze(still(cloth.vertices, dt=0.01, span=0.01))
         system.add_gradient(device, g)
@@ -125,7 +126,7 @@ def test_cuda_agrees_with_the_cpu():
     for device in ("cpu", "cuda"):
         kernel.configure(device=device)
         try:
-            system = Scene(cloth, damping=0.0).model().assembly
+            system = prepare(Scene(cloth, damping=0.0)).model.assembly
             x = kernel.array(np.array(cloth.vertices) * 1.1, vec3)
             g = kernel.zeros(cloth.n_vertices, vec3)
             system.add_gradient(x, g)

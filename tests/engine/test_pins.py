@@ -8,6 +8,7 @@ from tests.refusals import refused
 from weft.base.errors import SceneError
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.integrators.model import Model
+from weft.scene.prepare import prepare
 
 pytestmark = pytest.mark.quick
 
@@ -46,7 +47,8 @@ def test_pins_are_exact_in_a_step():
     path = Path([Keyframe(0.0), Keyframe(1.0, (0.1, 0.2, 0.3))], "linear")
     pins = [Pin(cloth.corners("top-left"), path=path), Pin(cloth.corners("top-right"), until=0.05)]
     scene = weft.Scene(cloth, pins)
-    model, integrator, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, integrator, state = ready.model, ready.stepper, ready.state
     memory = integrator.init(model, state)
     for _ in range(4):
         state, memory, report = integrator.step(model, state, memory, 0.025)

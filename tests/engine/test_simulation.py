@@ -21,6 +21,7 @@ from weft.base.errors import RunError, SceneError, SimulationError
 from weft.io import files
 from weft.run.run_folder import RunFolder
 from weft.run.simulation import run_scene
+from weft.scene.prepare import prepare
 
 
 def scene(**changes):
@@ -302,7 +303,7 @@ def test_a_step_that_never_converges(tmp_path):
     from weft.energies.state import State
 
     state = State(kept["x"], kept["v"], float(kept["t"]))
-    model, integrator = hopeless.model(), hopeless.stepper()
+    model, integrator = prepare(hopeless).model, prepare(hopeless).stepper
     again = integrator.step(model, state, integrator.init(model, state), float(kept["dt"]))[2]
     assert again.outcome.name == "MAX_ITERATIONS"
 

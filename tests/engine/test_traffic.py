@@ -13,6 +13,7 @@ from weft.bodies.rigid.settings import Rigid
 from weft.contact import box, sphere
 from weft.contact.broad_phase.candidate_search import CandidateCache
 from weft.contact.detector import ContactDetector
+from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
 from weft.solve.newton import minimize
 
@@ -94,7 +95,8 @@ def most_reads(iteration, trial, once=READS):
 
 def stepped(scene, iterations, steps=3, dt=0.02):
     """Steps; those but the last one leave nothing in ``iterations``."""
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory = stepper.init(model, state)
     for _ in range(steps):
         iterations.clear()
@@ -173,7 +175,8 @@ def test_an_iteration_reads_few_numbers(linear, effort, iterations):
 def test_a_step_uploads_each_array_once(linear):
     """In every step as many arrays."""
     scene = laid(weft.sheet, linear, 9, contact=False)
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory = stepper.init(model, state)
     for _ in range(2):
         with kernel.count_traffic() as traffic:
@@ -197,7 +200,8 @@ def test_a_step_with_contact_uploads_pins_and_bodies_once(make, iterations, monk
         return meeting(self, *way)
 
     monkeypatch.setattr(ContactDetector, "blocking_pairs", counted)
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory = stepper.init(model, state)
     for k in range(4):
         iterations.clear()

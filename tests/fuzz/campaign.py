@@ -32,9 +32,9 @@ from weft.discretization import triangulate
 from weft.discretization.mesh import grid
 from weft.io import archive, read_mesh, read_surface, surface
 from weft.io.ply import write_ply
+from weft.run.check_scene import check
 from weft.run.run_folder import RunFolder
 from weft.scene.build import load_scene
-from weft.scene.check import check
 
 ROOT = Path(__file__).parents[2]
 CRASHES = ROOT / "fuzz-crashes"

@@ -24,6 +24,7 @@ from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laws import Arap, DotShear, ImmediateBuckling
 from weft.plugins.lab.validate.pillow import pillow as bag
 from weft.run.drive import advance
+from weft.scene.prepare import prepare
 
 STORED = Path(__file__).with_name("runs.npz")
 STEPS = 4
@@ -168,7 +169,8 @@ LOOSE = {
 
 def end_of(scene: weft.Scene) -> tuple[np.ndarray, weft.StepReport]:
     """Positions (n,3) [m] after a few steps, and the last step's report."""
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory = stepper.init(model, state)
     steps = 1 if scene.integrator == "quasi_static" else STEPS
     for _ in range(steps):

@@ -22,6 +22,7 @@ from studies.effort_scenes import CASES, SHIFT
 from studies.study import Several, StudyTable
 from tests.refusals import refused
 from weft.base.errors import SimulationError, WeftError
+from weft.scene.prepare import prepare
 
 DRAPE, _, CROSSED = CASES
 SHORT = dataclasses.replace(CROSSED, seconds=0.24)  # the strips meet at about 0.13 s
@@ -85,8 +86,8 @@ def test_starts_differ_by_millimeters(case):
     way = np.linalg.norm(one.cloth.vertices - two.cloth.vertices, axis=1)
     assert 0 < way.max() < 5 * SHIFT
     np.testing.assert_array_equal(one.cloth.vertices, again.cloth.vertices)
-    state = one.state()
-    assert len(one.model().contact.crossings(state.x, 0.0)) == 0
+    state = prepare(one).state
+    assert len(prepare(one).model.contact.crossings(state.x, 0.0)) == 0
 
 
 def test_the_study(tmp_path, monkeypatch):
@@ -104,7 +105,8 @@ def test_the_study(tmp_path, monkeypatch):
     assert all(r["runs that failed"] == 0 for r in row.values())
     # What the table calls kinetic energy is that of the velocities at the instant of impact.
     scene = STOPPED.of(SHORT.make(9, 0))
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory = stepper.init(model, state)
     for _ in range(10):
         state, memory, report = stepper.step(model, state, memory, 0.02)

@@ -16,7 +16,8 @@ from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import Accepts, Rate
 from weft.run.run import Run
-from weft.run.scene_interface import Simulated
+from weft.scene.prepare import Simulation
+from weft.scene.scene import Scene
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class Adjoint(Rollout):
 
     def __init__(
         self,
-        scene: Annotated[Simulated, Accepts(Simulated | Run)],
+        scene: Annotated[Scene | Simulation, Accepts(Scene | Simulation | Run)],
         loss: Loss,
         parameters: Sequence[str | Parameter] = (),
         *,

@@ -12,7 +12,8 @@ from weft.base.differences import slope_at_zero
 from weft.bodies.body import Body
 from weft.bodies.joints.arm import Arm
 from weft.energies.state import StateDerivatives
-from weft.run.scene_interface import Simulated
+from weft.scene.prepare import Simulation
+from weft.scene.scene import Scene
 
 NEAR = 1e-5  # [rad or m] change of a key in differences of the interpolation
 
@@ -30,7 +31,7 @@ class JointDerivative(ParameterDerivative):
         run: its run.
     """
 
-    def __init__(self, arm: Arm, joint: str, scene: Simulated, run: RecordedRun) -> None:
+    def __init__(self, arm: Arm, joint: str, scene: Scene | Simulation, run: RecordedRun) -> None:
         self.arm, self.keys = arm, arm.targets[joint]
         self.joint = [j.name for j in arm.joints].index(joint)
         contact, self.rigid_bodies = run.model.contact, run.model.rigid_bodies

@@ -33,7 +33,8 @@ from weft.integrators.assembly import bind_term, sum_gradients
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
 from weft.kernel import WarpArray
-from weft.run.scene_interface import Simulated
+from weft.scene.prepare import Simulation, prepare
+from weft.scene.scene import Scene
 
 WIDE, NARROW = 0.5, 1e-3  # step relative to the size of a number: linear parameters, and others
 # Points and weights of difference quotients: of fourth order, and exact ones for linear parameters.
@@ -47,7 +48,7 @@ class SceneVariant:
     """A scene with a changed value, and the terms of its model that need difference quotients."""
 
     weight: float  # in the difference quotient
-    scene: Simulated
+    scene: Scene | Simulation
     model: Model
     terms: Mapping[int, Term]  # by index among all terms
     pins: bool = False
@@ -99,7 +100,7 @@ class SceneVariant:
         """Return the contribution of this variant at the start of the run, without weight."""
         if not self.start:
             return 0.0
-        state = self.scene.state()
+        state = prepare(self.scene).state
         return float((back.x * state.x).sum() + (back.v * state.v).sum())
 
 
@@ -116,7 +117,10 @@ class ParameterDirection:
 
     @staticmethod
     def of(
-        scene: Simulated, parameter: Parameter, index: tuple[int, ...], base: Model | None = None
+        scene: Scene | Simulation,
+        parameter: Parameter,
+        index: tuple[int, ...],
+        base: Model | None = None,
     ) -> "ParameterDirection":
         """Build the direction of one number of a parameter.
 
@@ -129,7 +133,7 @@ class ParameterDirection:
         Raises:
             SceneError: a parameter to which no other value can be given.
         """
-        base = scene.model() if base is None else base
+        base = prepare(scene).model if base is None else base
         size = abs(float(parameter.value[index])) or parameter.size
         part = WIDE if parameter.linear else NARROW
         central, ahead = (TWO, FORWARD) if parameter.linear else (FOURTH_ORDER, ONE_SIDED)
@@ -204,7 +208,7 @@ class NumberDerivative(ParameterDerivative):
         SceneError: a parameter to which no other value can be given.
     """
 
-    def __init__(self, scene: Simulated, run: RecordedRun, parameter: Parameter) -> None:
+    def __init__(self, scene: Scene | Simulation, run: RecordedRun, parameter: Parameter) -> None:
         self.shape = parameter.value.shape
         every = np.ndindex(self.shape)
         self.numbers = [ParameterDirection.of(scene, parameter, i, run.model) for i in every]
@@ -241,12 +245,12 @@ class _Other:
     """A scene with another value, its model, and its weight in the difference quotient."""
 
     weight: float
-    scene: Simulated
+    scene: Scene | Simulation
     model: Model
 
 
 def _other(
-    scene: Simulated,
+    scene: Scene | Simulation,
     base: Model,
     parameter: Parameter,
     index: tuple[int, ...],
@@ -258,7 +262,7 @@ def _other(
     value = np.array(parameter.value)
     value[index] += shift
     made = parameter.at(scene, value)
-    model = made.model()
+    model = prepare(made).model
     if len(base.parts) != len(model.parts) or len(base.mass) != len(model.mass):
         raise SceneError(
             f"parameter {parameter.name}",
@@ -269,7 +273,7 @@ def _other(
 
 
 def _direction(
-    scene: Simulated,
+    scene: Scene | Simulation,
     base: Model,
     parameter: Parameter,
     index: tuple[int, ...],
@@ -320,13 +324,13 @@ def _quotient(others: Sequence[tuple[float, ByName]], old: ByName) -> ByName:
 
 
 def _detect_motion(
-    scene: Simulated, base: Model, made: Sequence[_Other]
+    scene: Scene | Simulation, base: Model, made: Sequence[_Other]
 ) -> tuple[bool, bool, bool]:
     """Return whether pins, bodies and the start have moved in any of the scenes."""
-    state = scene.state()
+    state = prepare(scene).state
     pins = bodies = start = False
     for other in made:
-        model, new = other.model, other.scene.state()
+        model, new = other.model, prepare(other.scene).state
         pins |= not are_equal(base.pins, model.pins) or not are_equal(base.start, model.start)
         if base.contact is not None and model.contact is not None:
             bodies |= not all(map(are_equal, base.contact.bodies, model.contact.bodies))

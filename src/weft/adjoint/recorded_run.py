@@ -20,7 +20,8 @@ from weft.integrators.base import Reversible, StepPart, Stepper
 from weft.integrators.model import Model
 from weft.run.drive import Driver, StepFailed
 from weft.run.run_state import RunState, StepTimes
-from weft.run.scene_interface import Simulated, check_unchanged
+from weft.scene.prepare import Simulation, prepare
+from weft.scene.scene import Scene
 from weft.solve.linear.solver import Outcome
 
 SLACK = 1e-4  # [m/s] or [m]: a larger tolerance leaves errors that deserve a remark
@@ -38,10 +39,11 @@ class RecordedRun:
         SceneError: an integrator, a setting or an energy that has no derivative here, by name.
     """
 
-    def __init__(self, scene: Simulated, frames: int, fps: float) -> None:
+    def __init__(self, scene: Scene | Simulation, frames: int, fps: float) -> None:
         if not (frames >= 1 and fps > 0 and math.isfinite(fps)):
             raise SceneError("frames, fps", got=(frames, fps), expected="frames >= 1 and fps > 0")
-        check_unchanged(scene, "derivatives of a run", "keyframes have derivatives")
+        if isinstance(scene, Scene):
+            scene.check_unchanged("derivatives of a run", "keyframes have derivatives")
         self.scene, self.frames, self.fps = scene, frames, fps
         self.times = StepTimes.of(fps, scene.step)
         self._check()
@@ -53,12 +55,12 @@ class RecordedRun:
     @cached_property
     def model(self) -> Model:
         """The model of the scene."""
-        return self.scene.model()
+        return prepare(self.scene).model
 
     @cached_property
     def stepper(self) -> Stepper:
         """The integrator, with what surrounds it."""
-        return self.scene.stepper()
+        return prepare(self.scene).stepper
 
     @cached_property
     def _driver(self) -> Driver:
@@ -115,9 +117,9 @@ class RecordedRun:
         """Number of steps of the run."""
         return self.frames * self.steps
 
-    def start(self, scene: Simulated | None = None) -> RunState:
+    def start(self, scene: Scene | Simulation | None = None) -> RunState:
         """Return the state before the first step, of another scene if one is given."""
-        state = (scene or self.scene).state()
+        state = prepare(scene or self.scene).state
         return self._driver.begin(state)
 
     def step(self, place: RunState) -> tuple[RunState, list[StepPart]]:

@@ -27,7 +27,8 @@ from weft.base.settings import Accepts, Rate
 from weft.base.trees import Json
 from weft.energies.state import StateDerivatives
 from weft.run.run import Run
-from weft.run.scene_interface import Simulated
+from weft.scene.prepare import Simulation, prepare
+from weft.scene.scene import Scene
 from weft.solve.linear.direct import direct_solver
 from weft.solve.linear.select import DIRECT_EXACT, linear_solver
 from weft.solve.linear.solver import LinearSolver
@@ -42,7 +43,7 @@ class Rollout:
 
     Args:
         scene: a ``weft.Scene``, or an object that can be simulated like one
-            (``weft.run.scene_interface.Simulated``) with parameters of its own.
+            (``weft.Simulation``) with parameters of its own.
         parameters: names (``Rollout.names``), or ``Parameter`` objects; none: every number of the
             fabrics.
         frames: number of the last frame.
@@ -56,7 +57,7 @@ class Rollout:
 
     def __init__(
         self,
-        scene: Annotated[Simulated, Accepts(Simulated | Run)],
+        scene: Annotated[Scene | Simulation, Accepts(Scene | Simulation | Run)],
         parameters: Sequence[str | Parameter] = (),
         *,
         frames: int,
@@ -71,7 +72,11 @@ class Rollout:
         self._set(scene, parameters, frames, fps)
 
     def _set(
-        self, scene: Simulated, parameters: Sequence[str | Parameter], frames: int, fps: float
+        self,
+        scene: Scene | Simulation,
+        parameters: Sequence[str | Parameter],
+        frames: int,
+        fps: float,
     ) -> None:
         self.scene = scene
         self.forward = RecordedRun(scene, frames, fps)
@@ -120,7 +125,7 @@ class Rollout:
         given = [own.get(name, name) for name in self.parameters]
         return self.again(scene, given)
 
-    def again(self, scene: Simulated, parameters: Sequence[str | Parameter]) -> Self:
+    def again(self, scene: Scene | Simulation, parameters: Sequence[str | Parameter]) -> Self:
         """Return this rollout, or adjoint, for another scene and other parameters."""
         made = copy.copy(self)
         made._set(scene, parameters, self.forward.frames, self.forward.fps)
@@ -147,7 +152,7 @@ class Rollout:
 
     def shapes(self) -> tuple[Shapes, Shapes]:
         """Return the shapes of the parameters' values, and those of ``answer``."""
-        f, frame = self.forward, self.forward.model.vertices(self.scene.state().x).shape
+        f, frame = self.forward, self.forward.model.vertices(prepare(self.scene).state.x).shape
         values = [self._named[n].value.shape for n in self.parameters]
         return values, [(f.frames + 1, *frame)] * 2
 

@@ -26,7 +26,8 @@ from weft.energies.term import Term
 from weft.integrators.assembly import sum_gradients
 from weft.integrators.base import StepPart
 from weft.integrators.potential import Potential
-from weft.run.scene_interface import Simulated
+from weft.scene.prepare import Simulation, prepare
+from weft.scene.scene import Scene
 from weft.solve.linear.solver import LinearSolver, PreparedSolver
 
 SMALL = 1e-6  # difference of states in quotients, relative to the size of the cloth
@@ -34,7 +35,7 @@ TOUCHING, SLIPPED = 1e-8, 1e-3  # the same with contact [m]; part of the elastic
 
 
 def tangents(
-    forward: RecordedRun, scene: Simulated, parameter: Parameter, solver: LinearSolver
+    forward: RecordedRun, scene: Scene | Simulation, parameter: Parameter, solver: LinearSolver
 ) -> tuple[Floats, Floats]:
     """Compute the change of positions and velocities in every frame with a parameter.
 
@@ -84,7 +85,7 @@ def _frame(forward: RecordedRun, m: StateDerivatives) -> tuple[Floats, Floats]:
 
 
 def _begin(forward: RecordedRun, d: ParameterDirection) -> StateDerivatives:
-    states = [(v.weight, v.scene.state()) for v in d.variants]
+    states = [(v.weight, prepare(v.scene).state) for v in d.variants]
     x = np.asarray(sum(w * s.x for w, s in states))
     v = np.asarray(sum(w * s.v for w, s in states))
     return forward.inner.push_init(forward.model, State(x, v))

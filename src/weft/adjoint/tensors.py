@@ -12,7 +12,8 @@ from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import Count, Rate
 from weft.io.extra import optional
-from weft.run.scene_interface import Simulated
+from weft.scene.prepare import Simulation
+from weft.scene.scene import Scene
 
 Tensor = Any  # a tensor or an array of the framework
 Values = Mapping[str | Parameter, Tensor]
@@ -27,7 +28,7 @@ class Framework(ABC):
     @checked(SceneError)
     def rollout(
         self,
-        scene: Simulated | Sequence[Simulated],
+        scene: Scene | Simulation | Sequence[Scene | Simulation],
         parameters: Values,
         *,
         frames: Count,
@@ -67,7 +68,7 @@ class Framework(ABC):
                 ``JaxRuntimeError`` whose text ends with the message.
         """
 
-        def make(scene: Simulated) -> Rollout:
+        def make(scene: Scene | Simulation) -> Rollout:
             return Rollout(scene, list(parameters), frames=frames, fps=fps, memory=memory)
 
         x, v = self._call(HostFunction(scene, make, processes, check), parameters)

@@ -19,7 +19,7 @@ from weft.cli.options import (
 if TYPE_CHECKING:
     from weft.base.arrays import Angles, Floats, Ints
     from weft.discretization.mesh import TriangleMesh
-    from weft.scene.check import Findings
+    from weft.run.check_scene import Findings
     from weft.show.looks import Field
 
 # advice that this command follows itself
@@ -78,7 +78,7 @@ def check(
     Faces without material area, or that intersect, are drawn in red into a picture beside the file;
     a garment's pattern is drawn flat, with its seams, and every map of a scene as colors.
     """
-    from weft.scene.check import check as look_at
+    from weft.run.check_scene import check as look_at
     from weft.scene.scene_input import scene_input
 
     source = scene_input(path)

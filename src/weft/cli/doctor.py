@@ -71,10 +71,10 @@ def _list_flaws(condition: "RunCondition") -> None:
 def _repair(folder: "RunFolder", path: Path | None, condition: "RunCondition") -> None:
     """Resume with the scene, up to where the run stood."""
     from weft.base.errors import RunError
+    from weft.run.recorded_scene import load_described
     from weft.run.recovery import inspect_run
+    from weft.run.simulate import simulate
     from weft.scene.build import load_scene
-    from weft.scene.recorded_scene import load_described
-    from weft.scene.simulate import simulate
 
     if path is not None:
         loaded = load_scene(path)

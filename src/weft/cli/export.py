@@ -104,8 +104,8 @@ def export(
         source.export(run, out)
         return
     from weft.io import format_to_write, write_animation, write_mesh
+    from weft.run.recorded_scene import physics_of
     from weft.run.run import Run
-    from weft.scene.recorded_scene import physics_of
 
     opened = Run(run)
     form = format_to_write(out)
@@ -174,7 +174,7 @@ def export(
 def _shutter(run: "Run", times: tuple[float, float], samples: int) -> "Shutter":
     """Return the samples around every frame; with the scene, if there are steps between frames."""
     from weft.run.frame_selection import Shutter
-    from weft.scene.recorded_scene import load_described
+    from weft.run.recorded_scene import load_described
 
     finer = run.manifest["steps_per_frame"] > 1
     return Shutter(*times, samples, load_described(run.manifest, run.path).scene if finer else None)

@@ -81,8 +81,8 @@ def render(
     configure(device, threads)
     tell_compiling()
     from weft.base.units import to_si
+    from weft.run.recorded_scene import physics_of
     from weft.run.run import Run
-    from weft.scene.recorded_scene import physics_of
     from weft.show.looks import default_look
     from weft.show.picture.camera import read_keys, turntable
     from weft.show.picture.style import Style

@@ -152,7 +152,7 @@ def simulate_into(
     and exits with status 130.
     """
     from weft.cli.preview import draw_previews
-    from weft.scene.simulate import simulate
+    from weft.run.simulate import simulate
 
     place = folder if isinstance(folder, Path) else folder.path
     try:

@@ -19,10 +19,10 @@ from weft.cli.options import (
     say,
     tell_compiling,
 )
+from weft.scene.prepare import prepare
 
 if TYPE_CHECKING:
-    from weft.integrators.base import Stepper
-    from weft.scene.scene import Scene
+    pass
 
 
 def settle(
@@ -71,9 +71,9 @@ def settle(
     """
     configure(device, threads)
     from weft.base.errors import SceneError, SimulationError
-    from weft.integrators.quasi_static import QuasiStaticSettings
+    from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
+    from weft.run.simulate import simulate
     from weft.scene.build import load_scene
-    from weft.scene.simulate import simulate
 
     loaded = load_scene(scene, [*(set_ or []), "adaptive=null"], integrator="quasi_static")
     settings = loaded.scene.settings
@@ -95,12 +95,15 @@ def settle(
                 expected="a frame before the scene's last, and no --load-steps: each frame is one",
             )
     quiet = loaded.scene.with_(settings=settings, step=1.0 / fps)
+    stepper = prepare(quiet).stepper
+    assert isinstance(stepper, QuasiStatic)
+    stepper.watch = _IterationLine()
     folder = out or Path("runs") / f"{scene.stem}-settled"
     tell_compiling()
     clock = time.perf_counter()
     try:
         run = simulate(
-            _Watched(quiet),
+            quiet,
             frames=last,
             fps=fps,
             out=folder,
@@ -122,25 +125,13 @@ def settle(
     say(f"next     weft render {folder} {scene.stem}.png   weft export {folder} {scene.stem}.obj")
 
 
-class _Watched:
-    """A scene whose iterations are shown on a line of the terminal."""
+class _IterationLine:
+    """Shows the iterations of an integrator on a line of the terminal."""
 
-    def __init__(self, scene: "Scene") -> None:
-        self._scene, self._count = scene, 0
+    def __init__(self) -> None:
+        self._count = 0
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._scene, name)
-
-    def stepper(self) -> "Stepper":
-        """The scene's, watched."""
-        from weft.integrators.quasi_static import QuasiStatic
-
-        stepper = self._scene.stepper()
-        assert isinstance(stepper, QuasiStatic)
-        stepper.watch = self._show
-        return stepper
-
-    def _show(self, iterate: Any, x: Any) -> None:
+    def __call__(self, iterate: Any, x: Any) -> None:
         self._count += 1
         if self._count % 10 == 1:
             say(

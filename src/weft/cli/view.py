@@ -84,7 +84,7 @@ def physics_of(run: "Run") -> "Physics | None":
     """Laws of a run's scene file; None where the run recorded stress, or there is no such file."""
     if not run.manifest.get("description", {}):
         return None
-    from weft.scene import recorded_scene
+    from weft.run import recorded_scene
 
     try:
         return recorded_scene.physics_of(run, [STRESS])

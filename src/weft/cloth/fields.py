@@ -26,7 +26,6 @@ velocity   (n,3) [m/s].
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -77,12 +76,6 @@ class Recorder:
     mesh: TriangleMesh
     physics: Physics
 
-    @staticmethod
-    def of(scene: Any, mesh: TriangleMesh) -> "Recorder":
-        """Build the recorder of a scene; without the attribute ``record`` it records nothing."""
-        names = tuple(getattr(scene, "record", ()))
-        return Recorder(names, mesh, scene.physics() if names else Physics())
-
     def arrays(
         self, x: Positions, v: Velocities, t: float, pressure: Floats | None
     ) -> dict[str, Floats]:
@@ -99,12 +92,12 @@ class Recorder:
         return {RECORDED + m: compute_field(m, self.mesh, x[:n], v[:n], *given) for m in self.names}
 
 
-def missing_input(name: str, physics: Physics, *, pressed: bool) -> str:
+def missing_input(name: str, *, has_law: bool, has_wind: bool, has_contact: bool) -> str:
     """Return a text that says what is missing to compute a field; empty if nothing is missing."""
     lacking = {
-        "stress": "" if physics.laws else "no law of the membrane",
-        "air": "" if physics.wind else "no wind",
-        "pressure": "" if pressed else "no contact",
+        "stress": "" if has_law else "no law of the membrane",
+        "air": "" if has_wind else "no wind",
+        "pressure": "" if has_contact else "no contact",
     }
     return lacking.get(name, "")
 
@@ -137,7 +130,12 @@ def compute_field(
     """
     check_known(name, FIELDS, "field", SceneError)
     physics = physics.at(t)
-    lack = missing_input(name, physics, pressed=pressure is not None)
+    lack = missing_input(
+        name,
+        has_law=bool(physics.laws),
+        has_wind=physics.wind is not None,
+        has_contact=pressure is not None,
+    )
     if lack:
         raise SceneError(f"field {name}", got=lack, expected="what it is made from")
     made: Mapping[str, Callable[[], Floats]] = {

@@ -33,7 +33,7 @@ from weft.live.messages import (
 from weft.run.drive import TakenStep
 from weft.run.run_folder import RunFolder
 from weft.run.simulation import Loop
-from weft.scene.changes import Change, changed_scene, read_poses
+from weft.scene.changes import Change, read_poses
 from weft.scene.scene import Scene
 
 Place = tuple[float, float, float]
@@ -124,8 +124,7 @@ class Session:
     @property
     def scene(self) -> Scene:
         """The scene as it is now."""
-        found: Scene = self.loop.scene  # type: ignore[assignment]
-        return found
+        return self.loop.scene
 
     @property
     def t(self) -> float:
@@ -346,7 +345,7 @@ class Session:
 
     def _become(self, values: dict[str, Value]) -> None:
         """Take other values of the controls, from the next step on."""
-        self.loop.scene = changed_scene(self.base, values) if values else self.base
+        self.loop.scene = self.base.with_values(values) if values else self.base
         self.values, changes = values, self.recording.changes
         if changes and changes[-1].at == self.t:
             changes.pop()

@@ -33,6 +33,7 @@ from weft.run.plausibility import scene_warnings
 from weft.run.run import Run
 from weft.run.run_folder import RunFolder
 from weft.scene.build import LoadedScene, load_scene
+from weft.scene.membrane_law import physics
 from weft.show.viewer.followed_run import FollowedRun
 from weft.show.viewer.packing import pack, pack_frame
 from weft.show.viewer.page_text import Content
@@ -88,7 +89,7 @@ class Player:
         loaded, self.source = load(order)
         self.session = Session(loaded.scene, loaded.fps, RunFolder(folder, fsync=False))
         self.connection, run = connection, PlayedRun(self.session, folder)
-        self.shown = FollowedRun(lambda: run, physics=loaded.scene.physics())
+        self.shown = FollowedRun(lambda: run, physics=physics(loaded.scene))
         self.session.look = self.shown.look
         if loaded.scene.cloth.seams and loaded.scene.cloth.embedding is None:
             surface = self.shown.view.cloth

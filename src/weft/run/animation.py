@@ -36,8 +36,8 @@ from weft.io.part_appearance import PartAppearance
 from weft.run.cloth_layers import cloth_layers
 from weft.run.frame_selection import FrameSelection, Shutter
 from weft.run.run import Run
-from weft.run.scene_interface import SceneLike
 from weft.run.step_replay import StepReplay
+from weft.scene.scene import Scene
 
 STRANDS = "ropes and springs"  # name of the surface that holds all of them
 _Moment: TypeAlias = tuple[Positions, Velocities, Positions]  # cloth, and vertices of bodies
@@ -255,7 +255,7 @@ class _States:
         scene: of the run; None: frames alone.
     """
 
-    def __init__(self, run: Run, density: int | None, scene: SceneLike | None) -> None:
+    def __init__(self, run: Run, density: int | None, scene: Scene | None) -> None:
         self.run, self.density, self.steps = run, density, 1
         # A time and those around it need no more than these.
         self._frame, self._interval = lru_cache(3)(self._of_frame), self._of_frames

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weft.base.errors import RunError
-from weft.run.scene_interface import SceneLike
+from weft.scene.scene import Scene
 
 _TEXT = re.compile(r"(?P<one>-?\d+)|(?P<first>-?\d+)?:(?P<last>-?\d+)?(?::(?P<step>\d+)?)?")
 
@@ -73,7 +73,7 @@ class Shutter:
     opens: float
     closes: float
     samples: int = 3
-    scene: SceneLike | None = None
+    scene: Scene | None = None
 
     def __post_init__(self) -> None:
         if not (-1 <= self.opens < self.closes <= 1 and self.samples >= 2):

@@ -39,7 +39,8 @@ from weft.integrators.model import Model
 from weft.integrators.push_out import DEEPEST, find_inside
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.run.bends import about_bends
-from weft.run.scene_interface import SceneLike
+from weft.scene.build_model import build_model
+from weft.scene.scene import Scene
 
 ORDERS = 1e3  # factor beyond the range of all presets: not a cloth
 COARSE = 0.05  # fraction of the cloth's size from which a tolerance is visible
@@ -58,7 +59,7 @@ KEYS = 1000  # largest number of keyframes of a motion at which steps are looked
 INSIDE = (0.25, 0.5, 0.75)  # parts of the time between two keyframes at which steps are looked at
 
 
-def scene_warnings(scene: SceneLike, stepper: Stepper) -> Iterator[str]:
+def scene_warnings(scene: Scene, stepper: Stepper) -> Iterator[str]:
     """Yield warnings about a scene: implausible fabrics, bodies and joints, visible tolerances,
     forces that the integrator leaves out, bends that open.
     """
@@ -66,22 +67,22 @@ def scene_warnings(scene: SceneLike, stepper: Stepper) -> Iterator[str]:
     yield from about_joints(scene.bodies)
     yield from about_cloth_inside(scene)
     yield from about_jumps(scene.bodies, scene.step)
-    yield from about_motion(scene.model(), scene.step)
+    yield from about_motion(build_model(scene), scene.step)
     if scene.cloth.seams and scene.contact is not None:
-        yield from about_haste(scene.bodies, sewn_at(scene.contact, scene.model().energies))
+        yield from about_haste(scene.bodies, sewn_at(scene.contact, build_model(scene).energies))
     yield from about_equilibria(scene, stepper)
     made = {id(f): f for f, s in scene.cloth.elements if not isinstance(s, Rod)}
     yield from dict.fromkeys(about_fabrics(made.values()))
     if not scene.cloth.seams:  # panels have their rest shape from the pattern
         yield from about_rest_shape(scene.cloth.samples(), scene.cloth.points)
-    yield from about_bends(scene.cloth, scene.model().energies)
+    yield from about_bends(scene.cloth, build_model(scene).energies)
     settings = getattr(getattr(stepper, "stepper", stepper), "settings", None)  # of adaptive steps
     if isinstance(settings, StepSettings):
         size = float(np.ptp(scene.cloth.vertices, axis=0).max())
         yield from about_tolerance(size, scene.step, settings.tolerance)
 
 
-def start_problems(scene: SceneLike) -> Iterator[StartProblem]:
+def start_problems(scene: Scene) -> Iterator[StartProblem]:
     """Yield the problems of a garment's start: panels inside a body, and seams that are open.
 
     Where seams are caught and faces intersect is known earlier, when the scene is built.
@@ -105,7 +106,7 @@ def start_problems(scene: SceneLike) -> Iterator[StartProblem]:
             )
     gaps = {n: float(np.linalg.norm(x[p[:, 0]] - x[p[:, 1]], axis=1).max()) for n, p in cloth.seams}
     widest = max(gaps, key=lambda name: gaps[name])
-    done = sewn_at(scene.contact, scene.model().energies)
+    done = sewn_at(scene.contact, build_model(scene).energies)
     yield StartProblem(
         Outlook.RESOLVES,
         f"{sum(gap > OPEN for gap in gaps.values())} seams are open by up to "
@@ -114,11 +115,11 @@ def start_problems(scene: SceneLike) -> Iterator[StartProblem]:
     )
 
 
-def about_cloth_inside(scene: SceneLike) -> Iterator[str]:
+def about_cloth_inside(scene: Scene) -> Iterator[str]:
     """Yield warnings about cloth that starts wholly inside a body, near its surface: it never gets
     out, although nothing intersects.
     """
-    contact = scene.model().contact
+    contact = build_model(scene).contact
     if contact is None or contact.settings.resolve or scene.cloth.embedding is not None:
         return
     x = scene.cloth.vertices
@@ -137,7 +138,7 @@ def about_cloth_inside(scene: SceneLike) -> Iterator[str]:
             )
 
 
-def about_equilibria(scene: SceneLike, stepper: Stepper) -> Iterator[str]:
+def about_equilibria(scene: Scene, stepper: Stepper) -> Iterator[str]:
     """Yield warnings about friction and gusts that equilibria leave out."""
     settings = getattr(stepper, "settings", None)
     if not isinstance(settings, QuasiStaticSettings):

@@ -26,7 +26,8 @@ from weft.fabric.folds import (
     pull_fold,
     weight_fold,
 )
-from weft.run.scene_interface import SceneLike
+from weft.scene.build_model import build_model
+from weft.scene.scene import Scene
 
 LEAST_STRAIN = 1e-3  # between pins, below which it is no pull
 MOST_TIMES = 50  # at which pulls are looked for
@@ -62,9 +63,9 @@ class RegionFold:
         return f"folds of about {millimeters(self.fold.length)} by {self.fold.cause}"
 
 
-def scene_folds(scene: SceneLike) -> Iterator[RegionFold]:
+def scene_folds(scene: Scene) -> Iterator[RegionFold]:
     """Yield the folds that the regions of a scene can have by their weight and between pins."""
-    cloth, model = scene.cloth, scene.model()
+    cloth, model = scene.cloth, build_model(scene)
     held = scene.bodies or scene.attachments or model.pins
     pieces, paths = material_pieces(cloth.mesh), _pinned_paths(scene)
     surfaces = iter(cloth.region_surfaces)
@@ -99,7 +100,7 @@ def _hanging(cloth: Cloth, parts: Sequence[ClothPart]) -> tuple[float, tuple[flo
     return float(density), (longest, longest) if cloth.seams else (warp, weft)
 
 
-def fold_facts(scene: SceneLike) -> tuple[list[str], list[str]]:
+def fold_facts(scene: Scene) -> tuple[list[str], list[str]]:
     """Return lines about the folds that a scene can make, and warnings about its mesh and contact.
 
     Of all regions with one fabric and one cause the line is about the coarsest.
@@ -108,7 +109,7 @@ def fold_facts(scene: SceneLike) -> tuple[list[str], list[str]]:
     for one in scene_folds(scene):
         key = one.fabric.name, one.fold.cause.split(" of ")[0]
         worst[key] = min(one, worst.get(key, one), key=lambda found: found.edges)
-    facts, warnings, gravity = [], [], scene.model().gravity
+    facts, warnings, gravity = [], [], build_model(scene).gravity
     for one in worst.values():
         wave, edge, cloth = one.fold.length, millimeters(one.edge), one.fabric.name
         if gravity:
@@ -126,7 +127,7 @@ def fold_facts(scene: SceneLike) -> tuple[list[str], list[str]]:
     return facts, warnings
 
 
-def _pinned_paths(scene: SceneLike) -> tuple[Ints, Floats]:
+def _pinned_paths(scene: Scene) -> tuple[Ints, Floats]:
     """Return pinned vertices (p,), and where they are (t,p,3) [m] at the start, at keyframes
     and when pins let go, or at some of these times; NaN after that.
     """

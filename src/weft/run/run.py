@@ -248,7 +248,7 @@ class Run:
             name: one of ``weft.cloth.fields.FIELDS``, where shapes and units are listed.
             frame: number of the frame; -1 is the last.
             density: as of ``positions``.
-            physics: ``scene.physics()``, for stress and air that the run did not record.
+            physics: ``weft.physics(scene)``, for stress and air that the run did not record.
 
         Raises:
             RunError: there is no such field, or the run alone does not suffice to compute it.
@@ -275,7 +275,7 @@ class Run:
                 expected="one that this run can give",
                 where=self.path,
                 hint="`record` in the scene keeps it; `weft export --fields` takes laws and wind "
-                "from the run's scene file, Python as physics=scene.physics()",
+                "from the run's scene file, Python as physics=weft.physics(scene)",
             ) from None
 
     def parts(self, density: int | None = None) -> Sequence[tuple[str, int]]:

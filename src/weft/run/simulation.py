@@ -26,7 +26,7 @@ from weft.base.errors import (
 )
 from weft.base.trees import Json
 from weft.cloth.attachments.drawing import strands
-from weft.cloth.fields import Recorder
+from weft.cloth.fields import Physics, Recorder
 from weft.contact.barrier.stiffness import AdaptiveStiffness
 from weft.contact.contact_forces import contact_loads
 from weft.contact.memory import STIFFNESS
@@ -49,16 +49,18 @@ from weft.run.plausibility import (
 from weft.run.recovery import RunCondition, open_run
 from weft.run.run_folder import CHECKPOINT, RunFolder, frame_name
 from weft.run.run_state import RunState, StepTimes
-from weft.run.scene_interface import SEWN_EARLIER, SceneLike, sewn_as
+from weft.run.sewing_order import SEWN_EARLIER, sew_earlier, sewn_as
 from weft.run.step_record import (
     Stretch,
     build_manifest,
     mesh_arrays,
     report_as_dict,
 )
+from weft.scene.build_model import build_model
+from weft.scene.membrane_law import physics
+from weft.scene.prepare import make_stepper, prepare
+from weft.scene.scene import MOST_FRAMES, MOST_STEPS, Scene
 
-MOST_FRAMES = 10_000_000
-MOST_STEPS = 1_000_000_000  # in one frame
 JUMP = 1e-9  # [m] of bodies at a change of the scene
 STEP_SIZE = 600  # [bytes] lower bound of the size of one line of metrics
 
@@ -76,7 +78,7 @@ class Progress:
 
 
 def run_scene(
-    scene: SceneLike,
+    scene: Scene,
     folder: RunFolder,
     *,
     frames: int,
@@ -130,7 +132,7 @@ def run_scene(
     with folder.lock:
         loop.run(frames, resume, from_frame, on_progress)
         while loop.order is not None:
-            loop = Loop(scene.sew_earlier(*loop.order) or scene, folder, fps)
+            loop = Loop(sew_earlier(scene, *loop.order) or scene, folder, fps)
             loop.run(frames, False, 0, on_progress)
         _warn(about_released(folder.log.records()))
 
@@ -143,17 +145,20 @@ def _warn(texts: Iterable[str]) -> None:
 class Loop:
     """The loop of one run: the model and integrator of the scene, and the folder."""
 
-    def __init__(self, scene: SceneLike, folder: RunFolder, fps: float) -> None:
+    def __init__(self, scene: Scene, folder: RunFolder, fps: float) -> None:
         self.scene, self.folder, self.fps = scene, folder, fps
         times = StepTimes.of(fps, scene.step)
-        self.driver = Driver(scene.model(), scene.stepper(), times)
+        simulation = prepare(scene)
+        self.driver = Driver(simulation.model, simulation.stepper, times)
         self.steps = times.steps  # of a frame
         self._present = scene.at(-math.inf)  # for which model and integrator were made
         self.stretch = Stretch(scene.cloth)
         self.area = scene.cloth.mesh.vertex_area
-        self.recorder = Recorder.of(scene, scene.cloth.mesh)
+        self.recorder = Recorder(
+            scene.record, scene.cloth.mesh, physics(scene) if scene.record else Physics()
+        )
         self.crossing: dict[str, int] = {}  # of the last frame written: ``count_intersections``
-        self.stretched = self.stretch.percentiles(scene.state().x)  # after the last step
+        self.stretched = self.stretch.percentiles(simulation.state.x)  # after the last step
         self.asked = False  # True once a warning about the stretch was given
         self.trajectory = ""  # identifier of the scene, frame rate and steps
         self.digest = ""  # of the last complete frame
@@ -309,7 +314,7 @@ class Loop:
             if tried["seams"] and widest > max(tried["gap"], CAUGHT):
                 self.order = (), tried["gap"]
                 _warn(["the run starts again in the first order, which left smaller gaps"])
-        elif seams and self.scene.sew_earlier(seams, widest) is None:
+        elif seams and sew_earlier(self.scene, seams, widest) is None:
             _warn([f"{names} begin to close with the first ones: the run does not start again"])
         elif seams:
             self.order = seams, widest
@@ -317,7 +322,7 @@ class Loop:
 
     def _start(self) -> RunState:
         """Write frame 0 and return the state at the start."""
-        place = self.driver.begin(self.scene.state())
+        place = self.driver.begin(prepare(self.scene).state)
         self.digest = self._write_frame(place)
         return place
 
@@ -421,7 +426,7 @@ class Loop:
         if now is self._present:
             return
         self._check_bodies(now, state.t)
-        model = now.model()
+        model = build_model(now)
         if model.contact is not None:
             try:
                 model.contact.check_room(model.contact.all_vertices(state.x), state.t)
@@ -430,9 +435,9 @@ class Loop:
                 raise SimulationError(
                     text, got=error.got, expected=error.expected, hint="change less"
                 ) from None
-        self._present, self.driver.model, self.driver.stepper = now, model, now.stepper()
+        self._present, self.driver.model, self.driver.stepper = now, model, make_stepper(now)
 
-    def _check_bodies(self, now: SceneLike, t: float) -> None:
+    def _check_bodies(self, now: Scene, t: float) -> None:
         """Check that bodies go on from where they are in a scene that begins at t [s].
 
         Raises:

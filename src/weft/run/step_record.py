@@ -21,7 +21,10 @@ from weft.discretization.samples import principal_stretches
 from weft.integrators.base import StepReport
 from weft.run.resolution import fold_facts
 from weft.run.run_folder import FORMAT, mesh_digest, trajectory_id
-from weft.run.scene_interface import SceneLike
+from weft.scene.identity import identity
+from weft.scene.plugins_in_use import plugins_in_use
+from weft.scene.prepare import untangled_start
+from weft.scene.scene import Scene
 
 PACKAGES = ("weft", "numpy", "scipy", "warp-lang")
 
@@ -80,7 +83,7 @@ def report_as_dict(report: StepReport, dt: float) -> Json:
     return tree
 
 
-def mesh_arrays(scene: SceneLike) -> Arrays:
+def mesh_arrays(scene: Scene) -> Arrays:
     """Return the arrays that ``mesh.npz`` stores: faces, material coordinates, surfaces, seams,
     regions and body faces.
     """
@@ -104,7 +107,7 @@ def mesh_arrays(scene: SceneLike) -> Arrays:
 
 
 def build_manifest(
-    scene: SceneLike, mesh: Arrays, folder: Path, *, frames: int, fps: float, steps: int
+    scene: Scene, mesh: Arrays, folder: Path, *, frames: int, fps: float, steps: int
 ) -> Json:
     """Return the manifest of a run.
 
@@ -119,8 +122,8 @@ def build_manifest(
     Returns:
         The manifest; its ``trajectory`` identifies everything that decides the numbers of the run.
     """
-    identity = json.loads(json.dumps(scene.identity()))
-    decisive = {"scene": identity, "fps": fps, "steps_per_frame": steps}
+    tree = json.loads(json.dumps(identity(scene)))
+    decisive = {"scene": tree, "fps": fps, "steps_per_frame": steps}
     rest = {k: v for k, v in mesh.items() if k != "vertices"}
     manifest: Json = {
         "format": FORMAT,
@@ -142,10 +145,10 @@ def build_manifest(
         name = partial(relative_path, folder)
         looks = {k: a.as_json(name) for k, a in scene.cloth.appearances.items()}
         manifest["surfaces"] = json.loads(json.dumps(looks))
-    if scene.plugins():
-        manifest["plugins"] = dict(scene.plugins())
-    if scene.resolved is not None:
-        manifest["resolved"] = str(scene.resolved)
+    if plugins := plugins_in_use(scene):
+        manifest["plugins"] = plugins
+    if (untangled := untangled_start(scene)) is not None:
+        manifest["resolved"] = str(untangled)
     if scene.scene_file is not None:
         manifest["scene_file"] = relative_path(folder, scene.scene_file)
     return manifest

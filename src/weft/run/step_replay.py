@@ -8,8 +8,9 @@ from weft.base.arrays import Arrays
 from weft.base.errors import RunError
 from weft.run.run_folder import RunFolder
 from weft.run.run_state import RunState
-from weft.run.scene_interface import SceneLike, sewn_as
+from weft.run.sewing_order import sewn_as
 from weft.run.simulation import Loop
+from weft.scene.scene import Scene
 
 
 class StepReplay:
@@ -23,7 +24,7 @@ class StepReplay:
         folder: of the run; nothing is written to it.
     """
 
-    def __init__(self, scene: SceneLike, folder: RunFolder) -> None:
+    def __init__(self, scene: Scene, folder: RunFolder) -> None:
         manifest = folder.manifest()
         self.folder = folder
         self.loop = Loop(sewn_as(scene, manifest), folder, float(manifest["fps"]))

@@ -3,16 +3,13 @@
 Rigid bodies have air forces only if their settings ask for them (``Rigid.air``).
 """
 
-from typing import TYPE_CHECKING
-
 from weft.energies.air.lift_and_drag import AirForce
 from weft.energies.energy import Energy
+from weft.scene.points import rigid_bodies
+from weft.scene.scene import Scene
 
-if TYPE_CHECKING:
-    from weft.scene.scene import Scene
 
-
-def air_energies(scene: "Scene") -> tuple[Energy, ...]:
+def air_energies(scene: Scene) -> tuple[Energy, ...]:
     """Build the energies of the air; none without a wind.
 
     Args:
@@ -29,7 +26,7 @@ def air_energies(scene: "Scene") -> tuple[Energy, ...]:
     return (*pushed, *_on_bodies(scene))
 
 
-def _on_bodies(scene: "Scene") -> tuple[Energy, ...]:
+def _on_bodies(scene: Scene) -> tuple[Energy, ...]:
     """Build lift and drag of rigid bodies.
 
     Every face counts by half, because the two sides of a plate are one sheet in the air.
@@ -37,5 +34,5 @@ def _on_bodies(scene: "Scene") -> tuple[Energy, ...]:
     assert scene.wind is not None
     if not any(b.rigid is not None and b.rigid.air for b in scene.bodies):
         return ()
-    samples = scene.rigid_bodies.blown
+    samples = rigid_bodies(scene).blown
     return () if samples is None else (AirForce(samples, scene.wind, "wind on bodies"),)

@@ -47,14 +47,16 @@ from weft.io import (
 from weft.io.painted_weights import paint_mesh
 from weft.io.surface import StageOptions
 from weft.laws.base import Law
-from weft.run.simulation import MOST_FRAMES, MOST_STEPS
 from weft.scene.attachment_schema import attachment_of, sew_loose_edges
 from weft.scene.body_schema import SOURCES, BodyBlock
+from weft.scene.build_model import build_model
 from weft.scene.cloth_source import JoinedCloths
 from weft.scene.field_schema import FieldBlock
 from weft.scene.file import Source, first_frame, read_source, read_source_keyframes, validate
 from weft.scene.law import law_of_fabric
-from weft.scene.scene import Scene
+from weft.scene.points import attached_points
+from weft.scene.prepare import make_stepper, start_state, untangled_start
+from weft.scene.scene import MOST_FRAMES, MOST_STEPS, Scene
 from weft.scene.schema import SCENE_TYPES, ClothBlock, PinBlock, SceneFile
 from weft.scene.selection import select_vertices
 from weft.scene.shapes import BodyMeshBlock
@@ -177,16 +179,16 @@ class Builder:
         )
         if scene is None:
             raise SceneProblems(self.problems)
-        self._try(("integrator", f.integrator.name, "linear"), scene.stepper)
-        if held and self._try(("attachments",), lambda: scene.attached) is None:
+        self._try(("integrator", f.integrator.name, "linear"), lambda: make_stepper(scene))
+        if held and self._try(("attachments",), lambda: attached_points(scene)) is None:
             raise SceneProblems(self.problems)
         model = self._try(("contact",) if f.contact else ("conditions",), partial(_model_of, scene))
         if model is not None:
             self._try(("pins",), lambda: model.prescribed_positions(0.0))
             before = len(self.problems)
-            self._try(("contact", "resolve"), lambda: scene.resolved)
+            self._try(("contact", "resolve"), lambda: untangled_start(scene))
             if len(self.problems) == before:  # else the state has the same problem
-                self._try(("start_state",), scene.state)
+                self._try(("start_state",), lambda: start_state(scene))
         if self.problems:
             raise SceneProblems(self.problems, scene)
         return LoadedScene(scene, f.seconds, f.fps, self, self.source.notes)
@@ -503,12 +505,12 @@ def _model_of(scene: Scene) -> Model:
         StartError: cloth that intersects at the start; it says whether weft can untangle it.
     """
     try:
-        return scene.model()
+        return build_model(scene)
     except StartError as error:
         assert scene.contact is not None
         trial = scene.with_(contact=dataclasses.replace(scene.contact, resolve=True))
         try:
-            outlook, how = Outlook.MAY, f"with `resolve: true` weft {trial.resolved}"
+            outlook, how = Outlook.MAY, f"with `resolve: true` weft {untangled_start(trial)}"
         except WeftError as reason:
             outlook, how = Outlook.CANNOT, f"{reason}"
             error.hint = (error.hint or "").replace(UNTANGLE, LOOK)

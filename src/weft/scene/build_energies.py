@@ -4,7 +4,6 @@ Pins, contact, attachments and the user's energies are not among them.
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,12 +14,10 @@ from weft.energies.loads.pressure import Pressure
 from weft.scene.air import air_energies
 from weft.scene.elastic import elastic_energies
 from weft.scene.regions import border_energies
-
-if TYPE_CHECKING:
-    from weft.scene.scene import Scene
+from weft.scene.scene import Scene
 
 
-def build_elastic(scene: "Scene") -> tuple[Energy, ...]:
+def build_elastic(scene: Scene) -> tuple[Energy, ...]:
     """Build the elastic energies of a scene's cloth: of its parts, then of borders of regions."""
     elastic: tuple[Energy, ...] = ()
     for k, (fabric, surface) in enumerate(scene.cloth.elements):
@@ -29,7 +26,7 @@ def build_elastic(scene: "Scene") -> tuple[Energy, ...]:
     return (*elastic, *border_energies(scene))
 
 
-def build_loads(scene: "Scene", mass: Floats) -> tuple[Energy, ...]:
+def build_loads(scene: Scene, mass: Floats) -> tuple[Energy, ...]:
     """Build the energies of pressure, air, plugins and gravity, gravity last.
 
     Args:
@@ -46,7 +43,7 @@ def build_loads(scene: "Scene", mass: Floats) -> tuple[Energy, ...]:
     return (*inside, *air_energies(scene), *_of_plugins(scene), weight)
 
 
-def _of_plugins(scene: "Scene") -> Iterator[Energy]:
+def _of_plugins(scene: Scene) -> Iterator[Energy]:
     """Yield the energies of the scene blocks that plugins have registered."""
     for block in scene.plugin_blocks.values():
         yield from block.energies(scene)

@@ -3,13 +3,13 @@
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from weft.base.arrays import Ints
 from weft.base.errors import SceneError, StartError, WeldError
 from weft.base.machine import PER_BODY_VERTEX, PER_CLOTH_VERTEX, require_memory
+from weft.base.memoize import memoize
 from weft.bodies.rigid.energies import rigid_energies
 from weft.bodies.rigid.rigid_bodies import single
 from weft.cloth.attachments import AttachCloth
@@ -23,16 +23,15 @@ from weft.scene.build_energies import build_elastic, build_loads
 from weft.scene.changing_scene import ChangingScene
 from weft.scene.checks import check_energies, check_hands, check_names, check_ropes
 from weft.scene.elastic import check_start
-from weft.scene.keyframed_numbers import largest_gravity
+from weft.scene.points import attached_points, pinned_points, rigid_bodies
 from weft.scene.regions import pieces_of
+from weft.scene.scene import Scene
 from weft.scene.spline_pins import ANCHOR
 
-if TYPE_CHECKING:
-    from weft.scene.scene import Scene
 
-
-def build_model(scene: "Scene") -> Model:
-    """Build the model of a scene.
+@memoize
+def build_model(scene: Scene) -> Model:
+    """Build the model of a scene: masses, energies, pins and contact.
 
     Raises:
         SceneError: more memory than the machine has;
@@ -43,7 +42,7 @@ def build_model(scene: "Scene") -> Model:
     n, of_bodies = cloth.n_vertices, sum(len(body.vertices) for body in scene.bodies)
     size = PER_CLOTH_VERTEX * n + PER_BODY_VERTEX * of_bodies
     require_memory(size, "scene", f"{n} vertices of cloth, {of_bodies} of bodies", SceneError)
-    held, rigid_bodies = scene.pinned_points, scene.rigid_bodies
+    held, moved = pinned_points(scene), rigid_bodies(scene)
     meshes = tuple(_meshes(scene))
     for mesh in meshes:
         for text in mesh_faults(*mesh):
@@ -57,10 +56,10 @@ def build_model(scene: "Scene") -> Model:
         "conditions.bend": scene.conditions is not None and scene.conditions.bend is not None,
     }
     cloth.surfaces.require(*(name for name, given in special.items() if given))
-    mass = np.concatenate([cloth.mass, np.full(held.anchors, ANCHOR), rigid_bodies.point_mass])
+    mass = np.concatenate([cloth.mass, np.full(held.anchors, ANCHOR), moved.point_mass])
     *air, weight = build_loads(scene, mass)
     cloth_energies = (*build_elastic(scene), *air, *held.energies)
-    ties, joints = scene.attached, rigid_energies(rigid_bodies, scene.prescribed_bodies)
+    ties, joints = attached_points(scene), rigid_energies(moved, scene.prescribed_bodies)
     check_ropes(joints, [e.name for e in (*cloth_energies, weight)])
     energies = (*cloth_energies, *joints, weight)
     check_energies(ties.energies, [e.name for e in energies], len(mass), "attachments")
@@ -76,7 +75,7 @@ def build_model(scene: "Scene") -> Model:
     embedding = cloth.embedding
     if embedding is not None:
         embedding = embedding.wider(len(mass))
-    elif len(rigid_bodies):
+    elif len(moved):
         embedding = single(cloth.n_vertices, len(mass))
     contact = None
     if scene.contact is not None:
@@ -90,15 +89,21 @@ def build_model(scene: "Scene") -> Model:
                 pieces,
                 embedding,
                 cloth.sewn,
-                rigid_bodies,
+                moved,
                 ties.ties,
             )
-    start = np.concatenate([held.points, rigid_bodies.points])
-    rest = (contact, embedding, changing, largest_gravity(scene))
+    start = np.concatenate([held.points, moved.points])
+    rest = (contact, embedding, changing, _largest_gravity(scene))
     return Model(mass, energies, held.pins, start, *rest)
 
 
-def _meshes(scene: "Scene") -> Iterator[tuple[TriangleMesh, Ints]]:
+def _largest_gravity(scene: Scene) -> float:
+    """Return the largest magnitude of gravity [m/s^2] at a key; 0 if gravity does not change."""
+    times = {t for p, k in scene.keyed.items() if p.startswith("gravity") for t, _ in k.points}
+    return max((sum(g * g for g in scene.at_keys(t).gravity) ** 0.5 for t in times), default=0.0)
+
+
+def _meshes(scene: Scene) -> Iterator[tuple[TriangleMesh, Ints]]:
     """Yield the triangles of each cloth, with the (k,2) vertices that seams or attachments tie."""
     cloth = scene.cloth
     ties = [np.zeros((0, 2), dtype=np.int32), *(pairs for _, pairs in cloth.seams)]

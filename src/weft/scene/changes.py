@@ -7,22 +7,14 @@ until the next change; points and mesh stay. ``weft play`` writes them.
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any
 
-from weft.base.errors import FabricError, SceneError, WeftError, check_known
+from weft.base.errors import FabricError, SceneError, check_known
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, documented, setting
 from weft.base.trees import Yaml
 from weft.bodies.body import Body, Poser
-from weft.energies.air.wind import Wind
 from weft.fabric.fabric import Fabric
 from weft.fabric.fabric import fabric as preset
-from weft.scene.keyframed_numbers import tree_of, value_at, with_changes
-from weft.scene.law import law_of_fabric
-
-if TYPE_CHECKING:
-    from weft.scene.scene import Scene
 
 _CONTACT = ("gap", "thickness", "friction", "stick")
 # what paths of changes begin with
@@ -59,65 +51,7 @@ class Change:
                 )
 
 
-def check_changes(scene: "Scene") -> None:
-    """Check that changes are in the order of their times, and that the scene allows their values.
-
-    Raises:
-        SceneError: times that do not increase, a path that the scene does not have, or a value that
-            its field refuses.
-    """
-    if not scene.changes:
-        return
-    times = [c.at for c in scene.changes]
-    if sorted(set(times)) != times:
-        raise SceneError("changes", got=f"times {times}", expected="times that increase [s]")
-    for change in scene.changes:
-        try:
-            scene_after(scene, change)
-        except WeftError as error:
-            error.hint = " ".join(filter(None, (error.hint, f"(changes at {change.at:g} s)")))
-            raise
-
-
-def scene_after(scene: "Scene", change: Change) -> "Scene":
-    """Return the scene after one of its changes; its model is not checked at the start."""
-    return changed_scene(dataclasses.replace(scene, changes=()), change.set)
-
-
-def changed_scene(scene: "Scene", values: Mapping[str, Yaml]) -> "Scene":
-    """Return a scene with other values, by path.
-
-    Raises:
-        SceneError: a path that leads nowhere, or a value that its field refuses.
-    """
-    plain, fabrics, bodies = dict[str, Any](), list(scene.cloth.fabrics), scene.bodies
-    if scene.wind is None and any(path.startswith("wind.") for path in values):
-        scene = dataclasses.replace(scene, wind=Wind())
-    for path in sorted(values, key=lambda p: p.count(".")):  # a preset before its numbers
-        value = values[path]
-        first, *rest = path.split(".")
-        if path in scene.keyed:
-            raise SceneError(path, got="a change", expected="a number without keyframes")
-        if first == "fabrics":
-            _change_fabric(fabrics, rest, value)
-        elif first == "bodies":
-            bodies = _pose_body(bodies, rest, value)
-        elif first == "law":
-            kept = scene.law.keywords if isinstance(scene.law, partial) else {}
-            plain["law"] = partial(law_of_fabric, **{**kept, "name": value})
-            plain["law"](fabrics[0])
-        else:
-            value_at(scene, path, path)
-            plain[path] = value
-    if scene.contact is not None:  # what was checked at the start is not checked again
-        plain["contact.resolve"] = True
-    found: Scene = dataclasses.replace(
-        with_changes(scene, tree_of(plain)), cloth=scene.cloth.with_fabrics(fabrics), bodies=bodies
-    )
-    return found
-
-
-def _pose_body(bodies: Sequence[Body], rest: Sequence[str], value: Yaml) -> list[Body]:
+def pose_body(bodies: Sequence[Body], rest: Sequence[str], value: Yaml) -> list[Body]:
     """Return the bodies, one of them with poses: ``1.2 arms_down, 3 sit``.
 
     Raises:
@@ -153,7 +87,7 @@ def read_poses(value: Yaml) -> list[tuple[float, str]]:
         return []
 
 
-def _change_fabric(fabrics: list[Fabric], rest: Sequence[str], value: Yaml) -> None:
+def change_fabric(fabrics: list[Fabric], rest: Sequence[str], value: Yaml) -> None:
     """Replace one of the fabrics, or one of its numbers."""
     number, *field = rest or [""]
     path = ".".join(["fabrics", *rest])

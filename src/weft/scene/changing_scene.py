@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from weft.base.arrays import Floats
 from weft.bodies.body import Body
@@ -13,10 +12,9 @@ from weft.cloth.attachments.build import updated_energies
 from weft.energies.energy import Energy
 from weft.integrators.assembly import Changed
 from weft.scene.build_energies import build_loads
-from weft.scene.keyframed_numbers import gust_offset, scene_at
-
-if TYPE_CHECKING:
-    from weft.scene.scene import Scene
+from weft.scene.keyframed_numbers import gust_offset
+from weft.scene.points import attached_points, rigid_bodies
+from weft.scene.scene import Scene
 
 
 class ChangingScene:
@@ -27,7 +25,7 @@ class ChangingScene:
         mass: (n,) [kg] of every point.
     """
 
-    def __init__(self, scene: "Scene", mass: Floats) -> None:
+    def __init__(self, scene: Scene, mass: Floats) -> None:
         self.scene, self.mass = scene, mass
         self.times = sorted({t for keys in scene.keyed.values() for t, _ in keys.points})
         self._ties = any(path.startswith("attachments") for path in scene.keyed)
@@ -53,16 +51,16 @@ class ChangingScene:
         The energies are rebuilt only if a number has changed since the last call.
         """
         numbers = tuple(keys.at(t) for keys in self.scene.keyed.values())
-        numbers += gust_offset(self.scene, t) or ()
+        numbers += gust_offset(self.scene.wind, self.scene.keyed, t) or ()
         if numbers != self._last:
             self._made, self._last = self._at(t), numbers
         return self._made
 
     def _at(self, t: float) -> Changed:
-        now = scene_at(self.scene, t)
+        now = self.scene.at_keys(t)
         made = list(build_loads(now, self.mass))
         if self._ties:
-            made += updated_energies(self.scene.attached, now.attachments)
+            made += updated_energies(attached_points(self.scene), now.attachments)
         if self._joints:
             made += self._rejoin(now.bodies)
         return Changed({energy.name: energy for energy in made}, now.contact)
@@ -71,8 +69,5 @@ class ChangingScene:
         """Rebuild the joints with the numbers of ``bodies``; their anchors stay those of the
         start.
         """
-        rigid_bodies, still = (
-            self.scene.rigid_bodies.now(bodies),
-            [b for b in bodies if b.rigid is None],
-        )
-        return rigid_energies(rigid_bodies, still, starts=False)
+        still = [b for b in bodies if b.rigid is None]
+        return rigid_energies(rigid_bodies(self.scene).now(bodies), still, starts=False)

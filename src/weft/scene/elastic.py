@@ -7,7 +7,7 @@ A new kind of surface is one line of ``BENT``. Bending energies of triangles are
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -49,10 +49,9 @@ from weft.energies.energy import Energy
 from weft.fabric.fabric import Fabric
 from weft.fabric.hysteresis import bending_friction, slipping_shear
 from weft.laws import ImmediateBuckling, Law, StrainLimit
+from weft.scene.membrane_law import membrane_law
 from weft.scene.painted import paint_energy, paint_law
-
-if TYPE_CHECKING:
-    from weft.scene.scene import Scene
+from weft.scene.scene import Scene
 
 TIE = 100.0  # stiffness of tied seams, over the fabric's stretch stiffness
 SOFT = 1e-2  # barrier of shear over stretch stiffness, of fabrics that shear freely
@@ -61,7 +60,7 @@ Weights = Callable[[str], Floats]  # returns painted weights of elements by thei
 
 
 def elastic_energies(
-    scene: "Scene", fabric: Fabric, surface: Surface, number: str, t: float = 0.0
+    scene: Scene, fabric: Fabric, surface: Surface, number: str, t: float = 0.0
 ) -> Made:
     """Build membrane, strain limits, bending and seams of one surface, with their damping.
 
@@ -78,7 +77,7 @@ def elastic_energies(
     return tuple(dataclasses.replace(e, name=e.name + number) for e in energies)  # type: ignore[type-var]
 
 
-def _membranes(scene: "Scene", fabric: Fabric, surface: Surface) -> Made:
+def _membranes(scene: Scene, fabric: Fabric, surface: Surface) -> Made:
     """Build the membrane and strain limits of a surface; a rod has none."""
     if isinstance(surface, Rod):
         return ()
@@ -86,7 +85,7 @@ def _membranes(scene: "Scene", fabric: Fabric, surface: Surface) -> Made:
     weights = partial(scene.cloth.element_weights, stencil=samples.stencil, shares=samples.value)
     if form is None:
         beta = damping_of(scene, fabric)
-        law = paint_law(fabric, scene.law_of, len(samples.stencil), weights)
+        law = paint_law(fabric, partial(membrane_law, scene), len(samples.stencil), weights)
         membranes: Made = (membrane_of(fabric, samples, law, beta, weights),)
     else:
         if fabric.remembers:
@@ -161,7 +160,7 @@ def check_start(energies: Made, x: Positions) -> None:
             )
 
 
-def damping_of(scene: "Scene", fabric: Fabric) -> float:
+def damping_of(scene: Scene, fabric: Fabric) -> float:
     """Return the damping [s] of the scene, or else that of the fabric."""
     return fabric.damping if scene.damping is None else scene.damping
 
@@ -171,7 +170,7 @@ def rigidity_of(fabric: Fabric) -> tuple[float, float]:
     return fabric.bending_warp, fabric.bending_weft
 
 
-def hinge_bending(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> ElementEnergy:
+def hinge_bending(scene: Scene, fabric: Fabric, mesh: TriangleMesh) -> ElementEnergy:
     """Return the bending energy of hinges, of ARCSim's tables, or of creases."""
     beta, rest = damping_of(scene, fabric), rest_of(scene, mesh)
     if fabric.arcsim is not None:
@@ -187,7 +186,7 @@ def hinge_bending(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> Element
     return Creases.yielding(mesh, rigidity_of(fabric), number("crease_yield"), memory, rest, beta)
 
 
-def rest_of(scene: "Scene", mesh: TriangleMesh) -> str | Floats:
+def rest_of(scene: Scene, mesh: TriangleMesh) -> str | Floats:
     """Return the rest angles of the mesh of one fabric: those of the scene, with pressed lines.
 
     The result is (h,) [rad], or the scene's word if no line is pressed into this mesh.
@@ -226,7 +225,7 @@ def _find_angles(
     return np.array([at.get(edge, angle) for edge, angle in zip(edges, angles)])
 
 
-def refuse_memory(scene: "Scene", fabric: Fabric, other: str) -> None:
+def refuse_memory(scene: Scene, fabric: Fabric, other: str) -> None:
     """Refuse creases and pressed lines if the bending energy is not that of hinges.
 
     Raises:
@@ -248,7 +247,7 @@ def refuse_memory(scene: "Scene", fabric: Fabric, other: str) -> None:
 
 
 def quadratic_bending(
-    scene: "Scene",
+    scene: Scene,
     fabric: Fabric,
     mesh: TriangleMesh,
     kind: type[QuadraticBending] = QuadraticBending,
@@ -258,12 +257,12 @@ def quadratic_bending(
     return kind.of(mesh, rigidity_of(fabric), scene.rest_angles, beta)
 
 
-def fitted_bending(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> Energy:
+def fitted_bending(scene: Scene, fabric: Fabric, mesh: TriangleMesh) -> Energy:
     """Return the quadratic bending energy of fitted quadrics."""
     return quadratic_bending(scene, fabric, mesh, FittedBending)
 
 
-def pair_bending(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> ElementEnergy:
+def pair_bending(scene: Scene, fabric: Fabric, mesh: TriangleMesh) -> ElementEnergy:
     """Return the bending energy of pairs of edges, which buckle (Choi & Ko 2003)."""
     form, beta = scene.buckling or BucklingForm(), damping_of(scene, fabric)
     spring = form.compression
@@ -274,21 +273,21 @@ def pair_bending(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> ElementE
     )
 
 
-def bending_name(scene: "Scene", fabric: Fabric) -> str:
+def bending_name(scene: Scene, fabric: Fabric) -> str:
     """Return the scene's bending energy; without one, ``pairs`` with buckling, else ``hinges``."""
     if scene.bending is not None:
         return scene.bending
-    law = scene.law_of(fabric)
+    law = membrane_law(scene, fabric)
     buckles = any(isinstance(part, ImmediateBuckling) for part in law.parts)
     return "pairs" if scene.buckling is not None or buckles else "hinges"
 
 
-def _form(scene: "Scene") -> ConditionForm | None:
+def _form(scene: Scene) -> ConditionForm | None:
     """Return the form of the conditions of 1998, or None if the scene does not use them."""
     return scene.conditions or (ConditionForm() if scene.is_1998 else None)
 
 
-def _conditions(scene: "Scene", fabric: Fabric, form: ConditionForm) -> Conditions:
+def _conditions(scene: Scene, fabric: Fabric, form: ConditionForm) -> Conditions:
     stretch = (fabric.stretch_warp, fabric.stretch_weft)
     rest = (fabric.rest_stretch_warp, fabric.rest_stretch_weft)
     beta = damping_of(scene, fabric)
@@ -298,7 +297,7 @@ def _conditions(scene: "Scene", fabric: Fabric, form: ConditionForm) -> Conditio
     )
 
 
-def _triangles(scene: "Scene", fabric: Fabric, surface: Triangles) -> Made:
+def _triangles(scene: Scene, fabric: Fabric, surface: Triangles) -> Made:
     bending, mesh = bending_of_triangles(scene, fabric, surface), surface.mesh
     if not fabric.has_bending_friction:
         return (bending,)
@@ -311,7 +310,7 @@ def _triangles(scene: "Scene", fabric: Fabric, surface: Triangles) -> Made:
 
 
 def bending_of_triangles(
-    scene: "Scene", fabric: Fabric, surface: Triangles, name: str | None = None
+    scene: Scene, fabric: Fabric, surface: Triangles, name: str | None = None
 ) -> Energy:
     """Build the bending energy of the triangles of a fabric.
 
@@ -344,7 +343,7 @@ def bending_of_triangles(
     return bend
 
 
-def _splines(scene: "Scene", fabric: Fabric, surface: SplineSurface) -> Made:
+def _splines(scene: Scene, fabric: Fabric, surface: SplineSurface) -> Made:
     refuse_memory(scene, fabric, "splines")
     if fabric.has_bending_friction:
         raise SceneError(
@@ -383,7 +382,7 @@ def _seams(fabric: Fabric, surface: SplineSurface) -> Made:
     return tuple(seams)
 
 
-def _rod(scene: "Scene", fabric: Fabric, surface: Rod) -> Made:
+def _rod(scene: Scene, fabric: Fabric, surface: Rod) -> Made:
     """Build the energies of a rod.
 
     Raises:
@@ -400,7 +399,7 @@ def _rod(scene: "Scene", fabric: Fabric, surface: Rod) -> Made:
 
 
 # bending energies, and seams, of each kind of surface
-BENT: Mapping[type[Surface], Callable[["Scene", Fabric, Any], Made]] = {
+BENT: Mapping[type[Surface], Callable[[Scene, Fabric, Any], Made]] = {
     Triangles: _triangles,
     SplineSurface: _splines,
     Rod: _rod,

@@ -7,7 +7,7 @@ import dataclasses
 import enum
 import hashlib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,9 +20,8 @@ from weft.cloth.regions import Region
 from weft.contact.collision_groups import Friction
 from weft.fabric.fabric import Fabric
 from weft.laws.base import Law
-
-if TYPE_CHECKING:
-    from weft.scene.scene import Scene
+from weft.scene.membrane_law import membrane_law
+from weft.scene.scene import Scene
 
 _DEEPEST = 8  # deepest level of nested objects that is described
 _SMALL = 3  # numbers of an array that is described by them: a vector
@@ -31,7 +30,7 @@ _OF_ITS_OWN = {"cloth", "pins", "law", "integrator", "settings"}
 _NO_PART = {"description", "scene_file"}  # fields that say where the scene comes from
 
 
-def identity(scene: "Scene") -> YamlMapping:
+def identity(scene: Scene) -> YamlMapping:
     """Return a plain tree that two scenes share only if they simulate the same.
 
     Every field of the scene is part of it; what is None or empty is left out, so that a field that
@@ -52,7 +51,7 @@ def identity(scene: "Scene") -> YamlMapping:
             {"vertices": p.vertices.tolist(), "until": p.until, "path": describe(p.path)}
             for p in scene.pins
         ],
-        "law": None if scene.law is None else [_law(scene.law_of(f)) for f in cloth.fabrics],
+        "law": None if scene.law is None else [_law(membrane_law(scene, f)) for f in cloth.fabrics],
         "integrator": scene.integrator_name,
         "settings": describe(scene.step_settings),
         "stepper": None if isinstance(scene.integrator, str) else describe(scene.integrator),
@@ -61,7 +60,7 @@ def identity(scene: "Scene") -> YamlMapping:
     return {name: value for name, value in tree.items() if not _is_empty(value)}
 
 
-def _painted(scene: "Scene") -> list[str]:
+def _painted(scene: Scene) -> list[str]:
     """Return the names of the painted weights that fabrics and friction have."""
     found = {m.weights for f in scene.cloth.fabrics for m in (f.maps or {}).values()}
     friction = None if scene.contact is None else scene.contact.friction

@@ -8,7 +8,7 @@ A number is named by its path among the scene's objects: ``gravity.1``, ``wind.v
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from weft.base.arrays import Vector
 from weft.base.errors import SceneError
@@ -18,36 +18,31 @@ from weft.base.trees import Json
 from weft.contact.collision_groups import Friction
 from weft.energies.air.wind import Wind
 
-if TYPE_CHECKING:
-    from weft.scene.scene import Scene
 
+def check_keyed_numbers(scene: object, keyed: Mapping[str, Keys]) -> None:
+    """Check that keyframes belong to numbers that a scene has and that may change.
 
-def check_keyframes(scene: "Scene") -> None:
-    """Check that keyframes belong to numbers that the scene has and that may change, within bounds.
+    Args:
+        scene: object whose numbers change.
+        keyed: keyframes by the path of the number.
 
     Raises:
-        SceneError: a number that is not there or stays constant, or a value that its field refuses.
+        SceneError: a number that is not there or stays constant, or a spacing of 0.
     """
-    for path, keys in scene.keyed.items():
+    for path, keys in keyed.items():
         given: object = keys
         if not isinstance(given, Keys):
             got = type(given).__name__
             raise SceneError(f"keyed {path}", got=got, expected="weft.Keys")
         _check_number_at(scene, path)
-    for path, keys in scene.keyed.items():
+    for path, keys in keyed.items():
         if path.endswith(".spacing") and not min(keys.values) > 0:
             raise SceneError(
                 path, got="keyframes from or to 0", expected="more than 0 at every key"
             )
-    for t in sorted({t for keys in scene.keyed.values() for t, _ in keys.points}):
-        try:
-            scene_at(scene, t)
-        except SceneError as error:
-            error.hint = " ".join(filter(None, (error.hint, f"(at the key of t = {t:g} s)")))
-            raise
 
 
-def value_at(scene: "Scene", path: str, what: str) -> tuple[Any, Setting]:
+def value_at(scene: object, path: str, what: str) -> tuple[Any, Setting]:
     """Return the value at a path among the scene's objects, and the declaration of its field.
 
     Raises:
@@ -74,7 +69,7 @@ def _missing_error(what: str, name: str) -> SceneError:
     return SceneError(what, got=f"a scene without {name}", expected="a number")
 
 
-def _check_number_at(scene: "Scene", path: str) -> None:
+def _check_number_at(scene: object, path: str) -> None:
     """Raise unless the path leads to a number of the scene that may have keyframes."""
     thing, about = value_at(scene, path, f"keyed {path}")
     if thing is None:
@@ -97,22 +92,7 @@ def constant_number_error(path: str, reason: str) -> SceneError:
     )
 
 
-def scene_at(scene: "Scene", t: float) -> "Scene":
-    """Return the scene with the numbers of the time t [s], and with gusts where the wind has
-    carried them.
-
-    Raises:
-        SceneError: numbers that do not go together at this time.
-    """
-    now = tree_of({path: keys.at(t) for path, keys in scene.keyed.items()})
-    made: Scene = with_changes(dataclasses.replace(scene, keyed={}), now)
-    offset = gust_offset(scene, t)
-    if made.wind is not None and offset is not None:
-        return made.with_(wind=dataclasses.replace(made.wind, gust_offset=offset))
-    return made
-
-
-def gust_offset(scene: "Scene", t: float) -> Vector | None:
+def gust_offset(wind: Wind | None, keyed: Mapping[str, Keys], t: float) -> Vector | None:
     """Return the distance (3,) [m] that a changing wind has carried its gusts until t [s].
 
     Waves of gusts of the length L have wave numbers k/L; the wind moves their phases by U.k/L per
@@ -121,11 +101,10 @@ def gust_offset(scene: "Scene", t: float) -> Vector | None:
     Returns:
         The distance; None if neither velocity nor length change, or without gusts.
     """
-    wind = scene.wind
     if wind is None or wind.gusts is None:
         return None
-    keys = [scene.keyed.get(f"wind.velocity.{k}") for k in range(3)]
-    length = scene.keyed.get("wind.gusts.length")
+    keys = [keyed.get(f"wind.velocity.{k}") for k in range(3)]
+    length = keyed.get("wind.gusts.length")
     if length is not None:
         moves = [Keys(((0.0, v),)) if k is None else k for k, v in zip(keys, wind.velocity)]
         x, y, z = (length.at(t) * quotient_integral(k, length, t) for k in moves)
@@ -164,9 +143,3 @@ def with_changes(thing: Any, changes: Any) -> Any:
     if isinstance(thing, Wind) and not any(new.get("velocity", thing.velocity)):
         new["gusts"] = None  # a wind of zero velocity refuses gusts
     return dataclasses.replace(thing, **new)
-
-
-def largest_gravity(scene: "Scene") -> float:
-    """Return the largest magnitude of gravity [m/s^2] at a key; 0 if gravity does not change."""
-    times = {t for p, k in scene.keyed.items() if p.startswith("gravity") for t, _ in k.points}
-    return max((sum(g * g for g in scene_at(scene, t).gravity) ** 0.5 for t in times), default=0.0)

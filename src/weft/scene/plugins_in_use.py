@@ -1,16 +1,14 @@
 """The plugins that a scene uses, with their versions, for the manifest of its run."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from weft import extensions
 from weft.extensions import Kind
-
-if TYPE_CHECKING:
-    from weft.scene.scene import Scene
+from weft.scene.scene import Scene
 
 
-def plugins_in_use(scene: "Scene") -> dict[str, str]:
+def plugins_in_use(scene: Scene) -> dict[str, str]:
     """Return the names of the plugins that a scene uses, and their versions."""
     modules = {type(thing).__module__ for thing in _parts(scene)}
     named = set(_names(scene.description))
@@ -22,7 +20,7 @@ def plugins_in_use(scene: "Scene") -> dict[str, str]:
     return found
 
 
-def _parts(scene: "Scene") -> Iterator[object]:
+def _parts(scene: Scene) -> Iterator[object]:
     """Yield the objects of a scene whose classes may be those of plugins."""
     yield from (scene.integrator, scene.law, *scene.energies, *scene.attachments)
     yield from (body.poser for body in scene.bodies)

@@ -2,8 +2,7 @@
 
 import dataclasses
 from collections.abc import Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,19 +16,15 @@ from weft.energies.elastic.fitted_bending import FittedBending
 from weft.energies.elastic.quadratic_bending import QuadraticBending
 from weft.energies.energy import Energy
 from weft.fabric.fabric import Fabric
-from weft.laws.base import Law
 from weft.scene.elastic import bending_of_triangles
-from weft.scene.painted import paint_law
-
-if TYPE_CHECKING:
-    from weft.scene.scene import Scene
+from weft.scene.scene import Scene
 
 UNCREASED = dict.fromkeys(
     ("crease_yield", "crease_hardening", "crease_recovery", "crease_lasting"), None
 )
 
 
-def border_energies(scene: "Scene", t: float = 0.0) -> tuple[Energy, ...]:
+def border_energies(scene: Scene, t: float = 0.0) -> tuple[Energy, ...]:
     """Build the bending energies of edges between regions, at the time t [s].
 
     Such an edge has a different fabric on either side. Its stiffness is the mean of those that it
@@ -46,7 +41,7 @@ def border_energies(scene: "Scene", t: float = 0.0) -> tuple[Energy, ...]:
     )
 
 
-def _between(scene: "Scene", part: ClothPart, surface: Triangles, t: float) -> list[Energy]:
+def _between(scene: Scene, part: ClothPart, surface: Triangles, t: float) -> list[Energy]:
     """Build the energy of the edges between a part's regions; none if no two regions meet."""
     mesh, first = surface.mesh, int(part.faces[0])
     label = np.zeros(len(mesh.faces), dtype=np.int32)
@@ -69,7 +64,7 @@ def _between(scene: "Scene", part: ClothPart, surface: Triangles, t: float) -> l
     return [dataclasses.replace(_mean(made, rows, left, right), damping=damping)]
 
 
-def _bending(scene: "Scene", fabric: Fabric, surface: Triangles, name: str | None) -> Energy:
+def _bending(scene: Scene, fabric: Fabric, surface: Triangles, name: str | None) -> Energy:
     """Build the bending that a part would have if all of it were of one fabric."""
     maps = {name: m for name, m in (fabric.maps or {}).items() if name not in UNCREASED}
     plain: Any = dataclasses.replace(fabric, **UNCREASED, maps=maps)  # type: ignore[arg-type]
@@ -146,21 +141,3 @@ def _thickness_at(
     if like.thickness == "fabric" and "thickness" in (fabric.maps or {}):
         return cloth.number(fabric, "thickness")[ids]
     return like.contact_distance()
-
-
-def laws_of(scene: "Scene") -> list[tuple[Law, Any]]:
-    """Return the membrane laws, each with the faces that it applies to.
-
-    The second entry of a pair is the number of consecutive faces, or face ids if the cloth has
-    regions.
-    """
-    parts = scene.cloth.parts
-    if not any(part.regions for part in parts):
-        return [(_law_at(scene, p.fabric, p.faces), len(p.faces)) for p in parts]
-    return [(_law_at(scene, r.fabric, r.faces), r.faces) for r in scene.cloth.regions]
-
-
-def _law_at(scene: "Scene", fabric: Fabric, faces: Ints) -> Law:
-    """Return the law of a fabric at some faces."""
-    weights = partial(scene.cloth.face_weights, faces=faces)
-    return paint_law(fabric, scene.law_of, len(faces), weights)

@@ -15,18 +15,16 @@ import numpy as np
 
 from weft import extensions
 from weft.base.arrays import ArrayArgument, ArrayOf, Floats, Positions, Vector
-from weft.base.errors import SceneError, check_known
+from weft.base.errors import SceneError, WeftError, check_known
 from weft.base.keyframes import Keys
-from weft.base.runtime_types import check_value, checked
+from weft.base.runtime_types import checked
 from weft.base.settings import MATERIAL, Accepts, documented, setting
-from weft.base.trees import YamlMapping
+from weft.base.trees import Yaml, YamlMapping
 from weft.bodies.body import Body
 from weft.bodies.motion.pins import Pin
-from weft.bodies.rigid.energies import check_rigid
-from weft.bodies.rigid.rigid_bodies import RigidBodies
-from weft.cloth.attachments import AnyAttachment, Attached, attached, check_stretch
+from weft.cloth.attachments import AnyAttachment
 from weft.cloth.cloth import Cloth
-from weft.cloth.fields import FIELDS, Physics, missing_input
+from weft.cloth.fields import FIELDS, missing_input
 from weft.contact.contact import SelfContact
 from weft.discretization.correspondence import find_mismatch
 from weft.energies.air.wind import Wind
@@ -35,36 +33,28 @@ from weft.energies.elastic.condition import ConditionForm
 from weft.energies.elastic.pressed_lines import Pressed
 from weft.energies.energy import Energy
 from weft.energies.loads.pressure import Gas
-from weft.energies.seams.sewing import close_earlier
 from weft.energies.springs.hand import Hand
 from weft.energies.state import State
 from weft.fabric.fabric import Fabric
-from weft.fabric.law import default_law
-from weft.integrators.adaptive import Adaptive, AdaptiveSettings
-from weft.integrators.base import Stepper, StepSettings
-from weft.integrators.feasible_start import FeasibleStart, feasible_start
-from weft.integrators.model import Model
+from weft.integrators.adaptive import AdaptiveSettings
+from weft.integrators.base import StepSettings
 from weft.laws.base import Law
-from weft.run.scene_interface import SEWN_EARLIER
-from weft.scene.build_model import build_model
-from weft.scene.changes import Change, check_changes, scene_after
+from weft.scene.changes import Change, change_fabric, pose_body
 from weft.scene.checks import check_attachments, check_vertices
-from weft.scene.identity import identity
 from weft.scene.integrators import INTEGRATORS, Settings, check_stepper, name_of
 from weft.scene.keyframed_numbers import (
-    check_keyframes,
-    scene_at,
+    check_keyed_numbers,
+    gust_offset,
+    tree_of,
+    value_at,
+    with_changes,
 )
-from weft.scene.plugins_in_use import plugins_in_use
-from weft.scene.regions import laws_of
-from weft.scene.spline_pins import PinnedPoints, pin_points
-from weft.scene.summary import summary
+from weft.scene.law import law_of_fabric
 
 Ramps = Annotated[Floats, ArrayOf("numbers", ((None, 2),), "s")]  # (n,2) onset of gravity by vertex
+MOST_FRAMES = 10_000_000  # of a run
+MOST_STEPS = 1_000_000_000  # in one frame
 NUMERICS = "how a step is solved, not what"  # reason for which numbers have no keyframes
-APART_FROM_MODEL = frozenset(  # fields that the model does not depend on
-    {"step", "settings", "adaptive", "velocity", "description", "scene_file", "record"}
-)
 
 
 def _with_plugin_blocks(kind: type) -> type:
@@ -77,7 +67,7 @@ def _with_plugin_blocks(kind: type) -> type:
     return kind
 
 
-@checked(SceneError, "scene", unchecked=("law_of",))
+@checked(SceneError, "scene", unchecked=("with_values", "after", "at", "at_keys"))
 @documented
 @dataclass(frozen=True, eq=False, repr=False)
 @_with_plugin_blocks
@@ -222,13 +212,10 @@ class Scene:
     keyed: Mapping[str, Keys] = field(default_factory=dict)
     scene_file: FilePath | None = None
 
-    def __repr__(self) -> str:
-        return summary(self)
-
     def _repr_html_(self) -> str:
         """Return HTML for notebooks: a picture of the start, and a table of the scene."""
-        from weft.scene.summary import start_picture, summary_rows
         from weft.show.viewer.notebook import format_html
+        from weft.show.viewer.scene_summary import start_picture, summary_rows
 
         return format_html(partial(start_picture, self), partial(summary_rows, self))
 
@@ -255,7 +242,12 @@ class Scene:
         check_attachments(self.attachments, self.integrator_name)
         self._complete()
         for field_name in self.record:
-            lack = missing_input(field_name, self.physics(), pressed=self.contact is not None)
+            lack = missing_input(
+                field_name,
+                has_law=self.conditions is None and not self.is_1998,
+                has_wind=self.wind is not None,
+                has_contact=self.contact is not None,
+            )
             if lack:
                 raise SceneError(
                     f"scene.record: {field_name}", got=lack, expected="what it is made from"
@@ -268,8 +260,8 @@ class Scene:
                 )
         if self.buckling is not None and self.bending not in (None, "pairs"):
             raise SceneError("scene.bending", got=self.bending, expected="pairs, with buckling")
-        check_keyframes(self)
-        check_changes(self)
+        self._check_keyframes()
+        self._check_changes()
 
     def _check_rest(self) -> None:
         """Raise unless the rest angles fit the cloth and every pressed line names an existing
@@ -341,153 +333,54 @@ class Scene:
             return None
         return INTEGRATORS[self.integrator].settings() if self.settings is None else self.settings
 
-    def stepper(self) -> Stepper:
-        """Return the user's integrator, or a new one of the named kind; it divides steps if the
-        scene is adaptive.
-        """
-        made: Stepper = self.integrator
-        if isinstance(self.integrator, str):
-            made = INTEGRATORS[self.integrator].stepper(self.step_settings)
-        if self.adaptive is None:
-            return made
-        return Adaptive(made, self.cloth.samples(), self.adaptive)
-
     @property
     def is_1998(self) -> bool:
         """Return whether the integrator is that of 1998, which brings damping of its own."""
         return self.integrator_name == "baraff_witkin_1998"
-
-    def model(self) -> Model:
-        """Return masses, energies, pins and contact of the scene; they are built once.
-
-        Raises:
-            SceneError: frozen bend conditions with an integrator that minimizes an energy; faces
-                that intersect, if there is contact; an energy of vertices that do not exist.
-        """
-        return self._model
-
-    @cached_property
-    def _model(self) -> Model:
-        return build_model(self)
-
-    @cached_property
-    def pinned_points(self) -> PinnedPoints:
-        """The pins as pins of points, with anchors and springs of splines."""
-        return pin_points(self.cloth, tuple(self.pins))
-
-    def physics(self) -> Physics:
-        """Return the laws and the wind from which stress and air fields are computed."""
-        made = self._physics_at(0.0)
-        if not self.keyed:
-            return made
-        return dataclasses.replace(made, changing=self._physics_at)
-
-    def _physics_at(self, t: float) -> Physics:
-        """Return laws and wind at the time t [s]; laws are None with the conditions of 1998."""
-        plain = self.conditions is not None or self.is_1998
-        wind = scene_at(self, t).wind if self.keyed else self.wind
-        return Physics(None if plain else laws_of(self), wind)
-
-    @cached_property
-    def rigid_bodies(self) -> RigidBodies:
-        """The rigid bodies, each as four points after all points of the cloth."""
-        rigid_bodies = RigidBodies.of(self.bodies, len(self.pinned_points.points))
-        check_rigid(rigid_bodies, self.integrator_name, airless=self.wind is None)
-        return rigid_bodies
 
     @property
     def prescribed_bodies(self) -> Sequence[Body]:
         """The bodies that forces do not move (colliders that stand still or follow a path)."""
         return [b for b in self.bodies if b.rigid is None]
 
-    @cached_property
-    def attached(self) -> Attached:
-        """The attachments, as energies of the points.
+    def with_(self, **changes: Any) -> "Scene":
+        """Return a copy with some fields changed."""
+        return dataclasses.replace(self, **changes)
+
+    def with_values(self, values: Mapping[str, Yaml]) -> "Scene":
+        """Return the scene with other values, by the paths of ``Change.set``.
 
         Raises:
-            SceneError: an attachment that is not possible, or that would stretch the cloth by half.
+            SceneError: a path that leads nowhere, or a value that its field refuses.
         """
-        reach = None
-        if self.contact is not None:
-            own = [p.contact_distance() for p in self.cloth.parts] + [
-                r.contact_distance() for r in self.cloth.regions
-            ]
-            own += [b.thickness for b in self.bodies]
-            known = [k for k in own if k is not None]
-            reach = self.contact.gap + max([self.contact.thickness, *known])
-        made = attached(
-            self.attachments, self.cloth, self.prescribed_bodies, reach, self.rigid_bodies
-        )
-        check_stretch(self.cloth, self.pins, made.links)
-        return made
+        plain, fabrics, bodies = dict[str, Any](), list(self.cloth.fabrics), self.bodies
+        scene = self
+        if self.wind is None and any(path.startswith("wind.") for path in values):
+            scene = self.with_(wind=Wind())
+        for path in sorted(values, key=lambda p: p.count(".")):  # a preset before its numbers
+            value = values[path]
+            first, *rest = path.split(".")
+            if path in self.keyed:
+                raise SceneError(path, got="a change", expected="a number without keyframes")
+            if first == "fabrics":
+                change_fabric(fabrics, rest, value)
+            elif first == "bodies":
+                bodies = pose_body(bodies, rest, value)
+            elif first == "law":
+                kept = self.law.keywords if isinstance(self.law, partial) else {}
+                plain["law"] = partial(law_of_fabric, **{**kept, "name": value})
+                plain["law"](fabrics[0])
+            else:
+                value_at(scene, path, path)
+                plain[path] = value
+        if self.contact is not None:  # what was checked at the start is not checked again
+            plain["contact.resolve"] = True
+        made: Scene = with_changes(scene, tree_of(plain))
+        return made.with_(cloth=self.cloth.with_fabrics(fabrics), bodies=bodies)
 
-    def law_of(self, fabric: Fabric) -> Law:
-        """Return the membrane law of one of the fabrics."""
-        if self.law is None:
-            return default_law(fabric)
-        if isinstance(self.law, Law):
-            return self.law
-        what = "scene.law: what the function returns"
-        made: Law = check_value(self.law(fabric), Law, what, SceneError)
-        return made
-
-    @cached_property
-    def resolved(self) -> FeasibleStart | None:
-        """The untangled start, if contact asks for one; else None.
-
-        Raises:
-            SceneError: intersections that no small motion removes.
-        """
-        if self.contact is None or not self.contact.resolve:
-            return None
-        self.cloth.surfaces.require("contact.resolve")
-        if len(self.rigid_bodies):
-            raise SceneError(
-                "scene.contact.resolve",
-                got="true, with rigid bodies",
-                expected="false",
-                hint="move what is too near apart by hand",
-            )
-        return feasible_start(self.model(), self.pinned_points.points)
-
-    def state(self) -> State:
-        """Return positions and velocities at t = 0, untangled if contact asks for it.
-
-        Raises:
-            SceneError: a start of another number of points, or one that intersects.
-        """
-        if self.start_state is not None:
-            return self._given_start(self.start_state)
-        x = np.array(self.pinned_points.points if self.resolved is None else self.resolved.x)
-        x = np.concatenate([x, self.rigid_bodies.points])
-        v = np.zeros(x.shape)
-        v[: len(self.cloth.points)] = self.velocity
-        for body in self.rigid_bodies.affine:
-            v[body.own] = body.start_velocity
-        return State(x, v)
-
-    def _given_start(self, start: State) -> State:
-        """Return the start that was given, after checks."""
-        model, contact = self.model(), self.model().contact
-        if start.x.shape != (len(model.mass), 3):
-            got, expected = f"{len(start.x)} points", f"{len(model.mass)}, as the scene has"
-            raise SceneError("scene.start_state", got=got, expected=expected)
-        cloth, x = self.cloth, start.x[: len(self.cloth.points)]
-        x = x if cloth.embedding is None else cloth.embedding.of(x)
-        found = find_mismatch(cloth.vertices, x, cloth.faces)
-        if found is not None and found.kind != "axes":
-            raise SceneError("scene.start_state", got=found.text, expected="the cloth's own points")
-        if contact is not None:
-            contact.check_start(contact.all_vertices(start.x))
-        return State(np.array(start.x), np.array(start.v))
-
-    def plugins(self) -> dict[str, str]:
-        """Return the names of the plugins that the scene uses, and their versions."""
-        return plugins_in_use(self)
-
-    def identity(self) -> YamlMapping:
-        """Return a plain tree that two scenes share only if they simulate the same."""
-        return identity(self)
+    def after(self, change: Change) -> "Scene":
+        """Return the scene after one of its changes; its model is not checked at the start."""
+        return self.with_(changes=()).with_values(change.set)
 
     def at(self, t: float) -> "Scene":
         """Return the scene with the changes up to the time t [s]."""
@@ -496,7 +389,7 @@ class Scene:
             return self
         later = self._later
         if count not in later:
-            later[count] = scene_after(self, self.changes[count - 1])
+            later[count] = self.after(self.changes[count - 1])
             for old in later.keys() - {count - 1, count}:
                 del later[old]
         return later[count]
@@ -506,26 +399,85 @@ class Scene:
         """The last two scenes after changes, by the number of changes: runs compare them."""
         return {}
 
-    def sew_earlier(self, seams: Sequence[str], gap: float) -> "Scene | None":
-        """Return the scene with seams that begin to close with the first ones; None if they do
-        already. Its description has them, and the gap [m] with which they were left before.
+    def check_unchanged(self, what: str, hint: str) -> None:
+        """Check that the scene has no changes.
+
+        Args:
+            what: the thing that needs a scene without changes, for the message.
+            hint: what to do instead.
+
+        Raises:
+            SceneError: a scene with changes.
         """
-        pairs = [own for name, own in self.cloth.seams if name in seams]
-        energies = close_earlier(self.energies, pairs) if seams else self.energies
-        tried = {"seams": list(seams), "gap": gap}
-        description = {**self.description, SEWN_EARLIER: tried}
-        changed = {"energies": energies, "description": description}
-        return None if energies is None else self.with_(**changed)
+        if self.changes:
+            got, expected = "a scene with `changes`", "the same scene all along"
+            raise SceneError(what, got=got, expected=expected, hint=hint)
+
+    def at_keys(self, t: float) -> "Scene":
+        """Return the scene with the numbers that keyframes have at the time t [s], and with gusts
+        where the wind has carried them.
+
+        Raises:
+            SceneError: numbers that do not go together at this time.
+        """
+        now = tree_of({path: keys.at(t) for path, keys in self.keyed.items()})
+        made: Scene = with_changes(self.with_(keyed={}), now)
+        offset = gust_offset(self.wind, self.keyed, t)
+        if made.wind is not None and offset is not None:
+            return made.with_(wind=dataclasses.replace(made.wind, gust_offset=offset))
+        return made
+
+    def _check_keyframes(self) -> None:
+        """Check that keyframes belong to numbers of the scene that may change, within bounds.
+
+        Raises:
+            SceneError: a number that is not there or stays constant, or a value that its field
+                refuses.
+        """
+        check_keyed_numbers(self, self.keyed)
+        for t in sorted({t for keys in self.keyed.values() for t, _ in keys.points}):
+            try:
+                self.at_keys(t)
+            except SceneError as error:
+                error.hint = " ".join(filter(None, (error.hint, f"(at the key of t = {t:g} s)")))
+                raise
+
+    def _check_changes(self) -> None:
+        """Check that changes are in the order of their times, with values that the scene allows.
+
+        Raises:
+            SceneError: times that do not increase, a path that the scene does not have, or a value
+                that its field refuses.
+        """
+        times = [c.at for c in self.changes]
+        if sorted(set(times)) != times:
+            raise SceneError("changes", got=f"times {times}", expected="times that increase [s]")
+        for change in self.changes:
+            try:
+                self.after(change)
+            except WeftError as error:
+                error.hint = " ".join(filter(None, (error.hint, f"(changes at {change.at:g} s)")))
+                raise
+
+    def __repr__(self) -> str:
+        cloth = self.cloth
+        parts = [
+            f"{cloth.n_vertices} vertices of {cloth.fabric_names} ({cloth.mass.sum():.4g} kg)",
+            f"{len({int(v) for pin in self.pins for v in pin.vertices})} pinned",
+            *([f"{len(self.attachments)} attachments"] if self.attachments else []),
+            *([f"{len(self.bodies)} bodies"] if self.bodies else []),
+            "contact" if self.contact is not None else "no contact",
+        ]
+        damping = cloth.fabric.damping if self.damping is None else self.damping
+        how = [
+            self.integrator_name,
+            f"steps of {self.step:g} s",
+            f"gravity ({', '.join(f'{g:g}' for g in self.gravity)}) m/s^2",
+            f"damping {damping:g} s",
+            *(["adaptive"] if self.adaptive is not None else []),
+        ]
+        return f"Scene: {', '.join(parts)}\n  {', '.join(how)}"
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields alone: another process builds what follows from them anew."""
         return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-
-    def with_(self, **changes: Any) -> "Scene":
-        """Return a copy with some fields changed; the model is shared if it does not depend on
-        them."""
-        made = dataclasses.replace(self, **changes)
-        if changes.keys() <= APART_FROM_MODEL:
-            built = ("_model", "pinned_points", "rigid_bodies", "attached", "resolved")
-            vars(made).update({k: v for k, v in vars(self).items() if k in built})
-        return made

@@ -14,6 +14,7 @@ from weft.adjoint import EnergyLoss, Flat, Mean, Sum, Target, batched
 from weft.adjoint.adjoint import AdjointReport, Derivative
 from weft.adjoint.recorded_run import RecordedRun, RunCheckpoints
 from weft.base.errors import SceneError, SimulationError
+from weft.scene.prepare import prepare
 
 SHEAR = ["fabric.shear"]
 
@@ -75,8 +76,8 @@ def test_a_scene_of_my_own_numbers():
 def test_losses_against_differences():
     rng = np.random.default_rng(0)
     x, v, t = rng.normal(size=(3, 16, 3)), rng.normal(size=(3, 16, 3)), np.arange(3.0)
-    model = hung().model()
-    x[-1] = np.array(hung().state().x) * 1.01
+    model = prepare(hung()).model
+    x[-1] = np.array(prepare(hung()).state.x) * 1.01
     target = Target(
         rng.normal(size=(2, 3)),
         vertices=[3, 5],

@@ -13,6 +13,7 @@ from weft.adjoint import Adjoint
 from weft.contact.barrier.kinks import places_around
 from weft.contact.contact_term import ContactTerm
 from weft.integrators.quasi_static import QuasiStaticSettings
+from weft.scene.prepare import prepare
 
 EQUILIBRIUM = QuasiStaticSettings(
     1e-10, 1e-9, max_iterations=4000, imperfection=0.0, friction=True, lags=400
@@ -89,7 +90,7 @@ def test_positions_that_start_at_a_kink(scene, frames, h):
 def test_hessian_of_contact_at_a_kink():
     """A vertex above the edge of two triangles: the mean Hessian is the slope of the forces."""
     scene = straight(friction=0.0)
-    model, state = scene.model(), scene.state()
+    model, state = prepare(scene).model, prepare(scene).state
     term = next(t for t in model.assembly.terms if isinstance(t, ContactTerm))
     term.freeze(model.step(state, 0.01))
     x = np.array(state.x)
@@ -110,7 +111,7 @@ def test_hessian_of_contact_at_a_kink():
 
 def test_elsewhere_one_position_does():
     for scene, number in ((straight(), 2), (landing(), 1)):
-        model, state = scene.model(), scene.state()
+        model, state = prepare(scene).model, prepare(scene).state
         term = next(t for t in model.assembly.terms if isinstance(t, ContactTerm))
         step = model.step(state, 0.01)
         term.freeze(step)

@@ -14,6 +14,7 @@ from weft.adjoint import EnergyLoss, Mean, Outline, Strain, Sum, material_points
 from weft.adjoint.adjoint import Adjoint
 from weft.base.errors import MeshError, SceneError
 from weft.contact.derivatives.reverse_kernels import pull_back_barrier, pull_back_thresholds
+from weft.scene.prepare import prepare
 
 
 def along_rest(scene, loss, h, **run):
@@ -134,7 +135,7 @@ def test_strain_against_differences():
         cloth = dataclasses.replace(
             scene.cloth, mesh=weft.TriangleMesh(mesh.vertices, mesh.faces, uv)
         )
-        return scene.with_(cloth=cloth).model()
+        return prepare(scene.with_(cloth=cloth)).model
 
     loss = Sum([(2.0, Strain(0.02).of(model(0))), (1.0, Mean())])
     _, by, _ = loss(x, 0 * x, None)

@@ -10,6 +10,7 @@ from tests.engine.adjoint.cases import hung, landing, noise
 from tests.refusals import refused
 from weft.adjoint import Mean, run_check
 from weft.base.errors import SceneError, SimulationError
+from weft.scene.prepare import prepare
 
 
 def pushed(bump):
@@ -127,4 +128,4 @@ def test_other_values_of_arrays():
     moved = adjoint.with_values({"positions": np.array(scene.cloth.points) + [0, 0.5, 0]})
     assert moved.value() == pytest.approx(adjoint.value() + 0.5)
     fast = adjoint.with_values({"velocities": np.ones((16, 3))})
-    assert np.array_equal(fast.scene.state().v, np.ones((16, 3)))
+    assert np.array_equal(prepare(fast.scene).state.v, np.ones((16, 3)))

@@ -7,6 +7,7 @@ import weft
 from tests.refusals import refused
 from weft.base.errors import SceneError, WeftError
 from weft.scene.build import load_scene
+from weft.scene.prepare import prepare
 
 SHEET = "cloth: {sheet: {nx: 5, ny: 5}}\n"
 BALL = "bodies: [{name: ball, sphere: {radius: 20 cm}, translation: [0, 23 cm, 0]}]\n"
@@ -129,10 +130,10 @@ def test_what_would_stretch_cloth_by_half(apart, fits):
     tied = weft.AttachCloth(cloth.border("right", a), cloth.border("left", b), closing=1.0)
     scene = weft.Scene(cloth, pins, attachments=[tied])
     if fits:
-        scene.model()
+        prepare(scene)
         return
     with refused(SceneError, "wall and pin", got="3.2 m", expected="60 %"):
-        scene.model()
+        prepare(scene)
 
 
 def test_what_is_not_an_attachment():
@@ -148,7 +149,7 @@ def test_what_is_not_an_attachment():
         weft.Rope([0], at=(0, np.inf, 0))
     with refused(SceneError, "scene.attachments 1.name"):
         twice = [weft.Rope([0], at=(0, 1, 0), name="a"), weft.Rope([1], at=(0, 1, 0), name="a")]
-        weft.Scene(cloth, attachments=twice).model()
+        prepare(weft.Scene(cloth, attachments=twice))
 
 
 def test_files_pair_and_take_every_so_many(tmp_path):

@@ -7,6 +7,7 @@ import numpy as np
 import weft
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.contact import box, plate, sphere
+from weft.scene.prepare import prepare
 
 INTEGRATORS = ("backward_euler", "bdf2", "bdf2_semi_implicit", "baraff_witkin_1998")
 SIZE = 0.1  # [m] of the sheets
@@ -88,7 +89,7 @@ def random_scene(seed):
         step=float(rng.choice([5e-3, 0.01, 0.02])),
     )
     try:
-        scene.model()
+        prepare(scene)
     except weft.WeftError:
         return None
     return scene

@@ -19,6 +19,7 @@ from weft.contact.narrow_phase.adjacent_pairs import LEAST, PART, Adjacency
 from weft.contact.narrow_phase.classify import contacts
 from weft.discretization.mesh import grid
 from weft.kernel import vec3
+from weft.scene.prepare import prepare
 
 EDGE = 5e-3  # [m] of the sheets here
 HEIGHT = EDGE / np.sqrt(2)
@@ -76,7 +77,7 @@ def test_which_pairs_edges_connect(gap, edges, sewn):
 def test_flat_cloth_does_not_touch_itself(gap):
     """Nor does it where the gap is longer than its edges; without bodies nothing pushes it."""
     cloth = weft.sheet(12, 12, 11 * EDGE, 11 * EDGE, pattern="alternating")
-    contact = weft.Scene(cloth, contact=weft.SelfContact(gap)).model().contact
+    contact = prepare(weft.Scene(cloth, contact=weft.SelfContact(gap))).model.contact
     x = np.array(cloth.vertices)
     near = find_candidates(contact.mesh, x, gap)
     found = contacts(contact.mesh, kernel.points(x), near, 1.0, gap)
@@ -92,7 +93,7 @@ def test_a_gap_of_many_edges_and_a_thickness_of_one_are_refused():
         ("thickness", "0.006 m", "0.005 m", 1e-3, 6e-3),
     ):
         with refused(SceneError, f"contact.{name}", got=got, expected=most):
-            weft.Scene(cloth, contact=weft.SelfContact(gap, thickness)).model()
+            prepare(weft.Scene(cloth, contact=weft.SelfContact(gap, thickness)))
 
 
 def test_forces_are_slopes_of_one_energy(rng):
@@ -101,7 +102,7 @@ def test_forces_are_slopes_of_one_energy(rng):
     """
     cloth = weft.sheet(8, 8, 7 * EDGE, 7 * EDGE)
     scene = weft.Scene(cloth, contact=weft.SelfContact(4e-3, resolve=True))
-    contact = scene.model().contact
+    contact = prepare(scene).model.contact
     term = ContactTerm(contact)
     mesh = contact.mesh
     for _ in range(20):
@@ -191,7 +192,7 @@ def test_fine_cloth_that_is_folded_does_not_pass_through_itself(gap, tmp_path):
         strip, bodies=[rod, floor], contact=weft.SelfContact(gap, friction=0.2), step=0.01
     )
     run = weft.simulate(scene, frames=15, fps=50, out=tmp_path / "run", progress=False)
-    contact = scene.model().contact
+    contact = prepare(scene).model.contact
     for k in range(len(run)):
         assert len(contact.crossings(run.positions(k), k / 50)) == 0
     height = run.positions(-1)[:, 1]
@@ -205,7 +206,9 @@ def test_ways_of_many_edges_are_safe():
     cloth = weft.sheet(10, 10, 9 * EDGE, 9 * EDGE)
     flat = np.array(cloth.vertices)
     table = weft.contact.plate(0.3, 0.3, size=0.3).move((0, -0.01, 0))
-    contact = weft.Scene(cloth, bodies=[table], contact=weft.SelfContact(4e-3)).model().contact
+    contact = prepare(
+        weft.Scene(cloth, bodies=[table], contact=weft.SelfContact(4e-3))
+    ).model.contact
     search = ContactTerm(contact).workspace.search
     y = np.concatenate([flat, contact.body_positions(0.0)])
     way = np.zeros_like(y)

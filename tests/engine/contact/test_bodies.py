@@ -12,6 +12,7 @@ from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.contact import Body, intersections, plate, sphere
 from weft.laws import Psd
 from weft.scene.build import load_scene
+from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
 
 GAP = 5e-3
@@ -89,7 +90,8 @@ def test_potential_with_bodies(rng):
     """Value and gradient of Phi; the matrix has no rows of bodies."""
     cloth = weft.sheet(6, 6, 0.2, 0.2).move((0.003, 0.103, 0.002))
     scene = Scene(cloth, bodies=[sphere(0.1, 0.05)], contact=weft.SelfContact(0.02, friction=0.3))
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     phi = stepper.potential(model, state, stepper.init(model, state), 0.02)
     x = state.x + 1e-4 * rng.normal(size=state.x.shape)
     d = 1e-4 * rng.normal(size=x.shape)
@@ -147,7 +149,7 @@ def test_errors(tmp_path):
     through = plate(0.1, 0.1)
     turned = Body(through.vertices[:, [1, 0, 2]], through.faces)
     with refused(SceneError, "cloth at the start", got="cloth and body"):
-        Scene(cloth, bodies=[turned]).model()
+        prepare(Scene(cloth, bodies=[turned]))
     with refused(SceneError, "sphere.radius"):
         sphere(-1.0, 0.1)
     with refused(SceneError, "plate.depth"):

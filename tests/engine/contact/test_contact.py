@@ -23,6 +23,7 @@ from weft.discretization.mesh import TriangleMesh, grid
 from weft.fabric.fabric import fabric
 from weft.kernel import vec3
 from weft.laws import Psd
+from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
 from weft.solve.linear.solver import Outcome
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
@@ -94,7 +95,8 @@ def test_potential_in_hand(rng, device):
     """Value, gradient and matrix of Phi with contact, away from where pairs come and go."""
     cloth, corners = stack(6, 0.003)
     scene = Scene(cloth, [Pin(corners)], contact=weft.SelfContact(0.02))
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     phi = stepper.potential(model, state, stepper.init(model, state), 0.02)
     x = state.x + 1e-4 * rng.normal(size=state.x.shape)
     d = 1e-4 * rng.normal(size=x.shape)
@@ -176,7 +178,8 @@ def test_pins_do_not_push_cloth_through_cloth(tmp_path):
     three = weft.join([cloth, between])
     closing = [Pin(np.arange(36, dtype=np.int32)), pins[1]]
     caught = Scene(three, closing, contact=weft.SelfContact(0.008))
-    model, stepper, state = caught.model(), caught.stepper(), caught.state()
+    ready = prepare(caught)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     after, _, report = stepper.step(model, state, stepper.init(model, state), 1.0)
     assert report.outcome is Outcome.PASSES and after is state and report.place is not None
     pushed = weft.simulate(scene, frames=10, fps=50, out=tmp_path / "run", progress=False)
@@ -191,7 +194,8 @@ def test_a_search_without_inertia_passes_through_nothing():
     """Equilibrium of a sheet that hangs over another one; its path is limited all the same."""
     cloth, corners = stack(7, 0.02)
     scene = Scene(cloth, [Pin(corners)], contact=weft.SelfContact(0.01), integrator="quasi_static")
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     lowest = []
 
     def watch(iterate, x):
@@ -207,11 +211,11 @@ def test_a_search_without_inertia_passes_through_nothing():
 def test_errors():
     cloth, _ = stack()
     with refused(SceneError, "contact.gap", got="0"):
-        Scene(cloth, contact=weft.SelfContact(0.0)).model()
+        prepare(Scene(cloth, contact=weft.SelfContact(0.0)))
     with refused(SceneError, "thickness"):
-        Scene(cloth, contact=weft.SelfContact(GAP, -1.0)).model()
+        prepare(Scene(cloth, contact=weft.SelfContact(GAP, -1.0)))
     through = np.array(cloth.vertices)
     through[81:, 1] += 0.2 * through[81:, 0] - 0.02
     crossing = dataclasses.replace(cloth, mesh=cloth.mesh.with_vertices(through))
     with refused(SceneError, "cloth at the start", got="42 pairs of faces", hint="`weft check`"):
-        Scene(crossing, contact=weft.SelfContact(GAP)).model()
+        prepare(Scene(crossing, contact=weft.SelfContact(GAP)))

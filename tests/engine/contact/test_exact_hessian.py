@@ -12,6 +12,7 @@ from weft.contact import Friction, sphere
 from weft.contact.contact import SelfContact
 from weft.integrators.potential import Potential
 from weft.laws import Psd
+from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
 
 DT = 0.02
@@ -25,7 +26,7 @@ def potential(make, friction=0.3, part="all", seed=0):
     cloth = weft.join([lower, upper], ["lower", "upper"])
     contact = SelfContact(0.02, friction=friction, stick=5e-3)
     scene = Scene(cloth, bodies=[sphere(0.1, 0.05)], contact=contact)
-    model, state = scene.model(), scene.state()
+    model, state = prepare(scene).model, prepare(scene).state
     rng = np.random.default_rng(seed)
     x = state.x + 1e-3 * rng.normal(size=state.x.shape)
     state = type(state)(x, state.v)

@@ -16,6 +16,7 @@ from weft.contact.contact_forces import contact_loads
 from weft.contact.distance.distance import PairKind
 from weft.discretization.mesh import TriangleMesh
 from weft.fabric.fabric import fabric
+from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
 
 GAP = 3e-3
@@ -43,7 +44,7 @@ def test_a_sphere_that_grows_in_a_bag():
     gap away (it sat at 1 um and less, and steps were halved to 1.25 ms), and is hardly sheared.
     """
     scene = bag()
-    model, samples = scene.model(), scene.cloth.samples()
+    model, samples = prepare(scene).model, scene.cloth.samples()
     taken = list(model_steps(scene, model, 30, 0.02))
     assert min(report.contact["least_distance"] for _, _, report in taken) > GAP / 8
     state, memory, report = taken[-1]

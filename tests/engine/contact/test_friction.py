@@ -20,6 +20,7 @@ from weft.contact.friction.friction import FrictionSet, normal_forces
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.fabric.fabric import Fabric
 from weft.kernel import vec3
+from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
 
 MU, SMOOTH = 0.3, 2e-3
@@ -247,6 +248,6 @@ def test_without_friction():
 def test_errors():
     cloth = weft.sheet(5, 5)
     with refused(SceneError, "contact.friction", got="-0.1"):
-        Scene(cloth, contact=weft.SelfContact(1e-3, friction=-0.1)).model()
+        prepare(Scene(cloth, contact=weft.SelfContact(1e-3, friction=-0.1)))
     with refused(SceneError, "contact.stick", got="0"):
-        Scene(cloth, contact=weft.SelfContact(1e-3, stick=0.0)).model()
+        prepare(Scene(cloth, contact=weft.SelfContact(1e-3, stick=0.0)))

@@ -21,6 +21,7 @@ from weft.contact.exact.intersections import intersections
 from weft.energies.barrier import Barrier
 from weft.run.drive import StepFailed, advance
 from weft.scene.build import load_scene
+from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
 from weft.solve.linear.solver import Outcome
 
@@ -34,7 +35,8 @@ def run(scene, seconds):
     Returns:
         The last state, and the outcome with which the run failed; None: it did not.
     """
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory, outcome = stepper.init(model, state), None
     with recorded(model) as ways:
         for _ in range(int(np.ceil(seconds / scene.step - 1e-9))):
@@ -99,7 +101,7 @@ def test_a_limit_of_strain_and_a_ball(integrator, speed, step):
     state, outcome = run(scene, 0.06 / speed)
     assert outcome is None
     assert state.x[:, 1].max() > 0.02  # the ball carries the sheet
-    term = next(t for t in scene.model().assembly.bound if isinstance(t, Barrier))
+    term = next(t for t in prepare(scene).model.assembly.bound if isinstance(t, Barrier))
     assert np.isfinite(term.value(kernel.points(state.x)))
 
 
@@ -119,7 +121,8 @@ def test_steps_that_intersect_are_refused(monkeypatch):
     """Collision detection that sees nothing does not make a run wrong in silence."""
     scene = limited_sheet(1.0, 0.01).with_(pins=[], velocity=(0, -2.0, 0))
     monkeypatch.setattr(ContactDetector, "max_step", lambda self, *_: 1.0)
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory = stepper.init(model, state)
     with pytest.raises(StepFailed) as failed:
         for _ in range(5):
@@ -134,9 +137,9 @@ def test_intersections_that_are_there_already_are_no_reason():
     cloth = weft.sheet(7, 7, 0.2, 0.2, fabric="cotton")
     table = plate(0.1, 0.1, size=0.05, name="table").move((0, -0.004, 0))
     scene = Scene(cloth, [], bodies=[table], contact=SelfContact(2e-3), step=0.01)
-    model = scene.model()
+    model = prepare(scene).model
     # Aside, so that no edge of the cloth lies in the plane of one of the table's.
-    x = scene.state().x - [0.0013, 0.0042, 0.0021]
+    x = prepare(scene).state.x - [0.0013, 0.0042, 0.0021]
     x[24, 1] += 0.01  # the table's plane is crossed around one vertex
     term, y = model.assembly.contact_term, np.concatenate([x, model.bodies(0.0)])
     assert (
@@ -147,7 +150,7 @@ def test_intersections_that_are_there_already_are_no_reason():
         )
         > 0
     )
-    stepper, still = scene.stepper(), weft.State(x, np.zeros_like(x))
+    stepper, still = prepare(scene).stepper, weft.State(x, np.zeros_like(x))
     phi = stepper.potential(model, still, stepper.init(model, still), 0.01)
     assert not phi.has_new_intersections(x)
     more = x.copy()
@@ -159,7 +162,7 @@ def test_intersections_that_are_there_already_are_no_reason():
 def test_the_check_after_a_step_finds_what_exact_predicates_find(seed):
     """On crumpled sheets: the same pairs of triangles that share no vertex."""
     rng, cloth = np.random.default_rng(seed), weft.sheet(12, 12, 0.2, 0.2, fabric="cotton")
-    contact = Scene(cloth, contact=SelfContact(1e-3)).model().contact
+    contact = prepare(Scene(cloth, contact=SelfContact(1e-3))).model.contact
     x = np.asarray(cloth.points) * [0.2, 1, 0.3] + rng.normal(0, 0.01, (144, 3))
     if seed == 3:
         x[:, 1] = np.round(x[:, 1], 2)  # many coplanar corners

@@ -13,6 +13,7 @@ from weft.contact.contact import SelfContact
 from weft.integrators.adaptive import Adaptive
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.bdf2 import Bdf2
+from weft.scene.prepare import prepare
 
 
 def falling(tilt=20.0, height=0.1, **more):
@@ -35,9 +36,9 @@ def test_cloth_is_not_thrown_back(dt):
     of the kinetic energy at the impact, by velocities of steps before it.)
     """
     scene = falling()
-    model, mass = scene.model(), scene.cloth.mass
+    model, mass = prepare(scene).model, scene.cloth.mass
     kinetic, total = [], []
-    for state in [scene.state(), *(state for state, _, _ in taken(scene, dt, 0.4))]:
+    for state in [prepare(scene).state, *(state for state, _, _ in taken(scene, dt, 0.4))]:
         kinetic.append(0.5 * float(mass @ np.square(state.v).sum(1)))
         total.append(kinetic[-1] + model.assembly.value(kernel.points(np.array(state.x))))
     rise = np.array(total) - np.minimum.accumulate(total)
@@ -48,7 +49,7 @@ def test_cloth_is_not_thrown_back(dt):
 def test_a_step_with_a_blow_is_backward_eulers():
     """The same bits, and no past for the next step; steps before it have theirs."""
     scene, dt = falling(tilt=3.0), 0.01
-    model, euler = scene.model(), BackwardEuler(scene.stepper().settings)
+    model, euler = prepare(scene).model, BackwardEuler(prepare(scene).stepper.settings)
     before, blows = None, 0
     for state, memory, report in taken(scene, dt, 0.25):
         if report.contact["count"] == 0:

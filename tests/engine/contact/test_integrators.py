@@ -20,6 +20,7 @@ from weft.integrators.adaptive import AdaptiveSettings
 from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laws import ImmediateBuckling
+from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
 
 GAP = 5e-3
@@ -60,7 +61,8 @@ def test_a_sheet_on_a_sphere(kind):
     bodies = [sphere(0.1, 0.04), plate(1.0, 1.0).move((0, -0.1, 0))]
     contact = SelfContact(GAP, friction=0.4)
     scene = Scene(cloth, bodies=bodies, contact=contact, **KINDS[kind])
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory = stepper.init(model, state)
     steps = 1 if kind == "quasi-static" else 15
     for _ in range(steps):
@@ -96,7 +98,8 @@ def test_steps_of_one_solve_drape_at_20_ms(integrator):
     cloth = weft.sheet(19, 19, 0.5, 0.5, fabric="cotton").move((0.01, 0.13, 0.005))
     contact = SelfContact(3e-3, friction=0.3)
     scene = Scene(cloth, bodies=[sphere(0.12, 0.02)], contact=contact, integrator=integrator)
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory, samples = stepper.init(model, state), cloth.samples()
     least, stretch = [], []
     for _ in range(50):
@@ -125,7 +128,8 @@ def test_steps_of_one_solve_gain_no_energy_in_contact(integrator, speed):
         integrator=integrator,
         velocity=(0.0, -speed, 0.0),
     )
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory, energy, parts = stepper.init(model, state), [], 0
     for _ in range(12):
         potential = model.assembly.value(kernel.points(np.array(state.x)))
@@ -160,7 +164,7 @@ def test_constraints_from_outside_and_contact():
     cloth = weft.sheet(5, 5, 0.2, 0.2)
     scene = Scene(cloth, integrator="baraff_witkin_1998", contact=SelfContact(GAP))
     stepper = BaraffWitkin1998(Settings1998(), lambda state, dt: ([], None))
-    model = scene.model()
+    model = prepare(scene).model
     x = np.array(cloth.vertices)
     with refused(SceneError, "constraints", got="contact", hint="body"):
         stepper.step(model, State(x, np.zeros_like(x)), {}, 0.01)
@@ -207,7 +211,7 @@ def falls(dt, effort):
     """Kinetic energies of linen that falls on a ball, every 20 ms, solved by multigrid."""
     settings = weft.StepSettings(effort=effort, linear="multigrid")
     scene = effort_scenes.drape(25, 0).with_(step=dt, settings=settings)
-    model, energies = scene.model(), []
+    model, energies = prepare(scene).model, []
     for state, _, _ in model_steps(scene, model, round(0.28 / dt), dt):
         energies.append(0.5 * float(np.sum(model.mass[:, None] * state.v**2)))
     each = round(0.02 / dt)

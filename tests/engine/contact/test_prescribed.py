@@ -15,6 +15,7 @@ from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.bodies.motion.point_sequence import BodyFrames
 from weft.contact import box, plate, sphere
 from weft.contact.exact.intersections import intersections
+from weft.scene.prepare import prepare
 from weft.solve.linear.solver import Outcome
 
 INTEGRATORS = ["backward_euler", "bdf2", "bdf2_semi_implicit", "baraff_witkin_1998", "quasi_static"]
@@ -34,7 +35,8 @@ def pinned_patch(path, n=3, at=(0.0, 0.03, 0.0), **more):
 
 def steps(scene, n):
     """Take steps until one fails; return the last state, its memory and all reports."""
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory, reports = stepper.init(model, state), []
     for _ in range(n):
         state, memory, report = stepper.step(model, state, memory, scene.step)

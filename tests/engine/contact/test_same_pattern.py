@@ -12,6 +12,7 @@ from weft.contact.assembly import contact_matrix as rows
 from weft.contact.assembly import embedding, lumped_pairs
 from weft.contact.detector import ContactDetector
 from weft.kernel import mat33, vec3
+from weft.scene.prepare import prepare
 from weft.solve.linear.multigrid.solver import Multigrid
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
@@ -100,7 +101,10 @@ def test_who_comes_late_is_lumped(monkeypatch):
     scene = heap(effort="interactive")
     whole = list(steps(scene, 14))
     assert whole[-1][2].contact["count"] > 1.5 * len(scene.cloth.points)
-    assert np.count_nonzero(found) > 2 and len(scene.model().contact.crossings(whole[-1][0].x)) == 0
+    assert (
+        np.count_nonzero(found) > 2
+        and len(prepare(scene).model.contact.crossings(whole[-1][0].x)) == 0
+    )
     resumes_bitwise(scene, whole, (9, 11))
     patterns = []
     for few in (lumped_pairs.FEW, -1.0):
@@ -188,7 +192,7 @@ def test_flat_cloth_of_fine_meshes_fills_no_matrix(edge):
     what comes near it from elsewhere is.
     """
     cloth = weft.sheet(6, 6, 5 * edge, 5 * edge, pattern="alternating")
-    contact = weft.Scene(cloth, contact=weft.SelfContact(4e-3)).model().contact
+    contact = prepare(weft.Scene(cloth, contact=weft.SelfContact(4e-3))).model.contact
     search = ContactDetector(contact.mesh, 1.0, 4e-3)
     x = np.array(cloth.vertices)
     assert len(search.pattern_pairs(kernel.points(x))) == 0

@@ -21,9 +21,10 @@ from weft.contact import (
     sphere,
 )
 from weft.io.obj import write_obj
+from weft.run.check_scene import check
 from weft.scene.body_schema import SOURCES, BodyBlock
 from weft.scene.build import load_scene
-from weft.scene.check import check
+from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
 
 
@@ -196,4 +197,4 @@ def test_bodies_pass_through_one_another():
     cloth = weft.sheet(5, 5, 0.2, 0.2).move((0, 0.3, 0))
     bodies = [plate(1.0, 1.0), box((0.1, 0.2, 0.1))]
     scene = Scene(cloth, bodies=bodies, contact=weft.SelfContact(5e-3))
-    assert len(scene.model().contact.crossings(cloth.vertices)) == 0
+    assert len(prepare(scene).model.contact.crossings(cloth.vertices)) == 0

@@ -17,6 +17,8 @@ from weft.contact.contact import SelfContact
 from weft.integrators.assembly import sum_energies
 from weft.kernel import vec3
 from weft.scene.build import load_scene
+from weft.scene.membrane_law import membrane_law
+from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
 
 
@@ -35,10 +37,10 @@ def test_several_cloths_keep_their_fabrics():
     rng = np.random.default_rng(0)
     x = cloth.vertices + 1e-3 * rng.normal(size=cloth.vertices.shape)
 
-    whole = sum_energies(Scene(cloth).model().assembly.bound, kernel.array(x, vec3))
+    whole = sum_energies(prepare(Scene(cloth)).model.assembly.bound, kernel.array(x, vec3))
     for k, (fabric, ids) in enumerate([("felt", slice(0, 81)), ("silk", slice(81, None))]):
         size = (9, 9, 0.3, 0.3) if k == 0 else (7, 7, 0.2, 0.2)
-        alone = Scene(weft.sheet(*size, fabric=fabric)).model().assembly
+        alone = prepare(Scene(weft.sheet(*size, fabric=fabric))).model.assembly
         terms = sum_energies(alone.bound, kernel.array(x[ids], vec3))
         number = "" if k == 0 else " 2"
         for name in ("membrane", "bending"):
@@ -51,7 +53,7 @@ def test_thickness_of_pairs():
     """A pair keeps the mean of both: cloth with cloth, with itself, with a body."""
     cloth = two(thickness=(2e-3, 4e-3))
     ball = dataclasses.replace(sphere(0.1, 0.05).move((0, -0.2, 0)), thickness=8e-3)
-    model = Scene(cloth, bodies=[ball], contact=SelfContact(2e-3)).model()
+    model = prepare(Scene(cloth, bodies=[ball], contact=SelfContact(2e-3))).model
     who = model.contact.mesh.sides
     n, b = 81, cloth.n_vertices
     stencil = np.array([[0, n, n + 1, n + 2], [0, 1, 2, 3], [n, b, b + 1, b + 2]])
@@ -70,7 +72,7 @@ def test_cloth_rests_at_its_thickness():
     assert low.min() > 2e-3 and low.max() < 4.5e-3  # (1 + 3)/2
     assert high.min() > 2e-3 + 3e-3  # and (1 + 5)/2 above
     with refused(SceneError, "cloth at the start", got="lower and upper", hint="resolve: true"):
-        Scene(two(2e-3), contact=SelfContact(2e-3, thickness=3e-3)).model()
+        prepare(Scene(two(2e-3), contact=SelfContact(2e-3, thickness=3e-3)))
 
 
 def test_friction_by_pair():
@@ -102,7 +104,7 @@ def test_pairs_that_ignore_each_other():
     assert len(intersections(state.x, cloth.faces)) == 0  # it has passed
     with refused(SceneError, "contact.pairs", got="'tabel'", hint="'table'"):
         wrong = (Between(("upper", "tabel"), ignore=True),)
-        Scene(cloth, bodies=[table], contact=SelfContact(4e-3, pairs=wrong)).model()
+        prepare(Scene(cloth, bodies=[table], contact=SelfContact(4e-3, pairs=wrong)))
     with refused(SceneError, "contact.pairs a, b"):
         Between(("a", "b"))
 
@@ -110,7 +112,7 @@ def test_pairs_that_ignore_each_other():
 def test_pinned_pairs_are_left_out():
     cloth = two(3e-3)
     fixed = np.ones(cloth.n_vertices, dtype=bool)
-    contact = Scene(cloth, contact=SelfContact(4e-3)).model().contact
+    contact = prepare(Scene(cloth, contact=SelfContact(4e-3))).model.contact
 
     def found(fixed):
         x = np.array(cloth.vertices)
@@ -146,7 +148,8 @@ def test_a_pinch_is_reported_and_passed_thinner():
     for pinch in ("stop", "thin"):
         contact = SelfContact(4e-3, thickness=4e-3, pinch=pinch)
         scene = Scene(cloth, bodies=[plate(0.5, 0.5), press], contact=contact)
-        model, stepper, state = scene.model(), scene.stepper(), scene.state()
+        ready = prepare(scene)
+        model, stepper, state = ready.model, ready.stepper, ready.state
         memory, reports = stepper.init(model, state), []
         for _ in range(60):
             state, memory, report = stepper.step(model, state, memory, 0.005)
@@ -185,14 +188,14 @@ def test_scene_files(tmp_path):
     )
     path.write_text(text)
     scene = load_scene(path).scene
-    who = scene.model().contact.mesh.sides
+    who = prepare(scene).model.contact.mesh.sides
     assert list(who.names) == ["shirt", "coat", "table"]
     np.testing.assert_allclose(who.static, [[0.4, 0.1, 0.4], [0.1, 0.4, 0.4], [0.4, 0.4, 0.4]])
     np.testing.assert_allclose(who.kinetic[0], [0.3, 0.1, 0.3])
     silk = scene.cloth.parts[0].fabric.thickness
     np.testing.assert_allclose(np.unique(who.thickness), sorted({silk, 2e-3, 1e-3}))
     assert len(who.apart) == 1 and scene.pins[0].vertices.min() >= 49
-    assert {type(scene.law_of(f)).__name__ for f in scene.cloth.fabrics} == {"StVK"}
+    assert {type(membrane_law(scene, f)).__name__ for f in scene.cloth.fabrics} == {"StVK"}
     path.write_text(text.replace("cloth: coat, ", ""))
     with refused(WeftError, "pins.0.cloth"):
         load_scene(path)

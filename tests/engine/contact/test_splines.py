@@ -15,6 +15,7 @@ from weft.contact.exact.intersections import intersections
 from weft.kernel import vec3
 from weft.laws import Psd
 from weft.run.drive import advance
+from weft.scene.prepare import prepare
 
 GAP = 0.03
 
@@ -29,7 +30,9 @@ def near_itself(density=1):
     x[:, 0] = r * np.cos(turn) - np.abs(beyond)
     x[:, 1] = r * np.sin(turn)
     x[:, 1] += 0.002 * np.sin(40 * x[:, 2])
-    return weft.Scene(cloth.with_points(x), contact=weft.SelfContact(gap=GAP, friction=0.3)).model()
+    return prepare(
+        weft.Scene(cloth.with_points(x), contact=weft.SelfContact(gap=GAP, friction=0.3))
+    ).model
 
 
 @pytest.fixture(params=[1, 2])
@@ -123,7 +126,8 @@ def test_every_integrator_keeps_splines_apart(integrator):
         contact=weft.SelfContact(gap=0.01),
         adaptive=weft.AdaptiveSettings() if integrator == "baraff_witkin_1998" else None,
     )
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory = stepper.init(model, state)
     for _ in range(1 if integrator == "quasi_static" else 8):
         part = advance(stepper, model, state, memory, 0.02)[-1]
@@ -167,7 +171,7 @@ def test_pins_carry_cloth_with_them():
     scene = weft.Scene(
         cloth, [pin], gravity=(0, 0, 0), contact=weft.SelfContact(gap=0.01), step=0.01
     )
-    model = scene.model()
+    model = prepare(scene).model
     for state, _, _ in model_steps(scene, model, 10):
         x = model.vertices(state.x)
         assert len(intersections(x, cloth.faces)) == 0

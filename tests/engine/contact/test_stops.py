@@ -22,6 +22,7 @@ from weft.contact import box
 from weft.energies.springs.joint_springs import JointLimits, Motors
 from weft.kernel import vec3
 from weft.scene.build import load_scene
+from weft.scene.prepare import prepare
 from weft.solve.newton.psd import Psd
 
 STEP = 0.01
@@ -67,10 +68,10 @@ def test_derivatives(kind, to):
     made = bodies(to=to, **KINDS[kind])
     base = scene(made)
     rng = np.random.default_rng(3)
-    for energy in (e for e in base.model().energies if isinstance(e, JointLimits | Motors)):
+    for energy in (e for e in prepare(base).model.energies if isinstance(e, JointLimits | Motors)):
         wide = {"margin": energy.margin * 60} if isinstance(energy, JointLimits) else {}
         energy = dataclasses.replace(energy, **wide)  # so that they act at the start
-        x = np.array(base.state().x)
+        x = np.array(prepare(base).state.x)
         ids = np.unique(energy.stencil)
         x[ids] += 0.004 * rng.normal(size=(len(ids), 3))
         d = np.zeros_like(x)
@@ -98,9 +99,9 @@ def test_a_way_ends_at_the_limit(to):
     rng = np.random.default_rng(5)
     for kind in ("hinge", "slider", "ball"):
         base = scene(bodies(to=to, **KINDS[kind]))
-        (stops,) = (e for e in base.model().energies if isinstance(e, JointLimits))
-        bound = next(b for b in base.model().assembly.bound if b.name == stops.name)
-        x, ids = np.array(base.state().x), np.unique(stops.stencil)
+        (stops,) = (e for e in prepare(base).model.energies if isinstance(e, JointLimits))
+        bound = next(b for b in prepare(base).model.assembly.bound if b.name == stops.name)
+        x, ids = np.array(prepare(base).state.x), np.unique(stops.stencil)
         met = 0
         for _ in range(40):
             d = np.zeros_like(x)
@@ -234,14 +235,14 @@ def test_motors_refused():
             Motor(**how)
     with refused(SceneError, "one.rigid.joints 0.motor.speed"):
         made = bodies(kind="hinge", motor=Motor(speed=1.0, resistance=1.0))
-        scene(made, integrator="quasi_static").model()
+        prepare(scene(made, integrator="quasi_static"))
     from weft.bodies.motion.pins import Keyframe, Path
 
     path = Path([Keyframe(0.0), Keyframe(1.0, (0.1, 0, 0))], hold=True)
     held = box((0.1, 0.1, 0.1), 0.1, "held").move((0.5, 0, 0), path)
     with refused(SceneError, "joints 0.angles", got="'held'"):
         own = bodies(kind="hinge", to="held", angles=(-0.1, 0.1))[0]
-        scene([own, held]).model()
+        prepare(scene([own, held]))
 
 
 def test_refused_in_a_file(tmp_path):

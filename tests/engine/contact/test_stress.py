@@ -10,6 +10,7 @@ import pytest
 import weft
 from weft import kernel
 from weft.scene.build import load_scene
+from weft.scene.prepare import prepare
 from weft.solve.newton import minimize
 
 SCENES = Path(__file__).parents[3] / "examples" / "contact"
@@ -56,7 +57,7 @@ def clean(name, frames, overrides, out, ends):
     scene = load_scene(SCENES / f"{name}.yaml", overrides).scene
     fps = 25.0
     run = weft.simulate(scene, frames=frames, fps=fps, out=out, progress=False)
-    contact = scene.model().contact
+    contact = prepare(scene).model.contact
     for frame in range(len(run)):
         assert len(contact.crossings(run.positions(frame), frame / fps)) == 0
     assert len(run) == frames + 1 and len(ends) > 0 and sum(ends) == 0

@@ -16,6 +16,7 @@ from weft.contact import plate, sphere
 from weft.contact.contact import SelfContact
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.run.drive import StepFailed, advance
+from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
 from weft.show.looks import CONTACT
 from weft.show.picture.style import Style
@@ -39,7 +40,8 @@ def moved(scene, steps):
     """Points after the whole motion, its time and last report; it ends where a step fails, however
     often it is halved.
     """
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory = stepper.init(model, state)
     for _ in range(steps):
         try:
@@ -83,7 +85,7 @@ def test_a_ball_and_a_sheet_with_pinned_border(integrator, moving, make, steps, 
         contact=SelfContact(GAP),
         integrator=integrator,
     )
-    flat = scene.model().vertices(scene.state().x)
+    flat = prepare(scene).model.vertices(prepare(scene).state.x)
     x, t, report = moved(scene, steps)
     assert report.outcome.ok, report.outcome
     flat = flat + path.positions(np.zeros((1, 3)), t)
@@ -186,7 +188,8 @@ def test_what_is_caught_blocks(integrator, tmp_path):
         contact=SelfContact(GAP),
         step=SECONDS,
     )
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     after, _, report = stepper.step(model, state, stepper.init(model, state), SECONDS)
     assert report.outcome is Outcome.BLOCKED and after is state
     assert -0.11 < report.place[1] < 0.06  # on the ball's way, or where it ends

@@ -13,8 +13,9 @@ from weft.contact import intersections, plate, sphere
 from weft.contact.contact import Contact, SelfContact
 from weft.contact.untangling import crossings_of, remove_intersections
 from weft.io import read_surface
+from weft.run.check_scene import check
 from weft.scene.build import load_scene
-from weft.scene.check import check
+from weft.scene.prepare import prepare, untangled_start
 from weft.scene.scene import Scene
 
 
@@ -55,17 +56,17 @@ def test_small_intersections_are_untangled(tmp_path):
     cloth = bumped()
     assert len(intersections(cloth.vertices, cloth.faces)) > 10
     with refused(SceneError, "cloth at the start", hint="resolve: true"):
-        Scene(cloth, contact=SelfContact(4e-3)).model()
+        prepare(Scene(cloth, contact=SelfContact(4e-3)))
     scene = Scene(cloth, contact=SelfContact(4e-3, thickness=1e-3, resolve=True))
-    x = scene.state().x
+    x = prepare(scene).state.x
     assert len(intersections(x, cloth.faces)) == 0
-    model = scene.model()
+    model = prepare(scene).model
     assert model.contact.least_distance(x) > 1e-3
-    assert scene.resolved.crossing > 10 and 0 < scene.resolved.moved < len(x)
-    assert scene.resolved.farthest < 0.02
+    assert untangled_start(scene).crossing > 10 and 0 < untangled_start(scene).moved < len(x)
+    assert untangled_start(scene).farthest < 0.02
     done = weft.simulate(scene, frames=2, fps=50, out=tmp_path / "run", progress=False)
     assert [m["intersections"] for m in done.metrics] == [0, 0]
-    assert done.manifest["resolved"] == str(scene.resolved)
+    assert done.manifest["resolved"] == str(untangled_start(scene))
 
 
 def test_out_of_a_body_and_pins_stay():
@@ -74,9 +75,9 @@ def test_out_of_a_body_and_pins_stay():
     ball = sphere(0.1, 0.03)
     contact = SelfContact(5e-3, resolve=True)
     scene = Scene(cloth, [Pin(cloth.corners())], bodies=[ball], contact=contact)
-    x = scene.state().x
-    model = scene.model()
-    assert len(model.contact.crossings(x)) == 0 and scene.resolved.crossing > 0
+    x = prepare(scene).state.x
+    model = prepare(scene).model
+    assert len(model.contact.crossings(x)) == 0 and untangled_start(scene).crossing > 0
     np.testing.assert_array_equal(x[cloth.corners()], cloth.vertices[cloth.corners()])
     middle = np.hypot(x[:, 0], x[:, 2]) < 0.01
     assert np.linalg.norm(x[middle], axis=1).min() > 0.0985  # out by the short way
@@ -87,7 +88,7 @@ def test_too_near_is_spread():
     cloth = weft.sheet(9, 9, 0.2, 0.2).move((0, 1e-4, 0))
     contact = SelfContact(2e-3, thickness=1e-3, resolve=True)
     scene = Scene(cloth, bodies=[plate(0.5, 0.5)], contact=contact)
-    assert scene.state().x[:, 1].min() > 1e-3 and scene.resolved.crossing == 0
+    assert prepare(scene).state.x[:, 1].min() > 1e-3 and untangled_start(scene).crossing == 0
 
 
 def test_what_cannot_be_untangled(tmp_path):
@@ -98,7 +99,7 @@ def test_what_cannot_be_untangled(tmp_path):
     ends = [through.border("top") + 25, through.border("bottom") + 25]  # on either side
     pins = [Pin(np.concatenate([np.arange(25), *ends]))]
     with refused(SceneError, "contact.resolve", got="pairs of faces still intersect, 14 before"):
-        Scene(cloth, pins, contact=SelfContact(4e-3, resolve=True)).state()
+        prepare(Scene(cloth, pins, contact=SelfContact(4e-3, resolve=True)))
     path = tmp_path / "scene.yaml"
     path.write_text(
         "cloths: [{sheet: {nx: 9, ny: 9, width: 0.2, height: 0.2}},\n"
@@ -108,7 +109,7 @@ def test_what_cannot_be_untangled(tmp_path):
     )
     assert any("untangled" in fact for fact in check(path).facts), check(path).errors
     scene = load_scene(path).scene
-    assert len(intersections(scene.state().x, scene.cloth.faces)) == 0
+    assert len(intersections(prepare(scene).state.x, scene.cloth.faces)) == 0
 
 
 def test_nothing_to_do():
@@ -143,5 +144,5 @@ def test_a_search_that_does_not_get_on_ends_early(monkeypatch):
     lower = weft.sheet(13, 13, 0.2, 0.2)
     cloth = weft.join([lower, lower.move((0.01, 0.003, 0.02), (60, 0, 3))])
     with refused(SceneError, "contact.resolve"):
-        Scene(cloth, contact=SelfContact(2e-3, resolve=True)).state()
+        prepare(Scene(cloth, contact=SelfContact(2e-3, resolve=True)))
     assert len(rounds) < 150

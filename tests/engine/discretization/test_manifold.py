@@ -9,6 +9,7 @@ import weft
 from weft.discretization.manifold import coinciding_vertices, mesh_faults, orient, turned_faces
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.energies.elastic.hinge_bending import HingeBending
+from weft.scene.prepare import prepare
 
 pytestmark = pytest.mark.quick
 
@@ -62,7 +63,7 @@ def test_a_cloth_is_turned_and_says_so_once(make):
         made = make(TriangleMesh(sheet.vertices, faces, uv))
         made = getattr(made, "mesh", made)
         cloth = weft.Cloth(made, "cotton").move((0, 1, 0))
-        weft.Scene(cloth).model()
+        prepare(weft.Scene(cloth))
     assert len(said) == 1
     assert len(made.one_sided_edges) == 0 and len(made.hinges) == len(sheet.hinges)
     np.testing.assert_allclose(np.abs(made.signed_material_area.sum()), 1.0)
@@ -160,9 +161,9 @@ def test_what_seams_and_attachments_tie_may_coincide():
     tie = weft.AttachCloth(pairs[:, 0], pairs[:, 1])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        weft.Scene(weft.Cloth(halves(), "cotton"), attachments=[tie]).model()
+        prepare(weft.Scene(weft.Cloth(halves(), "cotton"), attachments=[tie]))
     with pytest.warns(UserWarning, match="10 vertices coincide"):
-        weft.Scene(weft.Cloth(halves(), "cotton")).model()
+        prepare(weft.Scene(weft.Cloth(halves(), "cotton")))
 
 
 def test_the_cloth_of_several_is_named():
@@ -170,4 +171,4 @@ def test_the_cloth_of_several_is_named():
         [weft.sheet(3, 3).move((0, 1, 0)), weft.Cloth(halves(), "cotton")], ["one", "two"]
     )
     with pytest.warns(UserWarning, match=r"two: 10 vertices coincide at 5 places .*first 2 and 15"):
-        weft.Scene(cloth).model()
+        prepare(weft.Scene(cloth))

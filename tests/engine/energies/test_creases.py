@@ -14,6 +14,7 @@ from weft.energies.elastic.hinge_bending import dihedral_angles
 from weft.energies.elastic.plasticity import Plasticity
 from weft.fabric.fabric import fabric as as_fabric
 from weft.scene.build import load_scene
+from weft.scene.prepare import prepare
 
 pytestmark = pytest.mark.quick
 
@@ -113,7 +114,7 @@ def test_splines_are_drawn_out_too():
 def test_the_numpy_face_and_the_memory_do_not_mix():
     """A step without memory is one of cloth that never yielded, whatever was solved before."""
     scene = folding()
-    model, stepper = scene.model(), scene.stepper()
+    model, stepper = prepare(scene).model, prepare(scene).stepper
     state, memory = run(scene, 25)
     phi = stepper.potential(model, state, memory, 0.01)
     with_set = phi.terms(state.x)["bending"]
@@ -133,16 +134,16 @@ REFUSED = {
 @pytest.mark.parametrize("said", REFUSED)
 def test_refused_by_name(said):
     with refused(SceneError, said):
-        folding(**REFUSED[said]).model()
+        prepare(folding(**REFUSED[said]))
 
 
 def test_splines_and_laws_without_rest_lengths_are_refused():
     cloth = weft.spline_sheet(6, 5, 0.2, 0.1, fabric=CREASING)
     with refused(SceneError, "fabric custom.crease_yield"):
-        weft.Scene(cloth).model()
+        prepare(weft.Scene(cloth))
     drawn = weft.sheet(4, 4, fabric={"preset": "cotton", "yield": "1 %"})
     with refused(LawError, "fabric yield", got="arap"):
-        weft.Scene(drawn, law=weft.laws.Arap(100.0)).model()
+        prepare(weft.Scene(drawn, law=weft.laws.Arap(100.0)))
 
 
 BAD = {
@@ -188,15 +189,15 @@ def test_pressed_lines():
         pressed=[line],
         settings=weft.StepSettings(tolerance=1e-4),
     )
-    bending = next(e for e in scene.model().energies if e.name == "bending")
+    bending = next(e for e in prepare(scene).model.energies if e.name == "bending")
     assert sorted(set(bending.rest_angle.tolist())) == [-np.radians(60), 0.0]
     state, _ = run(scene, 200, 0.02)
     assert fold_angle(state.x, scene) == pytest.approx(np.radians(60), abs=0.02)
     with refused(SceneError, "scene.pressed"):
-        scene.with_(bending="quadratic").model()
+        prepare(scene.with_(bending="quadratic"))
     with refused(weft.WeftError, "pressed line", got="0 m", expected="0.05 m"):
         off = weft.Pressed([(0.001, 0.0), (0.001, 0.05)], 1.0)
-        scene.with_(pressed=[off]).model()
+        prepare(scene.with_(pressed=[off]))
     with refused(SceneError, "pressed.angle"):
         weft.Pressed([(0, 0), (0, 1)], "180 deg")
 
@@ -206,7 +207,7 @@ def test_rest_angles_of_a_shape_and_of_a_file(tmp_path):
     bent = np.array(cloth.vertices)
     bent[:, 1] += np.abs(bent[:, 0])
     scene = weft.Scene(cloth, rest_angles=bent)
-    bending = next(e for e in scene.model().energies if e.name == "bending")
+    bending = next(e for e in prepare(scene).model.energies if e.name == "bending")
     expected = dihedral_angles(bent, cloth.mesh.hinges)
     np.testing.assert_allclose(bending.rest_angle, expected, atol=1e-12)
     from weft.io import write_mesh
@@ -228,7 +229,7 @@ def test_a_line_pressed_into_the_second_of_two_cloths():
     sheets = [weft.sheet(n, 3, w, 0.1, fabric=silk) for n, w in ((3, 0.1), (5, 0.2))]
     cloth = weft.join(sheets, ["one", "two"])
     line = weft.Pressed([(0.1, 0.0), (0.1, 0.1)], 0.7, cloth="two")
-    model = weft.Scene(cloth, pressed=[line]).model()
+    model = prepare(weft.Scene(cloth, pressed=[line])).model
     (bending,) = (e for e in model.energies if e.name == "bending")
     bent = np.flatnonzero(bending.rest_angle)
     assert len(bent) == 2 and (bending.rest_angle[bent] == -0.7).all()

@@ -16,6 +16,9 @@ from weft.energies.barrier import PART
 from weft.energies.elastic.strain_limit import StrainLimits
 from weft.kernel import vec3
 from weft.laws import StrainLimit
+from weft.scene.identity import identity
+from weft.scene.membrane_law import membrane_law
+from weft.scene.prepare import prepare
 from weft.solve.linear.solver import Outcome
 from weft.solve.sparse.block_csr import BlockPattern
 
@@ -26,7 +29,7 @@ MOST = np.array([1.1, 1.15, np.sin(np.radians(20))])
 
 
 def limit_of(scene):
-    return next(e for e in scene.model().energies if isinstance(e, StrainLimits))
+    return next(e for e in prepare(scene).model.energies if isinstance(e, StrainLimits))
 
 
 def hung(integrator, fabric=LIMITED, kind="triangles", steps=40, **more):
@@ -113,7 +116,7 @@ def test_a_start_beyond_a_limit_is_refused():
     cloth = weft.sheet(4, 4, fabric=LIMITED)
     stretched = cloth.with_points(np.array(cloth.points) * [1.12, 1, 1])
     with refused(SceneError, "start of the cloth", got="1.12", expected="strain limit"):
-        weft.Scene(stretched).model()
+        prepare(weft.Scene(stretched))
 
 
 def test_pins_that_pull_past_a_limit_are_told_so():
@@ -124,7 +127,8 @@ def test_pins_that_pull_past_a_limit_are_told_so():
     path = weft.Path([weft.Keyframe(0.0), weft.Keyframe(0.1, tuple(way))])
     pins = [weft.Pin(low), weft.Pin(high, path=path)]
     scene = weft.Scene(cloth, pins, step=0.1)
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     report = stepper.step(model, state, stepper.init(model, state), 0.1)[-1]
     assert report.outcome is Outcome.BLOCKED
     assert "strain limit would be exceeded at (" in report.failure
@@ -139,7 +143,7 @@ def test_fabrics_say_limits_and_curves():
     f = weft.Fabric.of({"preset": "cotton", "curve_warp": curve})
     assert f.curve_warp.points == ((0.01, 20.0), (0.03, pytest.approx(90.0)))
     assert f.origin("curve_warp") == "measured" and f.curve_weft is None and f.is_measured
-    assert "measured" in weft.Scene(weft.sheet(3, 3, fabric=f)).law_of(f).name
+    assert "measured" in membrane_law(weft.Scene(weft.sheet(3, 3, fabric=f)), f).name
 
 
 BAD = {
@@ -162,13 +166,13 @@ def test_curves_and_the_conditions_of_1998():
     fabric = {"preset": "cotton", "curve": [[0.01, "20 N/m"], [0.03, "90 N/m"]]}
     scene = weft.Scene(weft.sheet(3, 3, fabric=fabric), integrator="baraff_witkin_1998")
     with refused(SceneError, "fabric custom", got="curve"):
-        scene.model()
+        prepare(scene)
 
 
 def test_old_runs_are_still_theirs():
     """A fabric without limits and curves is what it was to a run's identity."""
     scene = weft.Scene(weft.sheet(3, 3))
-    names = scene.identity()["parts"][0]["fabric"].keys()
+    names = identity(scene)["parts"][0]["fabric"].keys()
     assert not any("limit" in n or "curve" in n for n in names)
     limited = dataclasses.replace(weft.Fabric.of("cotton"), limit_warp=0.05)
-    assert weft.Scene(weft.sheet(3, 3, fabric=limited)).identity() != scene.identity()
+    assert identity(weft.Scene(weft.sheet(3, 3, fabric=limited))) != identity(scene)

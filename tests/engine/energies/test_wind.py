@@ -17,6 +17,7 @@ from weft.energies.air.gusts import Gusts, energy_spectrum
 from weft.energies.air.lift_and_drag import AirForce
 from weft.energies.air.wind import Wind
 from weft.laws import Psd
+from weft.scene.prepare import prepare
 
 MESH = grid(6, 5, 1.0, 0.8, "random", seed=4)
 RNG = np.random.default_rng(2)
@@ -95,7 +96,7 @@ def test_extrapolation_is_of_second_order():
     from weft.integrators.bdf2 import plan_step
 
     cloth = weft.sheet(4, 4)
-    model = weft.Scene(cloth).model()
+    model = prepare(weft.Scene(cloth)).model
     x, v, before = cloth.vertices, RNG.normal(size=(16, 3)), RNG.normal(size=(16, 3))
     for dt in (0.01, 0.015):
         memory = {"x": x - 0.01, "v": before, "dt": np.array(0.01)}

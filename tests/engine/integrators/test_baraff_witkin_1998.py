@@ -20,6 +20,7 @@ from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
 from weft.integrators.model import Model
 from weft.kernel import vec3
 from weft.laws import Psd
+from weft.scene.prepare import prepare
 from weft.solve.linear.constraints import Constraint, Filter, solve_constrained
 from weft.solve.linear.select import linear_solver
 from weft.solve.linear.solver import Outcome
@@ -254,7 +255,7 @@ def test_indefinite_matrix_is_solved_again_with_projected_terms():
 
 def test_damping_of_a_law_without_conditions_is_refused():
     scene = weft.Scene(weft.sheet(4, 4), damping=0.0)
-    m, s = scene.model(), scene.state()
+    m, s = prepare(scene).model, prepare(scene).state
     with refused(LawError, "damping of conditions of baraff_witkin", expected="DotShear"):
         BaraffWitkin1998(Settings1998(damping=0.1)).step(m, s, {}, DT)
 

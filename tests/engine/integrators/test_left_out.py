@@ -9,6 +9,7 @@ from weft.contact.collision_groups import Friction
 from weft.contact.contact import Between
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.run.plausibility import scene_warnings
+from weft.scene.prepare import prepare
 from weft.solve.linear.solver import Outcome
 
 pytestmark = pytest.mark.quick
@@ -26,12 +27,13 @@ def hanging(gusts=None, by="border", **settings):
 
 
 def step(scene):
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     return stepper.step(model, state, stepper.init(model, state), 0.1)
 
 
 def asked(scene):
-    return [q for q in scene_warnings(scene, scene.stepper()) if "quasi_static" in q]
+    return [q for q in scene_warnings(scene, prepare(scene).stepper) if "quasi_static" in q]
 
 
 def test_an_equilibrium_in_gusts_is_that_of_the_mean_wind():

@@ -9,9 +9,10 @@ import weft
 from tests.engine.adjoint.cases import TIGHT, compared
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.bodies.shapes.primitives import box, sphere
+from weft.run.check_scene import check
 from weft.run.plausibility import scene_warnings
 from weft.scene.build import load_scene
-from weft.scene.check import check
+from weft.scene.prepare import prepare
 
 STEP = 0.1
 
@@ -57,7 +58,7 @@ def test_a_blade_that_turns_by_180_degrees_in_a_step_meets_the_cloth(tmp_path):
         contact=weft.SelfContact(5e-3),
         step=STEP,
     )
-    said = [text for text in scene_warnings(scene, scene.stepper()) if "blade" in text]
+    said = [text for text in scene_warnings(scene, prepare(scene).stepper) if "blade" in text]
     assert len(said) == 1
     assert "turns by 180 degrees in a step of 0.1 s" in said[0] and "`step: " in said[0]
     run = weft.simulate(scene, seconds=STEP, fps=10, out=tmp_path / "run")
@@ -142,4 +143,4 @@ def test_check_says_nothing_of_gentle_motion(tmp_path):
     path = tmp_path / "scene.yaml"
     path.write_text(FILE.replace("KEYS", keys))
     assert not [text for text in check(path).warnings if "hook" in text]
-    assert not load_scene(path).scene.model().divide_step(0.0, 0.01).name
+    assert not prepare(load_scene(path).scene).model.divide_step(0.0, 0.01).name

@@ -14,6 +14,7 @@ from weft.bodies.rigid.settings import Rigid
 from weft.contact import plate, sphere
 from weft.contact.contact import SelfContact
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
+from weft.scene.prepare import prepare
 from weft.solve.linear.solver import Outcome
 
 pytestmark = pytest.mark.quick
@@ -108,7 +109,8 @@ UNSTRESSED = {
 
 def steps(scene, count, dt=0.05):
     """The states and reports of so many steps."""
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory = stepper.init(model, state)
     for _ in range(count):
         state, memory, report = stepper.step(model, state, memory, dt)
@@ -193,7 +195,7 @@ def test_what_falls_on_a_body_is_held(depth):
 def test_a_small_load_is_balanced_to_its_own_size():
     """The scale without load does not loosen that of a load of micrograms."""
     made = scene(pins=[weft.Pin(SHEET.border("top"))], gravity=(0.0, 0.0, 1e-4))
-    found = QuasiStatic().solve(made.model(), SHEET.vertices)
+    found = QuasiStatic().solve(prepare(made).model, SHEET.vertices)
     assert found.outcome is Outcome.CONVERGED
     weight = 1e-4 * SHEET.mass
     assert (

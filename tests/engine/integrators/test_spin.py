@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import weft
+from weft.scene.prepare import prepare
 
 pytestmark = pytest.mark.slow
 
@@ -18,7 +19,8 @@ def turning(integrator, step=0.02, seconds=10.0):
     settings = weft.StepSettings(tolerance=1e-3)
     pins = [weft.Pin([corner])]
     scene = weft.Scene(cloth, pins, step=step, integrator=integrator, settings=settings)
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory, rates = stepper.init(model, state), []
     for _ in range(round(seconds / step)):
         state, memory, report = stepper.step(model, state, memory, step)

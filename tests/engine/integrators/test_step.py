@@ -13,6 +13,7 @@ from weft import kernel
 from weft.contact import sphere
 from weft.integrators.potential import Potential
 from weft.laws import Psd
+from weft.scene.prepare import prepare
 from weft.solve.linear.direct import have_pardiso
 from weft.solve.linear.solver import Outcome
 
@@ -29,7 +30,8 @@ def scene():
 
 def start(scene, **settings):
     scene = scene.with_(settings=weft.StepSettings(**settings))
-    model, integrator, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, integrator, state = ready.model, ready.stepper, ready.state
     return model, integrator, state, integrator.init(model, state)
 
 

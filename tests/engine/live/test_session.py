@@ -14,6 +14,7 @@ from weft.run.run_folder import RunFolder
 from weft.scene.build import Builder, load_scene
 from weft.scene.changes import Change
 from weft.scene.file import read_source, validate
+from weft.scene.prepare import prepare
 
 SCENE = """
 cloth:
@@ -216,8 +217,8 @@ def test_a_saved_scene_goes_on_from_the_present(played, tmp_path):
     tell(session, {"do": "release", "finger": 0, "pin": True})
     path = save_scene(session, source, "later")
     scene = load_scene(path).scene
-    assert np.array_equal(scene.state().x, session.place.state.x)
-    assert np.array_equal(scene.state().v, session.place.state.v)
+    assert np.array_equal(prepare(scene).state.x, session.place.state.x)
+    assert np.array_equal(prepare(scene).state.v, session.place.state.v)
     again = Session(scene, 25.0, RunFolder(tmp_path / "r", fsync=False))
     assert again.control_values() == session.control_values() and len(again.pins) == 1
     mesh = weft.load(tmp_path / "later.obj")
@@ -286,7 +287,7 @@ def test_batches_and_derivatives_of_what_is_played():
 def test_hands_that_cannot_be(how, said):
     given = {"points": [0], "weights": [1.0], "times": [0.0], "places": [(0.0, 0.0, 0.0)]}
     with pytest.raises(SceneError, match=said):
-        weft.Scene(weft.sheet(4, 4, 0.1, 0.1), hand=[Hand(**{**given, **how})]).model()
+        prepare(weft.Scene(weft.sheet(4, 4, 0.1, 0.1), hand=[Hand(**{**given, **how})]))
 
 
 @pytest.mark.parametrize(

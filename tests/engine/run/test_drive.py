@@ -11,6 +11,7 @@ from weft.integrators.adaptive import Adaptive
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepSettings
 from weft.run.drive import MOST_HALVINGS, StepFailed, advance
+from weft.scene.prepare import prepare
 from weft.solve.linear.solver import Outcome
 
 pytestmark = pytest.mark.quick
@@ -36,7 +37,7 @@ class Failing(BackwardEuler):
 def begin(fails, effort="interactive", iterations=None, **more):
     cloth = weft.sheet(4, 4, 0.3, 0.3, fabric="cotton")
     scene = weft.Scene(cloth, **{"pins": [weft.Pin(cloth.corners("top"))], **more})
-    model, state = scene.model(), scene.state()
+    model, state = prepare(scene).model, prepare(scene).state
     stepper = Failing(StepSettings(effort=effort), fails, iterations)
     return stepper, (model, state, stepper.init(model, state), 0.01)
 
@@ -125,7 +126,7 @@ def test_a_failure_names_what_goes_farthest():
 def test_adaptive_steps_are_taken_again_with_converged_parts():
     cloth = weft.sheet(4, 4, 0.3, 0.3, fabric="cotton")
     scene = weft.Scene(cloth, settings=StepSettings(effort=3), adaptive=weft.AdaptiveSettings())
-    stepper = scene.stepper()
+    stepper = prepare(scene).stepper
     assert isinstance(stepper, Adaptive)
     careful = stepper.careful
     assert careful.stepper.settings.effort == "converged"

@@ -8,7 +8,8 @@ import pytest
 import weft
 from weft.io.obj import write_obj
 from weft.run.bends import about_bends
-from weft.scene.check import check
+from weft.run.check_scene import check
+from weft.scene.prepare import prepare
 
 pytestmark = pytest.mark.quick
 
@@ -24,7 +25,7 @@ def folded(angle, **more):
 
 
 def said(scene):
-    return list(about_bends(scene.cloth, scene.model().energies))
+    return list(about_bends(scene.cloth, prepare(scene).model.energies))
 
 
 @pytest.mark.parametrize("bending", ["hinges", "quadratic", "fitted", "pairs"])

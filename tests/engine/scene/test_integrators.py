@@ -15,6 +15,7 @@ from weft.laws.base import Psd
 from weft.scene.build import load_scene
 from weft.scene.explain import explain
 from weft.scene.integrators import INTEGRATORS
+from weft.scene.prepare import prepare
 from weft.solve.linear.solver import Stop
 
 pytestmark = pytest.mark.quick
@@ -42,7 +43,7 @@ def test_a_name_has_all_defaults(load, name):
     for text in (f"integrator: {name}\n", f"integrator: {{{name}: {{}}}}\n"):
         scene = load(text)
         assert scene.integrator == name and scene.settings == settings
-        assert isinstance(scene.stepper(), INTEGRATORS[name].stepper)
+        assert isinstance(prepare(scene).stepper, INTEGRATORS[name].stepper)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +202,7 @@ def test_what_ends_a_step_early():
     scene = weft.Scene(weft.sheet(5, 5, 0.3, 0.3))
 
     def newton(speed, **settings):
-        model, state = scene.model(), scene.state()
+        model, state = prepare(scene).model, prepare(scene).state
         moving = dataclasses.replace(state, v=np.full_like(state.x, speed / np.sqrt(3)))
         stepper = BackwardEuler(weft.StepSettings(**settings))
         return stepper.settings.newton(stepper.plan(model, moving, {}, 0.01), model.rigid_bodies)

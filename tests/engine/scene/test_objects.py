@@ -13,8 +13,10 @@ from weft.integrators.adaptive import Adaptive
 from weft.integrators.assembly import sum_energies
 from weft.integrators.model import Model
 from weft.integrators.quasi_static import QuasiStatic
+from weft.run.check_scene import check
 from weft.scene.build import load_scene
-from weft.scene.check import check
+from weft.scene.identity import identity
+from weft.scene.prepare import prepare
 
 pytestmark = pytest.mark.quick
 
@@ -63,10 +65,10 @@ def built(monkeypatch):
 
 def test_an_energy_of_the_users_adds_to_the_model():
     plain, more = scene(), scene(energies=[spring()])
-    names = [e.name for e in more.model().energies]
-    assert names == [*(e.name for e in plain.model().energies), "spring"]
-    x = plain.state().x
-    terms = sum_energies(more.model().assembly.bound, x_of(x))
+    names = [e.name for e in prepare(more).model.energies]
+    assert names == [*(e.name for e in prepare(plain).model.energies), "spring"]
+    x = prepare(plain).state.x
+    terms = sum_energies(prepare(more).model.assembly.bound, x_of(x))
     assert terms["spring"] == pytest.approx(25.0 * ((x[0] - x[25]) ** 2).sum())
 
 
@@ -103,7 +105,7 @@ def test_a_spring_pulls(tmp_path):
 )
 def test_energies_that_are_refused(energies, message):
     with pytest.raises(SceneError) as caught:
-        scene(energies=energies).model()
+        prepare(scene(energies=energies))
     assert message in str(caught.value)
 
 
@@ -120,10 +122,10 @@ def test_a_stepper_takes_the_place_of_the_integrator(tmp_path):
 def test_the_stepper_is_given_and_named():
     own = weft.Bdf2(weft.StepSettings(1e-3))
     made = scene(integrator=own)
-    assert made.stepper() is own and made.integrator_name == "bdf2"
+    assert prepare(made).stepper is own and made.integrator_name == "bdf2"
     assert scene(integrator=Counted()).integrator_name == "Counted"
-    assert scene().stepper() is not scene().stepper()
-    adaptive = scene(integrator=own, adaptive=weft.AdaptiveSettings()).stepper()
+    assert prepare(scene()).stepper is not prepare(scene()).stepper
+    adaptive = prepare(scene(integrator=own, adaptive=weft.AdaptiveSettings())).stepper
     assert isinstance(adaptive, Adaptive) and adaptive.stepper is own
 
 
@@ -135,19 +137,21 @@ def test_the_model_is_that_of_the_steppers_integrator():
     ):
         given, named = scene(integrator=own), scene(integrator=name)
         assert given.is_1998 == named.is_1998
-        terms = [[e.name for e in s.model().energies] for s in (given, named)]
+        terms = [[e.name for e in prepare(s).model.energies] for s in (given, named)]
         assert terms[0] == terms[1]
 
 
 def test_copies_keep_the_stepper():
     own = Counted()
     made = scene(integrator=own)
-    assert made.with_(step=0.01).stepper() is own
-    assert dataclasses.replace(made, damping=0.1).stepper() is own
+    assert prepare(made.with_(step=0.01)).stepper is own
+    assert prepare(dataclasses.replace(made, damping=0.1)).stepper is own
     other = made.with_(integrator="bdf2")
-    assert isinstance(other.stepper(), weft.Bdf2)
-    assert isinstance(scene().with_(integrator="bdf2").stepper(), weft.Bdf2)
-    assert scene().with_(settings=weft.StepSettings(1e-5)).stepper().settings.tolerance == 1e-5
+    assert isinstance(prepare(other).stepper, weft.Bdf2)
+    assert isinstance(prepare(scene().with_(integrator="bdf2")).stepper, weft.Bdf2)
+    assert (
+        prepare(scene().with_(settings=weft.StepSettings(1e-5))).stepper.settings.tolerance == 1e-5
+    )
 
 
 @pytest.mark.parametrize(
@@ -168,7 +172,7 @@ def test_steppers_that_are_refused(fields, message):
 
 def test_identity_knows_objects():
     """Equal objects are equal; what they are made of counts. Without objects nothing is added."""
-    same = [scene(energies=[spring()], integrator=Counted()).identity() for _ in range(2)]
+    same = [identity(scene(energies=[spring()], integrator=Counted())) for _ in range(2)]
     assert same[0] == same[1]
     others = [
         scene(),
@@ -181,9 +185,9 @@ def test_identity_knows_objects():
         scene(integrator=weft.Bdf2()),
         scene(integrator=weft.Bdf2(weft.StepSettings(1e-3))),
     ]
-    texts = [repr(s.identity()) for s in others]
+    texts = [repr(identity(s)) for s in others]
     assert len({*texts, repr(same[0])}) == len(others) + 1
-    assert "energies" not in others[0].identity() and "stepper" not in others[0].identity()
+    assert "energies" not in identity(others[0]) and "stepper" not in identity(others[0])
 
 
 def test_resume_refuses_another_energy(tmp_path):
@@ -211,13 +215,13 @@ def test_a_scene_builds_its_model_once(built, tmp_path):
     assert resolving == 1
     loaded = load_scene(path)
     weft.simulate(loaded.scene, frames=1, fps=20, out=tmp_path / "run", progress=False)
-    assert len(built) == 2 and loaded.scene.model() is loaded.scene.model()
+    assert len(built) == 2 and prepare(loaded.scene).model is prepare(loaded.scene).model
 
 
 def test_a_copy_shares_the_model_where_it_stays_the_same(built):
     made = scene()
-    model = made.model()
-    assert made.with_(step=0.01, settings=weft.StepSettings(1e-3)).model() is model
+    model = prepare(made).model
+    assert prepare(made.with_(step=0.01, settings=weft.StepSettings(1e-3))).model is model
     assert len(built) == 1
-    assert made.with_(gravity=(0.0, 0.0, 0.0)).model() is not model
-    assert made.with_(integrator="quasi_static").model() is not model
+    assert prepare(made.with_(gravity=(0.0, 0.0, 0.0))).model is not model
+    assert prepare(made.with_(integrator="quasi_static")).model is not model

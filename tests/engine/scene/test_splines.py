@@ -12,8 +12,11 @@ from weft.discretization.mesh import grid
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.io import read_mesh
 from weft.laws import BaraffWitkin, ImmediateBuckling, StVK
+from weft.run.check_scene import check
 from weft.scene.build import load_scene
-from weft.scene.check import check
+from weft.scene.identity import identity
+from weft.scene.points import pinned_points
+from weft.scene.prepare import prepare
 from weft.scene.spline_pins import undetermined_points
 from weft.solve.linear.solver import Outcome
 
@@ -39,7 +42,8 @@ def hung(**more):
 
 
 def advanced(scene, steps=4):
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory, reports = stepper.init(model, state), []
     for _ in range(steps):
         state, memory, report = stepper.step(model, state, memory, DT)
@@ -93,9 +97,9 @@ def test_quasi_static_equilibrium_is_that_of_triangles():
     for cloth in (*cloths, weft.sheet(25, 25, 0.5, 0.5)):
         upright = cloth.move((0, 0, 0), (90, 0, 0))
         scene = weft.Scene(upright, [weft.Pin(upright.border("top"))])
-        model = scene.model()
+        model = prepare(scene).model
         solver = QuasiStatic(QuasiStaticSettings(tolerance=1e-7))
-        result = solver.solve(model, scene.state().x)
+        result = solver.solve(model, prepare(scene).state.x)
         assert result.outcome is Outcome.CONVERGED
         found.append(model.vertices(result.x)[:, 1].min())
     fabric = weft.sheet(3, 3).fabric
@@ -124,7 +128,7 @@ def test_borders_and_corners_are_pinned_exactly_and_points_by_springs():
     pins = [weft.Pin(cloth.border("left")), weft.Pin([inner], name="button")]
     scene = weft.Scene(cloth, pins)
     model, state, _ = advanced(scene, 5)
-    assert len(scene.pinned_points.pins) == 2 and scene.pinned_points.anchors == 1
+    assert len(pinned_points(scene).pins) == 2 and pinned_points(scene).anchors == 1
     x = model.vertices(state.x)
     assert np.abs(x[cloth.border("left")] - cloth.vertices[cloth.border("left")]).max() < 1e-12
     assert np.linalg.norm(x[inner] - cloth.vertices[inner]) < 1e-5
@@ -164,7 +168,9 @@ def test_large_regions_are_pinned_at_once():
     """All of 10 000 control points, without a dense matrix of them."""
     cloth = weft.spline_sheet(100, 100)
     scene = weft.Scene(cloth, [weft.Pin(np.arange(cloth.n_vertices))])
-    assert scene.pinned_points.anchors == 0 and len(scene.pinned_points.pins[0].vertices) == 10_000
+    assert (
+        pinned_points(scene).anchors == 0 and len(pinned_points(scene).pins[0].vertices) == 10_000
+    )
 
 
 def test_border_is_pinned_whole_at_every_density():
@@ -172,7 +178,7 @@ def test_border_is_pinned_whole_at_every_density():
     for density in (1, 2):
         cloth = weft.spline_sheet(9, 8, density=density)
         scene = weft.Scene(cloth, [weft.Pin(cloth.border("top"))])
-        assert scene.pinned_points.anchors == 0 and len(scene.pinned_points.pins[0].vertices) == 9
+        assert pinned_points(scene).anchors == 0 and len(pinned_points(scene).pins[0].vertices) == 9
 
 
 def test_triangles_and_splines_fall_together():
@@ -183,7 +189,7 @@ def test_triangles_and_splines_fall_together():
     assert both.mass.sum() == pytest.approx(a.mass.sum() + b.mass.sum())
     scene = weft.Scene(both, contact=weft.SelfContact(gap=0.01))
     _, state, _ = advanced(scene, 5)
-    fallen = scene.state().x - state.x
+    fallen = prepare(scene).state.x - state.x
     assert fallen[:, 1] == pytest.approx(9.81 * DT**2 * (1 + 2 + 3 + 4 + 5), rel=1e-9)
     assert scene.cloth.samples().stencil.shape[1] == 9
 
@@ -201,7 +207,7 @@ def test_joined_splines_keep_their_densities():
         np.testing.assert_array_equal(
             both.vertices[pin.vertices], cloth.vertices[cloth.border("top")]
         )
-        assert weft.Scene(both, [pin]).pinned_points.anchors == 0
+        assert pinned_points(weft.Scene(both, [pin])).anchors == 0
 
 
 def test_triangles_of_one_fabric_are_one_element():
@@ -227,13 +233,13 @@ def test_what_splines_do_not_have_is_said():
         ({"conditions": weft.ConditionForm(bend=(1e-4, 1e-4))}, "bend"),
     ):
         with refused(SceneError, name):
-            hung(**more).model()
+            prepare(hung(**more))
 
 
 def test_untangling_is_refused():
     scene = hung(contact=weft.SelfContact(gap=0.01, resolve=True))
     with refused(SceneError, "scene.contact.resolve"):
-        scene.state()
+        prepare(scene)
 
 
 def test_rules_and_nets_are_part_of_a_scene():
@@ -241,8 +247,8 @@ def test_rules_and_nets_are_part_of_a_scene():
         weft.Scene(weft.spline_sheet(6, 6, **kind))
         for kind in ({}, {"rule": "full"}, {"net": "uniform"}, {"density": 2})
     ]
-    assert len({str(s.identity()["mesh"]) for s in scenes}) == 4
-    assert scenes[0].identity() == weft.Scene(weft.spline_sheet(6, 6)).identity()
+    assert len({str(identity(s)["mesh"]) for s in scenes}) == 4
+    assert identity(scenes[0]) == identity(weft.Scene(weft.spline_sheet(6, 6)))
 
 
 def write(tmp_path, text):
@@ -337,7 +343,7 @@ def test_border_of_a_fitted_piece_is_its_whole_curved_side():
     uv = np.zeros((cloth.n_vertices, 2))
     uv[cloth.faces.reshape(-1)] = cloth.corner_uv.reshape(-1, 2)
     assert uv[cloth.border("top"), 1].min() > 0.5 and np.ptp(uv[cloth.border("top"), 1]) > 0.02
-    held = weft.Scene(cloth, [weft.Pin(cloth.border("top"))]).pinned_points
+    held = pinned_points(weft.Scene(cloth, [weft.Pin(cloth.border("top"))]))
     assert held.anchors == 0 and len(held.pins[0].vertices) == patch.shape[0]
     both = weft.join([cloth, weft.sheet(3, 3).move((0, 1, 0))], ["a", "b"])
     assert len(both.border("top", both.part("a"))) == patch.spans[0] + 1

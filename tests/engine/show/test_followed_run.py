@@ -19,6 +19,7 @@ from weft.base.machine import process_start
 from weft.cloth.fields import Physics
 from weft.discretization.linear_triangle import linear_triangle
 from weft.io.folder_lock import WRITER
+from weft.scene.membrane_law import physics
 from weft.show.looks import LOOKS, ShownFrame
 from weft.show.viewer.page import content_of
 
@@ -89,9 +90,9 @@ def test_numbers_are_those_of_the_run(seen):
 
 
 def physics_of(run):
-    from weft.scene.recorded_scene import scene_of
+    from weft.run.recorded_scene import scene_of
 
-    return scene_of(run).scene.physics()
+    return physics(scene_of(run).scene)
 
 
 def test_stress_needs_laws(seen):

@@ -17,8 +17,9 @@ from tests.refusals import refused
 from weft.base.errors import RunError
 from weft.cli.commands import app
 from weft.discretization.linear_triangle import linear_triangle
+from weft.run.recorded_scene import scene_of
 from weft.run.run import Run
-from weft.scene.recorded_scene import scene_of
+from weft.scene.membrane_law import physics
 from weft.show.viewer.metric_curves import plots_of
 from weft.show.viewer.packing import IntegerGrid, Packer, pack
 from weft.show.viewer.page import content_of
@@ -235,7 +236,7 @@ def test_page_of_other_looks(seen, tmp_path):
     assert result.exit_code == 0, result.output
     read = Page(out.read_text())
     assert list(read.about["scales"]) == ["stress-warp", "fit"]
-    made = seen.field("stress", 6, physics=scene_of(seen).scene.physics())[:, 0]
+    made = seen.field("stress", 6, physics=physics(scene_of(seen).scene))[:, 0]
     scale = read.about["scales"]["stress-warp"]
     wanted = np.clip(face_means(seen.mesh, made), scale["low"], scale["high"])
     check_values(read, "stress-warp", read.frames("stress-warp", 7)[6][:, 0], wanted, 1e-6)

@@ -14,6 +14,7 @@ from weft.cloth.fields import face_stress, principal_stress, vertex_mean
 from weft.discretization.mesh import grid
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.scene.build import load_scene
+from weft.scene.membrane_law import physics
 from weft.show import looks
 from weft.show.picture.style import Style
 from weft.show.viewer.page import content_of, write_page
@@ -61,7 +62,7 @@ def test_a_pull_has_force_over_width(runs):
     """
     scene, run = runs["with scene"], runs["with"]
     recorded = run.field("stress")
-    made = runs["without"].field("stress", physics=scene.physics())
+    made = runs["without"].field("stress", physics=physics(scene))
     np.testing.assert_allclose(made, recorded, atol=1e-9 * np.abs(recorded).max())
     from weft.discretization.linear_triangle import linear_triangle
 
@@ -76,7 +77,7 @@ def test_the_look_stress(runs, tmp_path):
     style = Style(width=320, height=180, look="stress")
     bare, scene = runs["without"], runs["without scene"]
     runs["with"].render(tmp_path / "a.png", style=style)
-    bare.render(tmp_path / "b.png", style=style, physics=scene.physics())
+    bare.render(tmp_path / "b.png", style=style, physics=physics(scene))
     a, b = (np.asarray(Image.open(tmp_path / f"{k}.png")).astype(int) for k in "ab")
     assert np.abs(a - b).max() <= 1 and a.std() > 5
     with refused(RunError, "field stress", got="law", hint="`record`"):
@@ -109,7 +110,7 @@ def test_stress_of_splines_is_drawn(tmp_path):
     run = weft.simulate(scene, frames=2, out=tmp_path / "run", progress=False)
     style = Style(width=320, height=180, look="stress")
     run.render(tmp_path / "a.png", style=style)
-    run.render(tmp_path / "b.png", style=style, density=4, physics=scene.physics())
+    run.render(tmp_path / "b.png", style=style, density=4, physics=physics(scene))
     assert np.asarray(Image.open(tmp_path / "b.png")).std() > 5
 
 
@@ -139,7 +140,7 @@ def test_stress_in_pages(runs, tmp_path):
     """Where it was recorded, or with laws; its scale has a unit; the command takes the run's."""
     bare, scene = runs["without"], runs["without scene"]
     assert "stress" not in content_of(bare).about["scales"]
-    content = content_of(bare, physics=scene.physics())
+    content = content_of(bare, physics=physics(scene))
     scale = content.about["scales"]["stress"]
     assert scale["unit"] == "N/m" and scale["low"] == 0 and scale["title"].endswith("stress")
     assert content.about["scales"] == content_of(runs["with"]).about["scales"]

@@ -15,6 +15,7 @@ from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
 from weft.integrators.model import Model
 from weft.kernel import Scalar, vec3
 from weft.laws import Psd
+from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
 from weft.solve.linear.direct import have_pardiso
 from weft.solve.linear.select import linear_solver
@@ -33,7 +34,7 @@ def matrix(n, psd):
     and a right-hand side.
     """
     cloth = weft.sheet(n, n, 0.02 * n, 0.02 * n)
-    assembly = Scene(cloth, damping=0.0).model().assembly
+    assembly = prepare(Scene(cloth, damping=0.0)).model.assembly
     rng = np.random.default_rng(n)
     x = cloth.vertices + 2e-3 * rng.normal(size=cloth.vertices.shape)
     A = assembly.hessian(kernel.points(x), psd)

@@ -17,6 +17,7 @@ from weft.discretization.mesh import grid
 from weft.energies.state import State
 from weft.io.obj import write_obj
 from weft.plugins.film.assets.asset_cloths import asset_cloths
+from weft.scene.prepare import prepare
 
 pytestmark = pytest.mark.quick
 
@@ -127,7 +128,7 @@ def test_rest_angles_and_starts_of_another_order(rng):
         weft.Scene(cloth, rest_angles=x)
     scene = weft.Scene(cloth, start_state=State(x, np.zeros_like(x)))
     with refused(SceneError, "scene.start_state", got="order"):
-        scene.state()
+        prepare(scene)
 
 
 def test_assets_of_another_unit_or_other_axes(tmp_path):

@@ -22,8 +22,8 @@ from weft.base.errors import MeshError, SceneProblems
 from weft.io import read_mesh, read_motion, read_surface
 from weft.io.obj import write_obj
 from weft.io.surface import StageOptions
+from weft.run.check_scene import check
 from weft.scene.build import load_scene
-from weft.scene.check import check
 
 pytestmark = pytest.mark.quick
 SHEET = "cloth: {sheet: {nx: 3, ny: 3}, translation: [0, 9, 0]}\n"

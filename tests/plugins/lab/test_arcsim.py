@@ -18,6 +18,8 @@ from weft.fabric.fabric import fabric
 from weft.laws import DataDriven
 from weft.plugins.lab.laboratory.loop import bending_loop
 from weft.scene.build import load_scene
+from weft.scene.membrane_law import membrane_law
+from weft.scene.prepare import prepare
 
 TABLES = {
     "density": 0.2,
@@ -118,7 +120,7 @@ def test_scene_file_finds_its_material(write, tmp_path, monkeypatch):
         scene.write_text(f"cloth: {block.format(given)}\nseconds: 0.1 s\n")
         made = load_scene(scene).scene
         assert made.cloth.fabric.arcsim.bending[1][0] == pytest.approx(11e-5)
-        assert isinstance(made.law_of(made.cloth.fabric), DataDriven)
+        assert isinstance(membrane_law(made, made.cloth.fabric), DataDriven)
 
 
 def hanging(made, **more):
@@ -154,9 +156,9 @@ def test_splines(write):
 
 def test_refused_in_scenes(write):
     with refused(SceneError, got="conditions of 1998"):
-        hanging(fabric(write()), integrator="baraff_witkin_1998").model()
+        prepare(hanging(fabric(write()), integrator="baraff_witkin_1998"))
     with refused(WeftError, got="data_driven"):
-        hanging(fabric({"arcsim": write(), "yield": "3 %"})).model()
+        prepare(hanging(fabric({"arcsim": write(), "yield": "3 %"})))
     with refused(SceneError, got="energy bending"):
         Adjoint(hanging(fabric(write())), lambda *a: a, ["rest"], frames=1, fps=100)()
 
@@ -170,9 +172,9 @@ def test_maps_scale_tables(write):
     cloth = weft.sheet(5, 5, 0.2, 0.2)
     mesh = dataclasses.replace(cloth.mesh, weights={"w": np.ones(25)})
     cloth = weft.Cloth(mesh, dataclasses.replace(plain, maps=maps))
-    painted = weft.Scene(cloth).model().energies
+    painted = prepare(weft.Scene(cloth)).model.energies
     x = cloth.points + 0.01 * np.sin(40 * cloth.points[:, [1, 2, 0]])
-    for one, two in zip(painted, hanging(other).model().energies):
+    for one, two in zip(painted, prepare(hanging(other)).model.energies):
         np.testing.assert_allclose(one.gradient(x), two.gradient(x), rtol=1e-9, atol=1e-12)
 
 

@@ -18,6 +18,7 @@ from weft.energies.springs.point_springs import PointSprings
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.plugins.lab.validate.rigid import rigid_body
 from weft.scene.build import load_scene
+from weft.scene.prepare import prepare
 from weft.solve.newton.psd import Psd
 
 POLE = [(-0.2, 0.03, 0.0), (0.01, 0.03, 0.0), (0.2, 0.03, 0.0)]
@@ -232,7 +233,7 @@ def test_what_touches_the_body_it_is_tied_to_does_not_meet_it():
     contact = weft.SelfContact(gap=4e-3, thickness=1e-3)
     how = {"bodies": [body], "contact": contact}
     with refused(SceneError, "cloth at the start", got="block"):
-        weft.Scene(cloth, **how).model()
+        prepare(weft.Scene(cloth, **how))
     tied = weft.AttachToBody(near, "block", name="strap")
     model, _, state, report = take_steps(weft.Scene(cloth, attachments=[tied], **how), 5)
     assert report.attachments["strap"]["holds"] == len(near) > 0
@@ -241,7 +242,7 @@ def test_what_touches_the_body_it_is_tied_to_does_not_meet_it():
     assert np.abs(np.asarray(state.x)[near] - wanted).max() < 1e-3
     loose = weft.AttachToBody(near, "block", release=weft.Release(at=1.0))
     with refused(SceneError, "cloth at the start", got="block"):
-        weft.Scene(cloth, attachments=[loose], **how).model()
+        prepare(weft.Scene(cloth, attachments=[loose], **how))
 
 
 @pytest.mark.parametrize("integrator", ["backward_euler", "bdf2"])

@@ -356,7 +356,7 @@ def test_ctrl_c_in_a_finalizer_counts(run, scene, monkeypatch):
         Array()
         return run_scene(*arguments, **more)
 
-    monkeypatch.setattr("weft.scene.simulate.run_scene", interrupted)
+    monkeypatch.setattr("weft.run.simulate.run_scene", interrupted)
     status, _, err = run("run", scene, "--out", "here")
     assert status == 130 and "--resume" in err and "Traceback" not in err
     assert len(weft.Run("here")) < 5

@@ -27,6 +27,7 @@ from weft.plugins.lab.validate.jointed import double
 from weft.plugins.lab.validate.rigid import RigidScene, rigid_body
 from weft.run.plausibility import about_joints
 from weft.scene.build import load_scene
+from weft.scene.prepare import prepare
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
@@ -183,7 +184,7 @@ def test_a_crank_turns_what_is_jointed_to_it():
         np.testing.assert_allclose(body.shape(x)[0], turn, atol=2e-2)
     with refused(SceneError, "arm.rigid.joints 0.to", got="slider to 'crank'"):
         slid = dataclasses.replace(arm, rigid=Rigid(1e3, joints=[Joint("slider", to="crank")]))
-        scene_of([crank, slid]).model()
+        prepare(scene_of([crank, slid]))
 
 
 def test_a_joint_to_a_body_that_stands_is_one_to_the_world():
@@ -259,7 +260,7 @@ def test_identity_knows_what_joints_are():
     def identity(**how):
         wind = weft.Wind() if how.get("air") else None
         scene = scene_of([rigid_body(body, mass=1.0, **how), other], wind=wind)
-        return scene.identity()["bodies"][0]["rigid"]
+        return identity(scene)["bodies"][0]["rigid"]
 
     (known,) = identity(joints=[plain])["joints"]
     assert known["kind"] == "ball" and known["point"] == [0.0, 1.0, 0.0] and "at" not in known
@@ -274,7 +275,7 @@ def test_a_rope_is_not_called_as_an_energy_is():
     rope = Joint("rope", at=(0.0, 0.5, 0.0), name="membrane")
     scene = scene_of([rigid_body(box((0.2, 0.2, 0.02), 0.2, "sail"), mass=0.2, joints=[rope])])
     with refused(SceneError, "name of a joint", got="'membrane'"):
-        scene.model()
+        prepare(scene)
 
 
 def test_a_plate_in_a_wind_is_carried_off():
@@ -289,7 +290,7 @@ def test_a_plate_in_a_wind_is_carried_off():
     push = 0.5 * 1.2 * 9.0 * (1.17 * 0.04 + 0.05 * rim)
     assert state.v[-4:, 2].mean() == pytest.approx(push / 0.05 * 1e-4, rel=1e-3)
     with refused(SceneError, "sail.rigid.air"):
-        scene_of([made_plate]).model()
+        prepare(scene_of([made_plate]))
     keyed = {"wind.velocity.2": weft.Keys([(0.0, 0.0), (0.1, 5.0)])}
     scene = scene_of([made_plate], wind=weft.Wind(), keyed=keyed, **still)
     assert stepped(scene, 10)[1].v[-4:, 2].mean() > 1e-2
@@ -349,7 +350,7 @@ def test_every_linear_solver_moves_bodies_to_the_tolerance(bodies, integrator):
 def test_jointed_bodies_that_overlap_do_not_meet_where_a_pair_says_so():
     """An arm in its socket: refused, unless the pair is ignored; then it swings."""
     with refused(SceneError, "bodies at the start", got="socket and arm"):
-        scene_of(arm_in_socket()).model()
+        prepare(scene_of(arm_in_socket()))
     contact = weft.SelfContact(gap=2e-3, pairs=(IGNORED,))
     scene = scene_of(arm_in_socket(), contact=contact)
     _, state, _ = stepped(scene, 5)
@@ -395,7 +396,7 @@ def jointed(*others, bodies=(), integrator="backward_euler", **how):
     """The model of an arm with a joint, and with other joints."""
     joints = [Joint(**how), *others]
     arm = rigid_body(box((0.1, 0.1, 0.1), 0.1, "arm"), mass=1.0, joints=joints)
-    return scene_of([arm, *bodies], integrator=integrator).model()
+    return prepare(scene_of([arm, *bodies], integrator=integrator)).model
 
 
 TWINS = [plate(1, 1, name="twin").move((0, y, 0)) for y in (1, 2)]

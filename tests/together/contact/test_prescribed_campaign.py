@@ -9,6 +9,7 @@ from studies.garments.intersection_count import count_intersections
 from tests.engine.contact.prescribed_cases import random_scene
 from weft.contact.released import released_levels
 from weft.run.drive import StepFailed, advance
+from weft.scene.prepare import prepare
 from weft.solve.linear.solver import Outcome
 
 NAMED = (Outcome.BLOCKED, Outcome.PASSES)
@@ -20,7 +21,8 @@ def checked(seed, seconds=0.25):
     scene = random_scene(seed)
     if scene is None:
         return None
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory, contact = stepper.init(model, state), model.contact
     for _ in range(int(round(seconds / scene.step))):
         try:

@@ -15,8 +15,9 @@ from weft.bodies.rigid.mass_properties import mass_properties
 from weft.contact import Body, Joint, Rigid, box, capsule, plane, plate, ring, sphere
 from weft.integrators.bdf2 import Bdf2
 from weft.plugins.lab.validate.rigid import RigidScene, rigid_body, slide, top
+from weft.run.check_scene import check
 from weft.scene.build import load_scene
-from weft.scene.check import check
+from weft.scene.prepare import prepare
 
 CLOTH = weft.sheet(5, 5, 0.3, 0.3)
 AWAY = CLOTH.move((3.0, 0.0, 0.0))
@@ -70,7 +71,7 @@ def test_angular_momentum_and_spin_at_the_start():
     """L = I w, and w is what was said."""
     spin, body = (1.0, -2.0, 3.0), box((0.1, 0.2, 0.3), 0.3)
     scene = scene_of([rigid_body(body, mass=2.0, spin=spin, velocity=(0.0, 0.0, 1.0))])
-    affine, state = scene.model().rigid_bodies.affine[0], scene.state()
+    affine, state = prepare(scene).model.rigid_bodies.affine[0], prepare(scene).state
     linear, angular = affine.momentum(state.x, state.v)
     np.testing.assert_allclose(linear, (0, 0, 2.0), atol=1e-12)
     moments = 2.0 / 12 * np.array([0.13, 0.1, 0.05])
@@ -122,7 +123,7 @@ def test_a_sphere_on_cloth_is_where_it_is_in_equilibrium():
 @pytest.mark.parametrize("integrator", ["bdf2_semi_implicit", "baraff_witkin_1998"])
 def test_steps_of_one_solve_refuse_rigid_bodies(integrator):
     with refused(SceneError, "ball.rigid", got=integrator, expected="backward_euler"):
-        scene_of([rigid_body(sphere(0.1, 0.05, "ball"), mass=1.0)], integrator=integrator).model()
+        prepare(scene_of([rigid_body(sphere(0.1, 0.05, "ball"), mass=1.0)], integrator=integrator))
 
 
 def test_slopes_stick_and_slide_by_their_angle():
@@ -239,7 +240,7 @@ MOVED = Path([Keyframe(0.0)], hold=True)
 
 def modeled(body, *others, cloth=AWAY, **more):
     """A function that makes the model of a scene with a rigid body and others."""
-    return lambda: scene_of([rigid_body(body, mass=1.0), *others], cloth, **more).model()
+    return lambda: prepare(scene_of([rigid_body(body, mass=1.0), *others], cloth, **more)).model
 
 
 REFUSED = {

@@ -12,6 +12,7 @@ from weft.plugins.lab.validate.elastica import DROPS
 from weft.plugins.lab.validate.rods import TORQUE, buckling_torque, drop, turn_evenly
 from weft.scene.build import load_scene
 from weft.scene.elastic import elastic_energies
+from weft.scene.prepare import prepare
 
 NUMBERS = {"diameter": "8 mm", "mass": "40 g/m", "stretch": "2 kN", "bending": 0.05}
 LINE = [[0, 0, 0], [1, 0, 0]]
@@ -111,4 +112,4 @@ def test_what_does_not_fit():
         weft.rod([[0, 0, 0], [0, 0, 0]], **NUMBERS)
     rope = weft.rod(LINE, **NUMBERS)
     with refused(SceneError, "rod", got="bdf2_semi_implicit"):
-        weft.Scene(rope, integrator="bdf2_semi_implicit").model()
+        prepare(weft.Scene(rope, integrator="bdf2_semi_implicit"))

@@ -19,6 +19,7 @@ from weft.energies.elastic.hinge_bending import dihedral_angles
 from weft.energies.elastic.internal_friction import HingeFriction
 from weft.fabric.fabric import fabric as as_fabric
 from weft.plugins.lab.validate.creases import HingedPair
+from weft.scene.prepare import prepare
 
 pytestmark = pytest.mark.quick
 
@@ -50,7 +51,7 @@ def test_it_holds_cloth_up(integrator):
     plain, none = run(hanging({"preset": "cotton", "shear": "2 N/m"}, integrator=integrator), steps)
     assert state.x[:, 1].min() > plain.x[:, 1].min() + 3e-3
     assert not any("slider" in name for name in none)
-    (energy,) = (e for e in scene.model().energies if e.name == "bending friction")
+    (energy,) = (e for e in prepare(scene).model.energies if e.name == "bending friction")
     held = dihedral_angles(state.x, energy.hinges) - memory["bending friction.slider"]
     assert (np.abs(held) <= energy.slip * (1 + 1e-12)).all()
     assert np.abs(memory["bending friction.slider"]).max() > 0.05
@@ -154,7 +155,7 @@ def test_numbers_have_maps(weight):
     plain = cloth.with_fabrics([dataclasses.replace(cloth.fabric, maps=None, **number)])
     rng = np.random.default_rng(0)
     x = cloth.points + 0.01 * rng.normal(size=cloth.points.shape)
-    one, other = (weft.Scene(c).model().energies for c in (cloth, plain))
+    one, other = (prepare(weft.Scene(c)).model.energies for c in (cloth, plain))
     assert {"bending friction", "shear friction"} <= {e.name for e in one}
     for a, b in zip(one, other, strict=True):
         np.testing.assert_allclose(a.value(x), b.value(x), rtol=1e-12)
@@ -194,7 +195,7 @@ def test_bad_numbers(field):
 )
 def test_refused_by_name(message, cloth, more):
     with refused(SceneError, message):
-        weft.Scene(cloth, **more).model()
+        prepare(weft.Scene(cloth, **more))
 
 
 def test_splines_have_friction_in_shear():

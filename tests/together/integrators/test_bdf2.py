@@ -13,6 +13,7 @@ from weft.integrators.bdf2 import Bdf2
 from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2, SemiImplicitSettings
 from weft.laws import Psd
 from weft.plugins.lab.validate.strip import Material, strip_model
+from weft.scene.prepare import prepare
 
 pytestmark = pytest.mark.quick
 
@@ -128,7 +129,8 @@ def test_a_damped_sheet_that_snaps_gains_nothing():
     """
     cloth = weft.sheet(13, 13, 0.5, 0.5, fabric="cotton")
     scene = weft.Scene(cloth, pins=[weft.Pin(cloth.corners("top"))], integrator="bdf2")
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
 
     def total():
         stored = sum(float(e.value(state.x).sum()) for e in model.energies)

@@ -24,6 +24,7 @@ from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
 from weft.integrators.model import Model
 from weft.laws import BaraffWitkin, Psd
+from weft.scene.prepare import prepare
 
 pytestmark = pytest.mark.quick
 
@@ -90,10 +91,10 @@ def test_constants_of_a_form():
         conditions=form,
         damping=0.9,
     )
-    model, start = scene.model(), scene.state()
+    model, start = prepare(scene).model, prepare(scene).state
     rng = np.random.default_rng(1)
     s = State(start.x + 0.01 * rng.normal(size=start.x.shape), rng.normal(size=start.x.shape))
-    system = scene.stepper().system(model, s, DT)
+    system = prepare(scene).stepper.system(model, s, DT)
     for e in model.energies[:3]:
         G = dense(e, s.x, Psd.GAUSS_NEWTON)
         expected = -BETA[e.name] * (G @ s.v.reshape(-1)).reshape(-1, 3)

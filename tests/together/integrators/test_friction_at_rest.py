@@ -15,6 +15,7 @@ from weft.plugins.lab.validate.friction_at_rest import (
     friction_needed,
     slope_rests,
 )
+from weft.scene.prepare import prepare
 from weft.solve.linear.solver import Outcome
 
 pytestmark = pytest.mark.quick
@@ -94,8 +95,10 @@ def test_resume_is_bitwise(tmp_path):
 def test_nothing_rubs_unless_it_is_asked_for():
     scene = on_a_slope()
     off = scene.with_(settings=dataclasses.replace(scene.settings, friction=False))
-    stepper, state = off.stepper(), off.state()
-    _, memory, report = stepper.step(off.model(), state, stepper.init(off.model(), state), 1.0)
+    stepper, state = prepare(off).stepper, prepare(off).state
+    _, memory, report = stepper.step(
+        prepare(off).model, state, stepper.init(prepare(off).model, state), 1.0
+    )
     assert not report.outcome.ok and "slip" not in memory
 
 

@@ -11,6 +11,7 @@ from weft.base.errors import SceneError, SimulationError
 from weft.energies.elastic.membrane import Membrane
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.laws import Psd
+from weft.scene.prepare import prepare
 from weft.solve.linear.solver import Outcome
 
 pytestmark = pytest.mark.quick
@@ -29,7 +30,7 @@ def test_hanging_sheet(linear):
     """rho g L^2/(2 k) of a sheet that hangs by its top edge; force and increment both small."""
     s = scene()
     found = QuasiStatic(QuasiStaticSettings(linear=linear, **TIGHT)).solve(
-        s.model(), s.cloth.vertices
+        prepare(s).model, s.cloth.vertices
     )
     assert found.outcome is Outcome.CONVERGED
     bottom = s.cloth.mesh.groups["bottom"]
@@ -44,10 +45,10 @@ def test_is_the_minimum_that_proximal_steps_find():
     s = scene(8, "linen", 60, damping=0.0)
     s = s.with_(pins=[weft.Pin(s.cloth.corners("top"))])
     quasi = QuasiStatic(QuasiStaticSettings(**{**TIGHT, "max_iterations": 3000}))
-    x0 = quasi.perturb(s.model(), s.cloth.vertices)
-    found = quasi.solve(s.model(), x0)
+    x0 = quasi.perturb(prepare(s).model, s.cloth.vertices)
+    found = quasi.solve(prepare(s).model, x0)
     assert found.outcome.ok
-    model = s.model()
+    model = prepare(s).model
     energy = model.assembly.value
     again = rest(model, found.x, tolerance=1e-9).start
     from weft import kernel
@@ -61,7 +62,7 @@ def test_is_the_minimum_that_proximal_steps_find():
 def test_energy_never_grows():
     s = scene(10, "linen", 40)
     quasi = QuasiStatic()
-    found = quasi.solve(s.model(), quasi.perturb(s.model(), s.cloth.vertices))
+    found = quasi.solve(prepare(s).model, quasi.perturb(prepare(s).model, s.cloth.vertices))
     energies = [i.energy for i in found.history]
     assert all(b <= a + 1e-12 * abs(a) for a, b in pairwise(energies))
     assert all(0 < i.step <= 1 and i.mu > 0 for i in found.history)
@@ -76,7 +77,7 @@ def clamped(imperfection, seed=0):
     )
     s = weft.Scene(cloth, [weft.Pin(border)], gravity=(0, 0, 0), integrator="quasi_static")
     quasi = QuasiStatic(QuasiStaticSettings(imperfection=imperfection, seed=seed))
-    return quasi.solve(s.model(), quasi.perturb(s.model(), cloth.vertices))
+    return quasi.solve(prepare(s).model, quasi.perturb(prepare(s).model, cloth.vertices))
 
 
 def test_flat_cloth_buckles_with_an_imperfection_and_stays_flat_without():
@@ -93,7 +94,7 @@ def test_no_force_at_all_is_balance():
     """
     cloth = weft.sheet(4, 4)
     s = weft.Scene(cloth, [weft.Pin(np.arange(16))], integrator="quasi_static")
-    found = QuasiStatic().solve(s.model(), cloth.vertices)
+    found = QuasiStatic().solve(prepare(s).model, cloth.vertices)
     assert found.outcome.ok, found.outcome
     np.testing.assert_array_equal(found.x, cloth.vertices)
 
@@ -101,11 +102,11 @@ def test_no_force_at_all_is_balance():
 def test_outcome_is_honest():
     s = scene(10, "linen", 40)
     quasi = QuasiStatic(QuasiStaticSettings(max_iterations=3))
-    found = quasi.solve(s.model(), quasi.perturb(s.model(), s.cloth.vertices))
+    found = quasi.solve(prepare(s).model, quasi.perturb(prepare(s).model, s.cloth.vertices))
     assert found.outcome is Outcome.MAX_ITERATIONS and len(found.history) == 3
     exact = QuasiStatic(QuasiStaticSettings(psd=Psd.EXACT, linear="splu"))
     squeezed = s.cloth.vertices * [0.3, 0.3, 1.0]
-    settled = exact.solve(s.model(), squeezed)  # indefinite at first: the safeguard grows
+    settled = exact.solve(prepare(s).model, squeezed)  # indefinite at first: the safeguard grows
     assert settled.outcome.ok and max(i.mu for i in settled.history) > 1.0
     force = np.abs(settled.phi.gradient(settled.x)).max()
     assert force <= 1e-3 * np.abs(settled.phi.reaction(settled.x)).max()
@@ -130,8 +131,10 @@ def test_steps_follow_the_pins_in_parts():
     for parts in (1, 4):
         settings = QuasiStaticSettings(load_steps=parts, **TIGHT)
         s = base.with_(pins=pins, settings=settings, gravity=(0, 0, 0))
-        stepper, state = s.stepper(), s.state()
-        state, _, report = stepper.step(s.model(), state, stepper.init(s.model(), state), 1.0)
+        stepper, state = prepare(s).stepper, prepare(s).state
+        state, _, report = stepper.step(
+            prepare(s).model, state, stepper.init(prepare(s).model, state), 1.0
+        )
         assert report.outcome.ok and not state.v.any() and state.t == 1.0
         ends.append(state.x)
     np.testing.assert_allclose(ends[0], ends[1], atol=1e-6)
@@ -148,9 +151,9 @@ def test_every_law_settles():
     for name in LAWS:
         law = law_of_fabric(s.cloth.fabric, name)
         now = s.with_(law=law)
-        assert isinstance(now.model().energies[0], Membrane)
-        quasi = now.stepper()
-        found = quasi.solve(now.model(), quasi.perturb(now.model(), s.cloth.vertices))
+        assert isinstance(prepare(now).model.energies[0], Membrane)
+        quasi = prepare(now).stepper
+        found = quasi.solve(prepare(now).model, quasi.perturb(prepare(now).model, s.cloth.vertices))
         assert found.outcome.ok, (name, found.outcome)
         assert found.x[:, 1].min() < -0.5
 

@@ -22,6 +22,8 @@ from weft.io import read_mesh
 from weft.io.obj import write_obj
 from weft.laws import BaraffWitkin
 from weft.scene.build import load_scene
+from weft.scene.membrane_law import physics
+from weft.scene.prepare import prepare
 
 pytestmark = pytest.mark.quick
 
@@ -105,7 +107,7 @@ def test_air_of_a_plate(crossflow):
     scene = weft.Scene(weft.sheet(3, 3, 1.0, 1.0).move((0, 0, 0), (20, 0, 35)), wind=wind)
     mesh = scene.cloth.mesh
     turned = mesh.vertices
-    step = scene.model().step(scene.state(), 0.0)
+    step = prepare(scene).model.step(prepare(scene).state, 0.0)
     frozen = frozen_air(AirForce(linear_triangle(mesh), wind), step)
     total = (mesh.rest_area[:, None] * air_force(mesh, turned, still, 0.0, wind)).sum(0)
     np.testing.assert_allclose(total, -frozen.gradient(turned).sum((0, 1)), rtol=1e-12)
@@ -133,7 +135,7 @@ def test_what_was_recorded_is_what_is_made_afterwards(runs):
         for name in FIELDS:
             recorded = kept.field(name, k)
             assert recorded.shape == WIDTHS[name]
-            again = bare.field(name, k, physics=scene.physics())
+            again = bare.field(name, k, physics=physics(scene))
             np.testing.assert_array_equal(recorded, again, err_msg=name)
     with refused(RunError, "field stress", got="law", hint="`record`"):
         bare.field("stress")
@@ -235,7 +237,7 @@ def test_splines_and_resume(tmp_path):
     for name in scene.record:
         np.testing.assert_array_equal(whole.field(name), parts.field(name))
     assert len(whole.field("stress")) == len(whole.faces)
-    fine = whole.field("stress", density=4, physics=scene.physics())
+    fine = whole.field("stress", density=4, physics=physics(scene))
     assert len(fine) == 4 * len(whole.faces)
 
 
@@ -266,9 +268,9 @@ def test_fields_of_numbers_that_change_are_of_their_time(tmp_path):
         scene.with_(record=()), frames=4, fps=25, out=tmp_path / "bare", progress=False
     )
     for name in ("air", "stress"):
-        again = bare.field(name, 4, physics=scene.physics())
+        again = bare.field(name, 4, physics=physics(scene))
         np.testing.assert_allclose(run.field(name, 4), again, rtol=1e-12, atol=1e-12)
-    constant = dataclasses.replace(scene.physics(), changing=None)
+    constant = dataclasses.replace(physics(scene), changing=None)
     assert np.abs(bare.field("air", 4, physics=constant)).max() < 0.5 * late
 
 

@@ -14,8 +14,8 @@ from weft.discretization.mesh import grid
 from weft.discretization.samples import principal_stretches
 from weft.io import read_mesh
 from weft.io.obj import write_obj
+from weft.run.check_scene import check
 from weft.scene.build import load_scene
-from weft.scene.check import check
 
 pytestmark = pytest.mark.quick
 

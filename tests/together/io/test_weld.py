@@ -14,6 +14,7 @@ from weft.discretization.mesh import grid
 from weft.io.obj import write_obj
 from weft.io.ply import write_ply
 from weft.scene.build import load_scene
+from weft.scene.prepare import prepare
 
 pytestmark = pytest.mark.quick
 
@@ -45,11 +46,11 @@ def scene_of(tmp_path, mesh, more=""):
 def test_cloth_is_connected_on_request(tmp_path):
     path = write(tmp_path / "a.obj")
     with pytest.warns(UserWarning, match="10 vertices coincide at 5 places"):
-        weft.Scene(weft.load(path)).model()
+        prepare(weft.Scene(weft.load(path)))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         cloth = weft.load(path, weld=True)
-        weft.Scene(cloth).model()
+        prepare(weft.Scene(cloth))
     mesh = cloth.mesh
     assert mesh.n_vertices == 25 and len(mesh.hinges) == WHOLE
     np.testing.assert_allclose(mesh.corner_uv, UV, atol=1e-12)
@@ -122,7 +123,7 @@ def test_usd(tmp_path):
     define(stage, "/cloth", X, FACES.tolist(), uv)
     stage.Save()
     with pytest.warns(UserWarning, match="10 vertices coincide"):
-        weft.Scene(weft.load(tmp_path / "a.usda", scale=1.0)).model()
+        prepare(weft.Scene(weft.load(tmp_path / "a.usda", scale=1.0)))
     mesh = weft.load(tmp_path / "a.usda", scale=1.0, weld=True).mesh
     assert mesh.n_vertices == 25 and len(mesh.hinges) == WHOLE
 
@@ -159,7 +160,7 @@ def test_angles_and_maps_are_by_the_vertices_of_the_file(tmp_path):
     first = [k for k in range(30) if k not in dict(SEAM).values()]
     np.testing.assert_allclose(scene.rest_angles, bent[first])
     np.testing.assert_allclose(scene.cloth.mesh.weights["a"], np.array(first) / 30)
-    (bending,) = [e for e in scene.model().energies if e.name == "bending"]
+    (bending,) = [e for e in prepare(scene).model.energies if e.name == "bending"]
     assert (np.abs(bending.rest_angle) > 0.7).sum() == 4
 
 
@@ -186,7 +187,7 @@ def test_mixed_winding_does_not_fold_texture_coordinates(tmp_path):
     write_obj(tmp_path / "a.obj", X, faces, uv)
     with pytest.warns(UserWarning, match="11 of 32 faces .* turned") as said:
         cloth = weft.load(tmp_path / "a.obj", weld=True)
-        weft.Scene(cloth.move((0, 1, 0))).model()
+        prepare(weft.Scene(cloth.move((0, 1, 0))))
     assert len(said) == 1
     assert (cloth.mesh.signed_material_area > 0).all()
     assert len(cloth.mesh.hinges) == WHOLE and len(cloth.mesh.one_sided_edges) == 0
@@ -204,7 +205,7 @@ def test_the_cure_is_never_resolve(tmp_path):
     assert "resolve" not in str(made.value)
     scene = weft.Scene(weft.load(tmp_path / "a.obj"), contact=weft.SelfContact(gap=1e-3))
     with pytest.warns(UserWarning, match="coincide"), refused(WeldError, hint="weld=True"):
-        scene.model()
+        prepare(scene)
 
 
 def box_of_faces():

@@ -19,8 +19,9 @@ from weft.contact import plate
 from weft.fabric.fabric import fabric
 from weft.io import read_mesh, read_surface
 from weft.io.archive import Broken, arrays_of, read_npz
+from weft.run.check_scene import check
 from weft.scene.build import load_scene
-from weft.scene.check import check
+from weft.scene.prepare import prepare
 
 SHEET = "cloth: {sheet: {nx: 5, ny: 5}}\n"
 
@@ -416,9 +417,9 @@ def test_a_scene_that_no_memory_holds(monkeypatch):
     scene = weft.Scene(weft.sheet(5, 5), bodies=[plate(1.0, 1.0).move((0.0, -1.0, 0.0))])
     monkeypatch.setattr(machine, "memory", lambda: 450_000)
     with refused(SceneError, "scene", got="25 vertices of cloth", expected="of this machine"):
-        scene.model()
+        prepare(scene)
     monkeypatch.setattr(machine, "memory", lambda: 1 << 20)
-    assert scene.model().mass.shape == (25,)
+    assert prepare(scene).model.mass.shape == (25,)
 
 
 def test_check_counts_vertices(tmp_path):

@@ -22,7 +22,8 @@ from weft.energies.loads.pressure import Pressure
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.scene.build import load_scene
 from weft.scene.explain import explain
-from weft.scene.keyframed_numbers import scene_at
+from weft.scene.membrane_law import membrane_law
+from weft.scene.prepare import prepare
 
 pytestmark = pytest.mark.quick
 
@@ -120,8 +121,8 @@ KINDS = {
 
 
 def run(scene, steps, state=None, memory=None):
-    model, stepper = scene.model(), scene.stepper()
-    state = scene.state() if state is None else state
+    model, stepper = prepare(scene).model, prepare(scene).stepper
+    state = prepare(scene).state if state is None else state
     memory = stepper.init(model, state) if memory is None else memory
     for _ in range(steps):
         state, memory, report = stepper.step(model, state, memory, STEP)
@@ -185,7 +186,8 @@ def test_equilibria_hang_along_gravity_that_turns():
         settings=QuasiStaticSettings(1e-7, 1e-6, 2000),
         keyed=keyed,
     )
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory = stepper.init(model, state)
     for k in (1, 2):
         state, memory, report = stepper.step(model, state, memory, 0.25)
@@ -202,15 +204,15 @@ def test_pressure_on_a_ramp_stretches_a_balloon_as_constant_pressure_does():
     scene = balloon(pressure=0.0, keyed=ramp, integrator="quasi_static", settings=settings)
     volumes = []
     for t in (0.25, 0.5, 1.0):
-        made = scene.model()
-        stepper = QuasiStatic(scene.stepper().settings)
+        made = prepare(scene).model
+        stepper = QuasiStatic(prepare(scene).stepper.settings)
         found = stepper.solve(made, scene.cloth.vertices, t)
         assert found.outcome.ok
         mesh, p = scene.cloth.mesh, 40.0 * t
         constant = weft.Model(
             made.mass,
             (
-                Membrane(linear_triangle(mesh), scene.law_of(COTTON)),
+                Membrane(linear_triangle(mesh), membrane_law(scene, COTTON)),
                 made.energies[1],
                 Pressure.of(mesh, p),
                 made.energies[-1],
@@ -295,8 +297,8 @@ def test_a_file_s_numbers_and_paths_into_its_keys(tmp_path):
     scene = load_scene(tmp_path / "s.yaml", ["gravity.1.keys.1.1=-2 m/s^2"]).scene
     assert scene.keyed["gravity.1"] == Keys([(0.0, -9.81), (0.5, -2.0)])
     assert scene.keyed["wind.drag"] == Keys([(0.0, 1.2), (1.0, 1.4)], "smooth")
-    assert scene_at(scene, 0.25).gravity == (1.25, (-9.81 - 2.0) / 2, 0)
-    assert scene_at(scene, 0.1).contact.friction.static == 0.5
+    assert scene.at_keys(0.25).gravity == (1.25, (-9.81 - 2.0) / 2, 0)
+    assert scene.at_keys(0.1).contact.friction.static == 0.5
 
 
 HOW = {"fps": 25, "progress": False, "fsync": False}
@@ -372,7 +374,7 @@ def test_keyframes_find_their_energies_by_name():
     cloth = weft.sheet(4, 4, fabric="cotton")
     keyed = {"gravity.1": weft.Keys([(0, -9.81), (1, 0)])}
     scene = weft.Scene(cloth, [weft.Pin([0])], wind=weft.Wind(), keyed=keyed)
-    model = scene.model()
+    model = prepare(scene).model
     now = model.energies_at(1.0)
     assert [e.name for e in now] == [e.name for e in model.energies]
     changed = [e for e in now if e not in model.energies]

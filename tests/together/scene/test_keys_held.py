@@ -29,7 +29,8 @@ from weft.energies.springs.bonds import Bonds
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.scene.build import load_scene
 from weft.scene.explain import explain
-from weft.scene.keyframed_numbers import gust_offset, scene_at
+from weft.scene.keyframed_numbers import gust_offset
+from weft.scene.prepare import prepare
 
 
 def tied(kind, field, before, after, make=sheet, **more):
@@ -160,13 +161,13 @@ def test_gusts_are_carried_by_a_wind_that_changes():
     }
     own = weft.Wind((4.0, 0.0, 0.0), gusts=weft.Gusts(0.2, 0.3, 2))
     scene = sheet(wind=own, keyed=rise)
-    assert gust_offset(scene, 1.5) == pytest.approx((6.0 + 3.0, 0.0, 0.0))
+    assert gust_offset(scene.wind, scene.keyed, 1.5) == pytest.approx((6.0 + 3.0, 0.0, 0.0))
     x = np.random.default_rng(0).normal(size=(20, 3))
-    found = scene_at(scene, 1.0).wind.at(x, 1.0) - [8.0, 0, 0]
+    found = scene.at_keys(1.0).wind.at(x, 1.0) - [8.0, 0, 0]
     still = own.at(x - [6.0, 0, 0], 0.0) - [4.0, 0, 0]
     np.testing.assert_allclose(found, still * (8.0 * 0.3) / (4.0 * 0.2), rtol=1e-9, atol=1e-9)
-    np.testing.assert_array_equal(scene_at(scene, 2.0).wind.at(x, 2.0), 0.0)
-    assert gust_offset(sheet(wind=own), 1.0) is None
+    np.testing.assert_array_equal(scene.at_keys(2.0).wind.at(x, 2.0), 0.0)
+    assert gust_offset(own, {}, 1.0) is None
 
 
 def test_gusts_of_a_wind_that_stays_are_those_of_no_keys():
@@ -195,7 +196,8 @@ def test_a_spring_in_time_holds_the_weight_of_the_time():
         integrator="quasi_static",
         settings=QuasiStaticSettings(1e-6, 1e-5, 2000),
     )
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory = stepper.init(model, state)
     for t in (0.25, 0.5, 1.0):
         state, memory, report = stepper.step(model, state, memory, t - state.t)
@@ -358,7 +360,7 @@ def test_elastics_of_patterns_change_in_times_of_the_animation(tmp_path):
         ratio = Keys([(0, 0.9), (1, 0.6)], "smooth").at(t - 2) if ratio is None else ratio
         np.testing.assert_allclose(bands.lengths(t).sum(), ratio * 0.2, rtol=1e-12)
         np.testing.assert_allclose(bands.stiffness_at(t) * bands.lengths(t), pull, rtol=1e-12)
-    assert scene.model().changes
+    assert prepare(scene).model.changes
     assert len(weft.batch([scene]).worlds) == 1
     (tmp_path / "p.yaml").write_text(PATTERN.replace("0.6", "-0.6"))
     with refused(SceneProblems, "elastic waist: ratio", got="-0.6"):

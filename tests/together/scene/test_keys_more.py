@@ -27,7 +27,7 @@ from weft.contact import box
 from weft.energies.air.gusts import Gusts
 from weft.energies.springs.release import Release
 from weft.scene.field_units import json_schema
-from weft.scene.keyframed_numbers import gust_offset, scene_at
+from weft.scene.keyframed_numbers import gust_offset
 from weft.scene.schema import SceneFile, keyframes_at
 
 
@@ -181,21 +181,21 @@ def test_gusts_whose_length_changes():
     grows = Keys([(0.0, 0.5), (1.0, 0.5), (2.0, 2.0)])
     scene = sheet(wind=own, keyed={"wind.gusts.length": grows})
     x = np.random.default_rng(1).normal(size=(9, 3))
-    np.testing.assert_allclose(gust_offset(scene, 0.8), [3.2, 0, 0], rtol=1e-12)
+    np.testing.assert_allclose(gust_offset(scene.wind, scene.keyed, 0.8), [3.2, 0, 0], rtol=1e-12)
     np.testing.assert_allclose(
-        scene_at(scene, 0.8).wind.at(x, 0.8),
+        scene.at_keys(0.8).wind.at(x, 0.8),
         own.at(x, 0.8),
         rtol=1e-9,
         atol=1e-9,
     )
     t, phase = 1.5, 4.0 / 0.5 + 4.0 * np.log(1.25 / 0.5) / 1.5
-    np.testing.assert_allclose(gust_offset(scene, t)[0], 1.25 * phase, rtol=1e-9)
+    np.testing.assert_allclose(gust_offset(scene.wind, scene.keyed, t)[0], 1.25 * phase, rtol=1e-9)
     still = own.gusts.waves(4.0)
-    now = scene_at(scene, t).wind.at(np.zeros((1, 3)), t)[0] - [4.0, 0, 0]
+    now = scene.at_keys(t).wind.at(np.zeros((1, 3)), t)[0] - [4.0, 0, 0]
     angle = -0.5 * still.wave[:, 0] * phase + still.phase
     np.testing.assert_allclose(now, np.cos(angle) @ still.amplitude, rtol=1e-8, atol=1e-8)
     fast = own.at(np.zeros((1, 3)), t + 1e-4)  # no jump of phase while it grows
-    a, b = (scene_at(scene, s).wind.at(np.zeros((1, 3)), s) for s in (t, t + 1e-5))
+    a, b = (scene.at_keys(s).wind.at(np.zeros((1, 3)), s) for s in (t, t + 1e-5))
     assert np.abs(b - a).max() < 0.05 and np.abs(fast).max() < 20
 
 

@@ -21,7 +21,10 @@ from weft.io.animation import Fields
 from weft.io.ply import write_ply
 from weft.scene.build import load_scene
 from weft.scene.build_energies import build_elastic
+from weft.scene.identity import identity
 from weft.scene.law import law_of_fabric
+from weft.scene.points import attached_points
+from weft.scene.prepare import prepare
 from weft.scene.regions import laws_of
 from weft.solve.sparse.block_csr import BlockPattern
 
@@ -187,7 +190,7 @@ def test_masses_and_thickness_are_those_of_vertices():
     part = dataclasses.replace(cloth.parts[0], thickness="fabric")
     scene = weft.Scene(dataclasses.replace(cloth, given=(part,)), contact=weft.SelfContact())
     t = cloth.fabric.thickness
-    sides = scene.model().contact.mesh.sides
+    sides = prepare(scene).model.contact.mesh.sides
     np.testing.assert_allclose(sides.thickness, t + w * (2e-3 - t), rtol=1e-13)
 
 
@@ -310,18 +313,18 @@ def test_a_file_paints_its_cloth(tmp_path):
     assert fabric.maps["bending_weft"] == FabricMap("image", 1e-5)
     soft, spring = scene.attachments
     np.testing.assert_allclose(soft.weight, 1 - w, rtol=1e-6)
-    soft_energy, spring_energy = scene.attached.energies
+    soft_energy, spring_energy = attached_points(scene).energies
     np.testing.assert_allclose(spring_energy.stiffness, 9 * spring.weight)
     np.testing.assert_allclose(soft_energy.place.start, cloth.vertices[:-1])
-    assert len(scene.model().contact.mesh.sides.friction_factor) == 25
+    assert len(prepare(scene).model.contact.mesh.sides.friction_factor) == 25
     other = load_scene(write(tmp_path, ("to: 900 N/m", "to: 800 N/m"))).scene
-    assert other.identity() != scene.identity()
+    assert identity(other) != identity(scene)
     path = write(tmp_path)
     np.save(tmp_path / "hem.npy", np.linspace(1, 0, 25) ** 2)
     other = load_scene(path).scene
-    assert other.identity() != scene.identity()
+    assert identity(other) != identity(scene)
     Image.fromarray(np.full((8, 8), 99, np.uint8)).save(tmp_path / "ramp.png")
-    assert load_scene(path).scene.identity()["painted"] != other.identity()["painted"]
+    assert identity(load_scene(path).scene)["painted"] != identity(other)["painted"]
     stepped(scene, 2)
 
 

@@ -14,8 +14,10 @@ from weft.cloth.regions import assign_vertices, fabric_regions
 from weft.discretization.mesh import grid
 from weft.fabric.fabric import fabric
 from weft.plugins.film.usd.usd_read import usd_contents
+from weft.run.check_scene import check
 from weft.scene.build import load_scene
-from weft.scene.check import check
+from weft.scene.membrane_law import membrane_law
+from weft.scene.prepare import prepare
 from weft.scene.regions import pieces_of
 
 pytestmark = pytest.mark.quick
@@ -68,7 +70,7 @@ def alike(mesh):
 def forces(scene, x):
     """Energies [J] in all, and forces (n,3) [N], by their NumPy faces."""
     g, total = np.zeros_like(x), 0.0
-    for energy in scene.model().energies:
+    for energy in prepare(scene).model.energies:
         part = np.asarray(energy.gradient(x))
         total += float(np.sum(energy.value(x)))
         if part.shape == x.shape:
@@ -84,7 +86,7 @@ def test_regions_of_quadrics_bend_by_edges_at_their_borders(mesh):
     x = np.array(mesh.vertices)
     energies = {}
     for bending in ("quadratic", "fitted"):
-        found = weft.Scene(cloth, bending=bending).model().energies
+        found = prepare(weft.Scene(cloth, bending=bending)).model.energies
         energies[bending] = {e.name: e for e in found if e.name.startswith("bending")}
     assert energies["fitted"].keys() == energies["quadratic"].keys()
     for energy in energies["fitted"].values():
@@ -119,8 +121,8 @@ def test_alike_regions_are_one_cloth(mesh, how):
     (e, f), (e2, f2) = forces(one, x), forces(several, x)
     assert e2 == pytest.approx(e, rel=1e-12)
     np.testing.assert_allclose(f2, f, atol=1e-12 * np.abs(f).max())
-    names = [energy.name for energy in several.model().energies]
-    assert "bending between regions" in names and len(names) > len(one.model().energies)
+    names = [energy.name for energy in prepare(several).model.energies]
+    assert "bending between regions" in names and len(names) > len(prepare(one).model.energies)
     np.testing.assert_allclose(several.cloth.mass, one.cloth.mass, rtol=1e-14)
     np.testing.assert_allclose(several.cloth.vertex_mass, one.cloth.vertex_mass, rtol=1e-14)
 
@@ -171,7 +173,7 @@ def test_what_bends_between_is_the_mean():
 
     def folded(*pair):
         scene = weft.Scene(with_regions(flat, dict(zip("ab", pair))))
-        (e,) = (e for e in scene.model().energies if e.name == "bending between regions")
+        (e,) = (e for e in prepare(scene).model.energies if e.name == "bending between regions")
         return float(e.value(x).sum())
 
     assert folded(soft, stiff) == pytest.approx((folded(soft, soft) + folded(stiff, stiff)) / 2)
@@ -204,7 +206,7 @@ def test_a_scene_of_regions(file, tmp_path):
     scene = load_scene(file).scene
     cloth = scene.cloth
     assert [f.density for f in cloth.fabrics] == [BASE.density, 0.5, fabric("wool").density]
-    sides = scene.model().contact.mesh.sides
+    sides = prepare(scene).model.contact.mesh.sides
     assert sides.names == ("near", "far", "tip", "ball")
     assert sides.static[2, 3] == 0.7 and sides.static[0, 3] == 0.0
     kept = {r.name: r.fabric.thickness for r in cloth.regions}
@@ -229,7 +231,7 @@ def test_a_scene_of_regions(file, tmp_path):
     F = fields.gradients(cloth.mesh, x)
     for region in cloth.regions:
         want = fields.face_stress(
-            F[region.faces], [(scene.law_of(region.fabric), len(region.faces))]
+            F[region.faces], [(membrane_law(scene, region.fabric), len(region.faces))]
         )
         np.testing.assert_allclose(whole.field("stress", 6)[region.faces], want, rtol=1e-12)
     pytest.importorskip("pxr")

@@ -9,10 +9,12 @@ from weft.base.errors import MeshError, SceneError, SceneProblems
 from weft.base.schema.block import fields_of
 from weft.discretization.mesh import grid
 from weft.io.obj import write_obj
+from weft.run.check_scene import check
 from weft.scene.build import load_scene
-from weft.scene.check import check
 from weft.scene.explain import explain
 from weft.scene.field_units import json_schema
+from weft.scene.identity import identity
+from weft.scene.prepare import prepare
 from weft.scene.schema import SceneFile, scene_block
 
 pytestmark = pytest.mark.quick
@@ -257,7 +259,7 @@ def test_python_and_yaml_scenes_are_the_same(tmp_path):
     sheet = "{nx: 5, ny: 4, width: 0.5, height: 0.4}"
     text = f"cloth: {{sheet: {sheet}, fabric: silk}}\npins: [{{corners: top}}]\n"
     file = load_scene(write(tmp_path, text)).scene
-    assert file.identity() == python.identity()
+    assert identity(file) == identity(python)
 
 
 SCENE_1998 = """cloth:
@@ -282,13 +284,13 @@ def test_a_scene_of_1998(tmp_path):
     scene = load_scene(
         write(tmp_path, SCENE_1998), ["integrator.baraff_witkin_1998.psd=gauss_newton"]
     ).scene
-    stepper = scene.stepper()
+    stepper = prepare(scene).stepper
     assert isinstance(stepper, Adaptive) and stepper.settings.limit == 0.2
     assert isinstance(stepper.stepper, BaraffWitkin1998)
-    assert [e.damping for e in scene.model().energies[:3]] == [0.2] * 3  # the fabric's
+    assert [e.damping for e in prepare(scene).model.energies[:3]] == [0.2] * 3  # the fabric's
     assert stepper.stepper.settings.psd.name == "GAUSS_NEWTON"
     assert scene.conditions.p == 0.75 and scene.conditions.variant is Variant.EXACT
-    names = [e.name for e in scene.model().energies]
+    names = [e.name for e in prepare(scene).model.energies]
     assert names == ["stretch", "shear", "bend", "gravity"]
 
 
@@ -304,7 +306,7 @@ def test_conditions_without_their_own_bend_take_the_fabric(tmp_path):
             "other.yaml",
         )
     ).scene
-    bend, bending = scene.model().energies[2], law.model().energies[1]
+    bend, bending = prepare(scene).model.energies[2], prepare(law).model.energies[1]
     np.testing.assert_allclose(bend.weight, bending.weight)
 
 
@@ -356,7 +358,8 @@ def test_conditions_under_backward_euler(tmp_path):
     """EXACT conditions are energies: every integrator takes them, with their damping."""
     text = SCENE_1998.replace("baraff_witkin_1998", "backward_euler")
     scene = load_scene(write(tmp_path, text)).scene
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     _, _, report = stepper.step(model, state, stepper.init(model, state), 0.01)
     assert report.outcome.ok
     assert {"stretch damping", "shear damping", "bend damping"} < set(report.terms)
@@ -378,15 +381,15 @@ def test_a_scene_of_immediate_buckling(tmp_path):
     from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2
 
     scene = load_scene(write(tmp_path, BUCKLING)).scene
-    assert isinstance(scene.stepper(), SemiImplicitBdf2)
-    membrane, bending, _ = scene.model().energies
+    assert isinstance(prepare(scene).stepper, SemiImplicitBdf2)
+    membrane, bending, _ = prepare(scene).model.energies
     assert membrane.law.diagonal == (160.0, 160.0)  # 4 times cotton's shear stiffness
     assert isinstance(bending, BucklingBending) and set(bending.compression) == {3500.0}
     assert bending.damping == membrane.damping > 0
     text = BUCKLING + "buckling: {compression: 20 N/m, calibrate: false}\n"
     other = load_scene(write(tmp_path, text)).scene
-    assert set(other.model().energies[1].compression) == {20.0}
-    assert other.identity() != scene.identity()
+    assert set(prepare(other).model.energies[1].compression) == {20.0}
+    assert identity(other) != identity(scene)
 
 
 def bent_sheet():
@@ -413,9 +416,9 @@ def test_bending_is_chosen_by_name(tmp_path):
     assert kinds.keys() == set(extensions.names("bending"))
     for name, kind in kinds.items():
         scene = load_scene(write(tmp_path, BUCKLING + f"bending: {name}\n")).scene
-        assert type(scene.model().energies[1]) is kind
-        assert scene.identity()["bending"] == name
-    assert "bending" not in load_scene(write(tmp_path, BUCKLING)).scene.identity()
+        assert type(prepare(scene).model.energies[1]) is kind
+        assert identity(scene)["bending"] == name
+    assert "bending" not in identity(load_scene(write(tmp_path, BUCKLING)).scene)
     with refused(SceneProblems, "bending", hint="'hinges'"):
         load_scene(write(tmp_path, BUCKLING + "bending: hingse\n"))
     for more, message in (
@@ -427,7 +430,7 @@ def test_bending_is_chosen_by_name(tmp_path):
             load_scene(write(tmp_path, text))
     with refused(MeshError, "rest angles", got="0.588 rad"):
         as_given = weft.Scene(bent_sheet(), rest_angles="as-given", bending="quadratic")
-        as_given.model()
+        prepare(as_given)
 
 
 def test_every_law_can_bend_by_pairs_and_every_integrator_can_step(tmp_path):
@@ -437,14 +440,15 @@ def test_every_law_can_bend_by_pairs_and_every_integrator_can_step(tmp_path):
     for law in LAWS:
         text = BUCKLING.replace("immediate_buckling", law) + "buckling: {}\n"
         assert "bending" in {
-            e.name for e in load_scene(write(tmp_path, text)).scene.model().energies
+            e.name for e in prepare(load_scene(write(tmp_path, text)).scene).model.energies
         }
     for integrator in INTEGRATORS:
         if integrator == "baraff_witkin_1998":
             continue
         text = BUCKLING.replace("bdf2_semi_implicit", integrator)
         scene = load_scene(write(tmp_path, text)).scene
-        model, stepper, state = scene.model(), scene.stepper(), scene.state()
+        ready = prepare(scene)
+        model, stepper, state = ready.model, ready.stepper, ready.state
         _, _, report = stepper.step(model, state, stepper.init(model, state), 0.01)
         assert report.outcome.ok, integrator
 
@@ -472,16 +476,16 @@ def test_problems_of_a_scene_of_immediate_buckling(tmp_path, change, match):
 
 def test_self_contact_in_a_scene_file(tmp_path):
     scene = load_scene(write(tmp_path, GOOD + "contact: {gap: 4 mm, thickness: 1 mm}\n")).scene
-    contact = scene.model().contact
+    contact = prepare(scene).model.contact
     assert (contact.gap, contact.mesh.sides.thickest) == pytest.approx((4e-3, 1e-3))
-    assert load_scene(write(tmp_path, GOOD)).scene.model().contact is None
+    assert prepare(load_scene(write(tmp_path, GOOD)).scene).model.contact is None
     assert "contact.gap" in problems(tmp_path, GOOD + "contact: {gap: 2 m}\n")
     assert "must be >= 1e-12" in problems(tmp_path, GOOD + "contact: {gap: 0}\n")
 
 
 def test_check_doubts_units(tmp_path):
     """A fabric that no unit test refuses, but no textile is like, is a warning of `weft check`."""
-    from weft.scene.check import check
+    from weft.run.check_scene import check
 
     path = tmp_path / "odd.yaml"
     path.write_text(

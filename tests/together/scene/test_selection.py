@@ -8,6 +8,7 @@ from tests.refusals import refused
 from weft.base.errors import SceneError
 from weft.io.obj import write_obj
 from weft.scene.build import load_scene
+from weft.scene.prepare import prepare
 
 pytestmark = pytest.mark.quick
 
@@ -141,4 +142,4 @@ def test_ids_of_holds_hands_and_losses():
 def test_pairs_of_different_lengths_are_refused():
     scene = weft.Scene(weft.sheet(3, 3), attachments=[weft.AttachCloth([0, 1, 2], [3, 4])])
     with refused(SceneError, "attachment 1.to", got="2 vertices", expected="3, or one"):
-        scene.model()
+        prepare(scene)

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 from weft.base.errors import Outlook
 from weft.cli.commands import app
 from weft.contact import sphere
-from weft.scene.check import check
+from weft.run.check_scene import check
 
 PATTERN = """
 panels:

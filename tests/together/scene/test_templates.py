@@ -13,10 +13,11 @@ from weft.base.errors import RunError, SceneError, SceneProblems, SweepError
 from weft.discretization.mesh import grid
 from weft.io.obj import write_obj
 from weft.plugins.lab.sweep import worker
+from weft.run.recorded_scene import scene_of
 from weft.run.run import Run
 from weft.scene.build import load_scene
 from weft.scene.file import read_source
-from weft.scene.recorded_scene import scene_of
+from weft.scene.identity import identity
 
 FABRIC = "cloth: {fabric: silk}\ndamping: 5 ms\n"
 CHARACTER = """\
@@ -195,7 +196,7 @@ def test_a_run_records_all_of_it_and_resumes_only_without_changes(shot, tmp_path
     run = weft.simulate(loaded.scene, frames=1, fps=loaded.fps, out=tmp_path / "run")
     recorded = json.loads((run.path / "manifest.json").read_text())["description"]
     assert recorded == read_source(shot).tree
-    assert scene_of(Run(run.path)).scene.identity() == loaded.scene.identity()
+    assert identity(scene_of(Run(run.path)).scene) == identity(loaded.scene)
     character = shot.parents[1] / "characters/anna.yaml"
     change(character, "corner: top", "corner: bottom")
     with pytest.raises(RunError, match="pins"):

@@ -54,8 +54,8 @@ def _derivative() -> Rows:
         return scene.model, scene.state
 
     precise = partial(BackwardEuler, StepSettings(tolerance=1e-9))
-    setup = Setup(build, {"lift": LIFT}, precise, STEP)
-    (arm,) = arms_of(setup.model().rigid_bodies.bodies)
+    setup = Setup.of(build, {"lift": LIFT}, precise, STEP)
+    (arm,) = arms_of(setup.model.rigid_bodies.bodies)
     lift = replace(setup.parameter("lift"), closed_form=partial(JointDerivative, arm, "lift"))
     adjoint = Adjoint(setup, Mean(), [lift], frames=2, fps=1 / STEP)
     values = LIFT + CHANGE, LIFT - CHANGE

@@ -20,6 +20,7 @@ from weft.kernel import vec3
 from weft.plugins.garments.patterns.cutting import cut as cut_garment
 from weft.plugins.garments.patterns.yaml_pattern import parse_yaml_pattern
 from weft.plugins.garments.scene.outfit import Outfit
+from weft.scene.prepare import prepare
 
 
 def of_runs(scene, h=2e-6, frames=2, fps=100, loss=None, seed=3):
@@ -42,14 +43,14 @@ def of_terms(scene, t=0.05, h=1e-6, size=0.004, seed=0):
     with two of the past.
     """
     rng = np.random.default_rng(seed)
-    start = scene.state().x
+    start = prepare(scene).state.x
     x, now, past = (start + size * rng.normal(size=start.shape) for _ in range(3))
     by, v = rng.normal(size=x.shape), 0.3 * rng.normal(size=x.shape)
     points, _ = material_points(scene.cloth)
     way = rng.normal(size=points.shape)
 
     def potential(of):
-        model, rate = of.model(), (now, 0.01)
+        model, rate = prepare(of).model, (now, 0.01)
         return Potential(
             model, model.step(State(now, v, t), 0.01, now + 0.01, 1e-4, rate, (past, 0.4))
         )
@@ -68,7 +69,7 @@ def of_terms(scene, t=0.05, h=1e-6, size=0.004, seed=0):
     found = {}
     for name in dict.fromkeys(term.name for term in potential(scene).terms_of_phi):
         rest, phi = (
-            RestDerivative(scene, types.SimpleNamespace(model=scene.model())),
+            RestDerivative(scene, types.SimpleNamespace(model=prepare(scene).model)),
             potential(scene),
         )
         back = types.SimpleNamespace(phi=phi, x=kernel.points(x), z=-by)

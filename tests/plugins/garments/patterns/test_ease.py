@@ -16,7 +16,7 @@ from weft.plugins.garments.patterns.figure import Figure
 from weft.plugins.garments.patterns.formats import read_pattern
 from weft.plugins.garments.patterns.start_positions import fit_start
 from weft.plugins.garments.patterns.yaml_pattern import parse_yaml_pattern
-from weft.scene.check import check
+from weft.run.check_scene import check
 
 TROUSERS = Path("examples/garments/garmentcode/trousers_specification.json")
 TUBE = """

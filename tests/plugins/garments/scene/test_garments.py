@@ -14,10 +14,11 @@ from weft.base.errors import WeftError
 from weft.bodies.motion.point_sequence import BodyFrames
 from weft.cli.commands import app
 from weft.plugins.garments.scene.garments import Wearer
+from weft.run.check_scene import check
 from weft.run.plausibility import about_haste, about_jumps, sewn_at
 from weft.run.quality import Quality
 from weft.scene.build import load_scene
-from weft.scene.check import check
+from weft.scene.prepare import prepare
 
 SKIRT = Path("examples/garments/garmentcode/pencil_skirt_specification.json").absolute()
 PATTERN = """
@@ -203,7 +204,7 @@ def test_friction_begins_when_seams_are_closed_where_weft_placed_the_panels(scen
     for text, begin in ((SCENE, 0.8), (placed, 0.4)):
         scene = loaded(scene_file(scene=text))
         assert scene.contact.friction_from == pytest.approx(begin)
-        assert sewn_at(scene.contact, scene.model().energies) == pytest.approx(0.8)
+        assert sewn_at(scene.contact, prepare(scene).model.energies) == pytest.approx(0.8)
 
 
 def test_garments_beside_other_cloth_keep_their_names(scene_file):

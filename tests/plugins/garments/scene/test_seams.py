@@ -23,6 +23,7 @@ from weft.fabric.fabric import fabric
 from weft.integrators.base import StepSettings
 from weft.integrators.model import Model
 from weft.plugins.garments.patterns.garment import representatives
+from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
@@ -190,9 +191,9 @@ def test_what_is_sewn_meets_at_its_seam_and_nowhere_else():
     _, mesh, pairs = cut()
     cloth = Cloth(mesh, fabric("cotton"))
     with refused(SceneError, "cloth at the start", got="faces"):
-        Scene(cloth, contact=SelfContact(gap=1e-3)).model()
+        prepare(Scene(cloth, contact=SelfContact(gap=1e-3)))
     sewn = dataclasses.replace(cloth, sewn=representatives(mesh.n_vertices, [pairs]))
-    contact = Scene(sewn, contact=SelfContact(gap=1e-3)).model().contact
+    contact = prepare(Scene(sewn, contact=SelfContact(gap=1e-3))).model.contact
     assert contact is not None and len(contact.crossings(np.array(mesh.vertices))) == 0
     assert contact.least_distance(np.array(mesh.vertices)) > 0.05  # no pair at the seam
     folded = np.array(mesh.vertices)

@@ -10,6 +10,7 @@ import pytest
 from weft.plugins.lab.validate import elastica, hanging_strip, order
 from weft.plugins.lab.validate.check import Check, RowBasis, attempt, compare
 from weft.plugins.lab.validate.runner import FAST, names, run
+from weft.scene.prepare import prepare
 from weft.solve.linear.direct import have_pardiso
 
 SECONDS = ("rigid-motion", "hanging-strip", "catenary", "bias", "tension-field")
@@ -209,7 +210,8 @@ def many_steps(path, steps, adaptive):
 
     small = ["cloth.sheet.nx=12", "cloth.sheet.ny=12"]
     scene = load_scene(path, small + ([] if adaptive else ["adaptive=null"])).scene
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory = stepper.init(model, state)
     for _ in range(steps):
         state, memory, report = stepper.step(model, state, memory, scene.step)

@@ -6,6 +6,7 @@ import numpy as np
 
 import weft
 from weft.contact import plate, sphere
+from weft.scene.prepare import prepare
 
 FABRICS = ("cotton", "silk", "linen")
 
@@ -71,7 +72,8 @@ def spline(k):
 
 def alone(scene, frames, fps=50.0):
     """(F+1,n,3) points, step by step, as ``simulate`` goes."""
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    ready = prepare(scene)
+    model, stepper, state = ready.model, ready.stepper, ready.state
     memory, seen = stepper.init(model, state), [state.x]
     steps = max(1, math.ceil(1 / (fps * scene.step) - 1e-9))
     dt = 1 / (fps * steps)

@@ -19,6 +19,7 @@ from tests.refusals import refused
 from weft import kernel
 from weft.base.errors import SceneError, SimulationError
 from weft.contact import sphere
+from weft.scene.prepare import prepare
 
 
 @pytest.mark.parametrize(
@@ -50,7 +51,7 @@ def test_each_world_is_what_it_is_alone(make, count, frames):
     for scene, got, state in zip(scenes, seen, batch.state):
         expected = alone(scene, frames)
         assert np.array_equal(state.x, expected[-1])
-        assert np.array_equal(got[-1], scene.model().vertices(expected[-1]))
+        assert np.array_equal(got[-1], prepare(scene).model.vertices(expected[-1]))
         assert np.abs(expected[-1] - expected[0]).max() > 1e-3  # something happened
         assert state.t == frames / 50
 

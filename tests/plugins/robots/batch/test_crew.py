@@ -10,6 +10,7 @@ import weft
 from tests.plugins.robots.batch.scenes import alone, blown, hanging, on_sphere
 from tests.refusals import refused
 from weft.base.errors import RunError, SceneError, SimulationError
+from weft.scene.prepare import prepare
 
 pytestmark = pytest.mark.exact_start
 
@@ -37,7 +38,7 @@ def test_processes_change_nothing(made):
     for scene, got, state in zip(scenes, seen, batch.state):
         expected = alone(scene, 4)
         assert np.array_equal(state.x, expected[-1])
-        assert np.array_equal(got, [scene.model().vertices(x) for x in expected])
+        assert np.array_equal(got, [prepare(scene).model.vertices(x) for x in expected])
     assert "2 processes" in repr(batch) and batch.time.tolist() == pytest.approx([0.08] * 5)
     assert all(parts[-1].outcome.ok for parts in batch.reports)
 

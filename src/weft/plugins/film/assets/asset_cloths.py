@@ -14,9 +14,9 @@ from weft.io import read_surface
 from weft.io.surface import PLAIN
 from weft.plugins.film.assets.asset_cloth import AssetCloth
 from weft.plugins.film.surface_embedding import SurfaceEmbedding
+from weft.run.recorded_scene import recorded_source
 from weft.run.run import Run
 from weft.scene.file import first_frame, validate
-from weft.scene.recorded_scene import recorded_source
 from weft.scene.schema import ClothBlock
 
 SAMPLED = 200  # vertices of an asset with which its axes are found

@@ -15,7 +15,7 @@ def add_ease(builder: Any, found: Any) -> None:
 
     Args:
         builder: of a scene, with its bodies and garments.
-        found: findings (``weft.scene.check.Findings``).
+        found: findings (``weft.run.check_scene.Findings``).
     """
     made = (t.garment if isinstance(t, SplineGarment) else t for t in builder.made)
     garments, wearer = [t for t in made if isinstance(t, Garment)], wearer_of(builder)

@@ -14,7 +14,7 @@ from weft.plugins.garments.patterns.check import check_pattern as raise_problems
 from weft.plugins.garments.scene.ease_check import add_ease
 from weft.plugins.garments.scene.worn_scene import find_worn_scene
 from weft.plugins.garments.sheets.svg_writer import write_svg
-from weft.scene.check import Findings
+from weft.run.check_scene import Findings
 from weft.scene.scene_input import SceneInput
 
 

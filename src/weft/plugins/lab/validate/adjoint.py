@@ -9,7 +9,7 @@ t^2/2.
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,7 @@ from weft.plugins.lab.validate.strip import (
     strip_model,
     upright_grid,
 )
+from weft.scene.prepare import Simulation
 
 GAMMA, SEGMENTS = 8.0, 40  # load and number of elements of the elastica
 # [m/s], [s], [1], steps until the square on the slope has settled
@@ -98,38 +99,34 @@ Values = Mapping[str, Any]  # numbers of a model by name, as its ``build`` takes
 
 
 @dataclass(frozen=True, eq=False)
-class Setup:
-    """A model and its start, built from named numbers.
+class Setup(Simulation):
+    """A simulation that is built from named numbers.
 
-    Args:
-        build: builds the model and its start from the numbers.
-        values: the numbers.
-        stepper: builds the integrator.
-        step: [s] time step.
+    ``build`` builds the model and its start from the numbers, ``values`` are the numbers, and
+    ``make_stepper`` builds the integrator.
     """
 
     build: Callable[[Values], Built]
     values: Values
-    stepper: Callable[[], Stepper]
-    step: float
+    make_stepper: Callable[[], Stepper]
 
-    @cached_property
-    def _built(self) -> Built:
-        return self.build(self.values)
-
-    def model(self) -> Model:
-        """Return the model, which is built once."""
-        return self._built[0]
-
-    def state(self) -> State:
-        """Return the start."""
-        return self._built[1]
+    @staticmethod
+    def of(
+        build: Callable[[Values], Built],
+        values: Values,
+        make_stepper: Callable[[], Stepper],
+        step: float,
+    ) -> "Setup":
+        """Build the simulation of some numbers, with steps of ``step`` [s]."""
+        model, state = build(values)
+        return Setup(model, state, make_stepper(), step, build, values, make_stepper)
 
     def parameter(self, name: str, scale: float | None = None, linear: bool = False) -> Parameter:
         """Return one of the numbers as a parameter of derivatives."""
 
         def apply(setup: Setup, value: object) -> Setup:
-            return dataclasses.replace(setup, values={**setup.values, name: value})
+            values = {**setup.values, name: value}
+            return Setup.of(setup.build, values, setup.make_stepper, setup.step)
 
         return Parameter(name, self.values[name], apply, "", scale, linear)
 
@@ -163,7 +160,7 @@ def elastica_by_rigidity() -> float:
 def _at_rest(build: Callable[[Values], Built], name: str, value: float, end: Ints) -> float:
     """Return the derivative, by a number, of how far some vertices sink in equilibrium."""
     settings = QuasiStaticSettings(1e-9, 1e-8, 2000, linear=direct(), imperfection=0.0)
-    setup = Setup(build, {name: value}, lambda: QuasiStatic(settings), 0.1)
+    setup = Setup.of(build, {name: value}, lambda: QuasiStatic(settings), 0.1)
     numbers = [setup.parameter(name, linear=True)]
     found = Adjoint(setup, Mean((0.0, -1.0, 0.0), end), numbers, frames=1, fps=10)()
     return float(found.gradient[name])
@@ -206,7 +203,7 @@ def slope_of(degrees: float) -> Callable[[int], float]:
         return on_slope(v["mu"], pull), rest
 
     def after(frames: int) -> float:
-        setup = Setup(build, {"mu": MU}, lambda: BackwardEuler(_tight()), STEP)
+        setup = Setup.of(build, {"mu": MU}, lambda: BackwardEuler(_tight()), STEP)
         mu = setup.parameter("mu", linear=True)
         found = Adjoint(setup, Mean((1.0, 0.0, 0.0)), [mu], frames=frames, fps=1 / STEP)()
         return float(found.gradient["mu"])
@@ -378,7 +375,7 @@ def _static(rubs: bool) -> QuasiStatic:
 
 def _differences(case: Case) -> Rows:
     """Compare derivatives with fourth-order central differences of whole runs."""
-    setup = Setup(partial(moving, **case.sheet), NUMBERS, case.stepper, 0.005)
+    setup = Setup.of(partial(moving, **case.sheet), NUMBERS, case.stepper, 0.005)
     numbers = {n: setup.parameter(n) for group in case.numbers for n in group}
     adjoint = Adjoint(setup, loss, list(numbers.values()), frames=case.frames, fps=200)
     gradient, h = adjoint().gradient, case.difference
@@ -398,7 +395,7 @@ def _batch() -> Rows:
     """Compare the derivatives of the runs of a batch with differences of its runs."""
     stepper = _integrators(1e-10)["backward_euler"]
     setups = [
-        Setup(partial(moving, touches=touches), NUMBERS, stepper, 0.005)
+        Setup.of(partial(moving, touches=touches), NUMBERS, stepper, 0.005)
         for touches in (False, True)
     ]
 

@@ -8,6 +8,7 @@ import numpy as np
 from weft.base.arrays import ArrayArgument, Floats, Positions
 from weft.base.errors import SceneError
 from weft.plugins.robots.batch.world import Hold, World
+from weft.scene.prepare import prepare
 
 
 def check_world(world: int, count: int) -> int:
@@ -33,7 +34,7 @@ def check_start(positions: ArrayArgument, world: World) -> Positions:
     if x.shape != (n, 3):
         raise SceneError(where, got=f"shape {x.shape}", expected=f"({n}, 3) [m]")
     _check_finite(x, where)
-    if world.scene.model().pins:
+    if prepare(world.scene).model.pins:
         raise SceneError(
             where,
             got="positions, in a scene with pins",
@@ -72,7 +73,7 @@ def check_moves(actions: ArrayArgument, worlds: Sequence[World]) -> list[Floats]
         raise SceneError("actions", got=f"shape {moves.shape}", expected=f"shape {shape}, in m")
     _check_finite(moves, "actions")
     for world, move in zip(worlds, moves):
-        for k, pin in enumerate(world.scene.model().pins):
+        for k, pin in enumerate(prepare(world.scene).model.pins):
             if pin.path is not None and move[k].any():
                 raise SceneError(
                     f"actions of world {world.number}, {pin.name}",

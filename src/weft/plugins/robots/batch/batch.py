@@ -22,13 +22,13 @@ from weft.plugins.robots.batch.actions import (
 )
 from weft.plugins.robots.batch.worker_processes import WorkerProcesses
 from weft.plugins.robots.batch.world import Hold, World
-from weft.run.scene_interface import SceneLike, check_unchanged
-from weft.run.simulation import MOST_FRAMES
+from weft.scene.prepare import make_stepper
+from weft.scene.scene import MOST_FRAMES, Scene
 
 
 @checked(SceneError)
 def batch(
-    scenes: Sequence[SceneLike],
+    scenes: Sequence[Scene],
     *,
     fps: Rate = 30.0,
     processes: Count = 1,
@@ -65,7 +65,7 @@ class Batch:
 
     def __init__(
         self,
-        scenes: Sequence[SceneLike],
+        scenes: Sequence[Scene],
         *,
         fps: Rate = 30.0,
         processes: Count = 1,
@@ -311,7 +311,7 @@ class Batch:
         return np.stack(every)
 
 
-def _world(number: int, scene: SceneLike, fps: float) -> World:
-    stepper = scene.stepper()
-    check_unchanged(scene, f"world {number}", "run this scene with weft.simulate, or as a sweep")
+def _world(number: int, scene: Scene, fps: float) -> World:
+    stepper = make_stepper(scene)
+    scene.check_unchanged(f"world {number}", "run this scene with weft.simulate, or as a sweep")
     return World(scene, stepper, fps, number)

@@ -20,7 +20,7 @@ from weft.base.trees import Json
 from weft.plugins.robots.batch.batch import Batch
 from weft.plugins.robots.batch.worker_processes import Answer
 from weft.plugins.robots.batch.world import Hold
-from weft.run.scene_interface import SceneLike
+from weft.scene.scene import Scene
 
 SEEN = ("place", "parts", "shift", "gripped")  # attributes of a world that are sent back
 
@@ -37,7 +37,7 @@ class Worker:
 
     def __init__(
         self,
-        scenes: Sequence[SceneLike],
+        scenes: Sequence[Scene],
         numbers: Sequence[int],
         fps: float,
         failed: Mapping[int, SimulationError],

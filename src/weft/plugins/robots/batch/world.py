@@ -20,7 +20,8 @@ from weft.integrators.base import Stepper
 from weft.integrators.model import Model
 from weft.run.drive import Driver, StepFailed, TakenStep
 from weft.run.run_state import StepTimes
-from weft.run.scene_interface import SceneLike
+from weft.scene.prepare import prepare
+from weft.scene.scene import Scene
 
 
 @checked(SceneError, "hold")
@@ -47,21 +48,21 @@ class World:
         number: number in the batch, for messages.
     """
 
-    def __init__(self, scene: SceneLike, stepper: Stepper, fps: float, number: int) -> None:
+    def __init__(self, scene: Scene, stepper: Stepper, fps: float, number: int) -> None:
         self.scene, self.fps, self.number = scene, fps, number
         # Scenes may share an integrator and a model. Worlds do not, because both keep data of a
         # step and symbolic work.
-        model = dataclasses.replace(scene.model())
+        model = dataclasses.replace(prepare(scene).model)
         self.driver = Driver(model, copy.deepcopy(stepper), StepTimes.of(fps, scene.step))
         self.arms = arms_of(scene.bodies)  # with their present targets
         self.reset()
 
     def reset(self, start: Positions | None = None) -> None:
         """Go back to the start of the scene, or to rest at positions (n,3) [m]."""
-        state = self.scene.state() if start is None else State.at_rest(start)
+        state = prepare(self.scene).state if start is None else State.at_rest(start)
         self.place = self.driver.begin(state)
         # [m] displacement of the scene's pins
-        self.shift = np.zeros((len(self.scene.model().pins), 3))
+        self.shift = np.zeros((len(prepare(self.scene).model.pins), 3))
         self.parts: list[TakenStep] = []  # the last step, or those that it was divided into
         self._aim(arms_of(self.scene.bodies))
         self.gripped = True  # whether pins differ from the scene's
@@ -101,7 +102,7 @@ class World:
 
     def _aim(self, arms: Sequence[Arm]) -> None:
         """Let links follow arms with other targets."""
-        contact = self.scene.model().contact
+        contact = prepare(self.scene).model.contact
         if contact is not None and arms != self.arms:
             self.arms, moved = arms, contact.on_arms(arms)
             self.driver.model = _changed(self.model, contact=moved)
@@ -112,7 +113,7 @@ class World:
         self.shift = self.shift + moves
 
     def _hold(self, holds: Sequence[Hold], moves: Floats) -> None:
-        given, state = self.scene.model(), self.place.state
+        given, state = prepare(self.scene).model, self.place.state
         if not (holds or moves.any() or self.shift.any() or self.gripped):
             return
         self.gripped = bool(holds or moves.any() or self.shift.any())

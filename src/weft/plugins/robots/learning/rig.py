@@ -23,6 +23,7 @@ from weft.plugins.robots.cameras.camera_sensor import CHANNELS, CameraSensor, Ca
 from weft.plugins.robots.learning.camera_settings import read_camera
 from weft.plugins.robots.learning.grippers import FASTEST, Grippers
 from weft.plugins.robots.learning.tasks import TASKS
+from weft.scene.prepare import prepare
 
 RATE = 20.0  # [Hz] of actions
 FARTHEST = 5.0  # [m] largest coordinate of an observation
@@ -115,7 +116,7 @@ class Rig:
     def everything(self, k: int) -> Positions:
         """Return the positions (n+b,3) [m] of world k's cloth and bodies."""
         scene, state = self.tasks[k].scene, self.state(k)
-        contact, bodies, arms = scene.model().contact, scene.bodies, []
+        contact, bodies, arms = prepare(scene).model.contact, scene.bodies, []
         rest = iter(self.targets[k].tolist())
         for arm in arms_of(bodies) if state.t else ():
             ends = {j.name: (arm.targets[j.name].at(0.0), next(rest)) for j in arm.leaders}
@@ -130,7 +131,8 @@ class Rig:
     def reset(self, k: int, random: np.random.Generator) -> None:
         """Begin a new episode in world k."""
         task = self.tasks[k]
-        start = np.array(task.scene.state().x)  # with points of rigid bodies, such as fingers
+        # with points of rigid bodies, such as fingers
+        start = np.array(prepare(task.scene).state.x)
         start[: len(task.rest)] = task.start(random)
         self.batch.reset(k, start)
         self.targets[k] = self._first_targets(k)

@@ -15,6 +15,8 @@ from weft.run.run import Run
 from weft.run.step_record import differences
 from weft.scene.build import Builder, LoadedScene
 from weft.scene.file import Source, validate
+from weft.scene.identity import identity
+from weft.scene.membrane_law import physics
 
 
 def load_described(manifest: Json, run: Path, folder: str | Path | None = None) -> LoadedScene:
@@ -54,7 +56,7 @@ def load_described(manifest: Json, run: Path, folder: str | Path | None = None) 
         )
     source = replace(source, path=file)
     loaded = Builder(source, validate(source)).build()
-    now = json.loads(json.dumps(loaded.scene.identity()))
+    now = json.loads(json.dumps(identity(loaded.scene)))
     changed = differences(manifest.get("scene", {}), now)
     if changed:
         warnings.warn(
@@ -86,7 +88,7 @@ def physics_of(run: Run, names: Sequence[str]) -> Physics | None:
     """
     if not {"stress", "air"} & set(names) - set(run.field_names()):
         return None
-    return load_described(run.manifest, run.path).scene.physics()
+    return physics(load_described(run.manifest, run.path).scene)
 
 
 @checked(SceneError)

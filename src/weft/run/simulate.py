@@ -14,16 +14,16 @@ from weft.io.files import new_folder
 from weft.run.progress import progress_bar
 from weft.run.run import Run
 from weft.run.run_folder import RunFolder
-from weft.run.scene_interface import SceneLike
 from weft.run.simulation import Progress, run_scene
 from weft.scene.build import load_scene
+from weft.scene.scene import Scene
 
 FPS = 30.0  # [1/s] default of scenes in Python
 
 
 @checked(RunError)
 def simulate(
-    scene: SceneLike | str | Path,
+    scene: Scene | str | Path,
     *,
     seconds: Annotated[Quantity, Setting("", "s", least=0)] | None = None,
     frames: int | None = None,

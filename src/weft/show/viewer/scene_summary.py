@@ -1,36 +1,16 @@
-"""Summaries of a scene for people: two lines at a prompt, a table and a picture in notebooks."""
+"""Summaries of a scene for people: a table and a picture in notebooks."""
 
 from collections.abc import Mapping
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
+from weft.scene.scene import Scene
+
 if TYPE_CHECKING:
-    from weft.scene.scene import Scene
     from weft.show.picture.renderer import Image
 
 
-def summary(scene: "Scene") -> str:
-    """Return two lines with sizes, masses, integrator and loads of a scene."""
-    cloth = scene.cloth
-    parts = [
-        f"{cloth.n_vertices} vertices of {cloth.fabric_names} ({cloth.mass.sum():.4g} kg)",
-        f"{_count_pinned(scene)} pinned",
-        *([f"{len(scene.attachments)} attachments"] if scene.attachments else []),
-        *([f"{len(scene.bodies)} bodies"] if scene.bodies else []),
-        "contact" if scene.contact is not None else "no contact",
-    ]
-    damping = cloth.fabric.damping if scene.damping is None else scene.damping
-    how = [
-        scene.integrator_name,
-        f"steps of {scene.step:g} s",
-        f"gravity ({', '.join(f'{g:g}' for g in scene.gravity)}) m/s^2",
-        f"damping {damping:g} s",
-        *(["adaptive"] if scene.adaptive is not None else []),
-    ]
-    return f"Scene: {', '.join(parts)}\n  {', '.join(how)}"
-
-
-def summary_rows(scene: "Scene") -> Mapping[str, str]:
+def summary_rows(scene: Scene) -> Mapping[str, str]:
     """Return the rows of the table that a notebook shows of a scene."""
     cloth = scene.cloth
     contact = "none" if scene.contact is None else "itself" + " and bodies" * bool(scene.bodies)
@@ -45,11 +25,11 @@ def summary_rows(scene: "Scene") -> Mapping[str, str]:
     }
 
 
-def _count_pinned(scene: "Scene") -> int:
+def _count_pinned(scene: Scene) -> int:
     return len({int(v) for pin in scene.pins for v in pin.vertices})
 
 
-def start_picture(scene: "Scene") -> "Image":
+def start_picture(scene: Scene) -> "Image":
     """Return a picture (h,w,3) of the start of a scene, before anything is untangled."""
     from weft.bodies.body import join_faces, join_positions
     from weft.show.viewer.notebook import draw_cloth

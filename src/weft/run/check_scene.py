@@ -32,7 +32,9 @@ from weft.fabric.fabric import SETTINGS
 from weft.run.plausibility import about_rest_shape, scene_warnings, start_problems
 from weft.run.resolution import fold_facts
 from weft.scene.build import Builder
+from weft.scene.build_model import build_model
 from weft.scene.file import first_frame, read_source, validate
+from weft.scene.prepare import make_stepper, untangled_start
 from weft.scene.scene import Scene
 
 LISTED = 40  # largest number of meshes of bodies that are listed
@@ -120,7 +122,7 @@ def _check_scene(path: Path, overrides: Sequence[str], found: Findings) -> Trian
     problems = [(p.outlook is Outlook.RESOLVES, str(p)) for p in start_problems(scene)]
     found.warnings += [text for resolves, text in problems if not resolves]
     about_folds, coarse = fold_facts(scene)
-    found.warnings += [*scene_warnings(scene, scene.stepper()), *coarse]
+    found.warnings += [*scene_warnings(scene, make_stepper(scene)), *coarse]
     mesh = cloth.mesh
     held = np.unique(np.concatenate([[], *(p.vertices for p in scene.pins)]))
     for body in scene.bodies:
@@ -139,8 +141,8 @@ def _check_scene(path: Path, overrides: Sequence[str], found: Findings) -> Trian
         joints = ", ".join(f"{joint.name} ({joint.range})" for joint in arm.leaders)
         found.facts.append(f"{arm.name}: joints {joints}")
     found.facts += _rigid_facts(scene)
-    if scene.resolved is not None:
-        found.facts.append(str(scene.resolved))
+    if (untangled := untangled_start(scene)) is not None:
+        found.facts.append(str(untangled))
     found.facts += [f"{p.name}: {s.facts()}" for p, s in cloth.pieces if s.facts()]
     found.facts += _region_facts(cloth)
     add_maps(scene, found)
@@ -172,7 +174,7 @@ def add_maps(scene: Scene, found: Findings) -> None:
             values = np.zeros(cloth.n_vertices)
             values[attachment.vertices] = attachment.weights(len(attachment.vertices))
             shown.append((f"{name_of(attachment, k)} weight", "1", values))
-    contact = scene.model().contact
+    contact = build_model(scene).contact
     if contact is not None and contact.mesh.sides.friction_factor.min() < 1:
         shown.append(
             ("friction factor", "1", contact.mesh.sides.friction_factor[: cloth.n_vertices])
@@ -214,7 +216,7 @@ def _collider_facts(body: Body) -> Iterator[str]:
 def _rigid_facts(scene: Scene) -> list[str]:
     """Return masses and moments of inertia of rigid bodies."""
     told = []
-    for body in scene.model().rigid_bodies.affine:
+    for body in build_model(scene).rigid_bodies.affine:
         moments = np.linalg.eigvalsh(body.mass * body.solid.unit_inertia)
         told.append(
             f"{body.body.name}: rigid, {body.mass:.4g} kg, {body.solid.volume:.4g} m^3, moments of "
@@ -228,7 +230,8 @@ def show_crossings(scene: Scene, found: Findings) -> None:
     if scene.contact is None:
         return
     with warnings.catch_warnings(action="ignore"):  # the findings have them
-        model = scene.with_(contact=dataclasses.replace(scene.contact, resolve=True)).model()
+        trial = scene.with_(contact=dataclasses.replace(scene.contact, resolve=True))
+        model = build_model(trial)
     contact = model.contact
     assert contact is not None and model.start is not None
     moved = contact.all_vertices(model.start)
