@@ -12,7 +12,7 @@ from weft.adjoint.recorded_run import RecordedRun, RunCheckpoints
 from weft.bodies.motion.pins import Pin
 from weft.bodies.shapes.primitives import plate
 from weft.cloth.create import sheet
-from weft.contact.contact import SelfContact
+from weft.contact.settings import SelfContact
 from weft.integrators.base import StepSettings
 from weft.scene.prepare import prepare
 from weft.scene.scene import Scene

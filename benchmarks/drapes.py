@@ -21,7 +21,7 @@ from benchmarks.programs import run_program
 from weft import kernel
 from weft.cloth.create import join, sheet
 from weft.contact import capsule, plate
-from weft.contact.contact import SelfContact
+from weft.contact.settings import SelfContact
 from weft.integrators.base import StepSettings
 from weft.scene.build import load_scene
 from weft.scene.prepare import prepare

@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.measure import BenchMeasure, at_least, at_most, best_time, info
 from studies.meng import STEP, SplineGrid, scene
 from weft import kernel
-from weft.contact.contact import SelfContact
+from weft.contact.settings import SelfContact
 from weft.kernel import vec3
 from weft.scene.prepare import prepare
 from weft.solve.newton.psd import Psd

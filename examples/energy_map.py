@@ -3,7 +3,6 @@
 import numpy as np
 
 import weft
-from weft.scene.prepare import prepare
 
 angle = 2 * np.pi * np.arange(48) / 48
 outline = 0.4 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
@@ -15,7 +14,7 @@ table = np.flatnonzero(np.linalg.norm(cloth.vertices, axis=1) < 0.2)
 scene = weft.Scene(cloth, [weft.Pin(table)], law=law, integrator="bdf2_semi_implicit", step=1 / 60)
 run = weft.simulate(scene, seconds=1.0, fps=30, out="tablecloth", progress=False)
 
-bending = next(e for e in prepare(scene).model.energies if e.name == "bending")
+bending = weft.prepare(scene).energies["bending"]
 areal = lambda x: weft.vertex_energy(bending, cloth.mesh, x) / cloth.mesh.vertex_area  # noqa: E731
 run.render("tablecloth.png", field=weft.Field("bending energy", "J/m^2", areal))
 x = run.positions(-1)

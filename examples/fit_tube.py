@@ -4,7 +4,6 @@ import numpy as np
 from scipy.optimize import minimize
 
 import weft
-from weft.scene.prepare import prepare
 
 panel = weft.sheet(25, 7, 0.33, 0.15, fabric={"preset": "jersey", "damping": "0.05 s"})
 one = np.arange(panel.n_vertices)
@@ -42,5 +41,5 @@ def strained(wider):
 found = minimize(strained, np.zeros(7), jac=True, method="L-BFGS-B", options={"maxiter": 12})
 for wider in (np.zeros(7), found.x):
     run = weft.simulate(worn(wider), frames=1, fps=10, progress=False)
-    strain = weft.adjoint.Strain().of(prepare(worn(wider)).model).principal(run.positions(1))
+    strain = weft.adjoint.Strain().of(weft.prepare(worn(wider)).model).principal(run.positions(1))
     print(f"wider by {np.round(wider, 1)} cm: strained by {100 * strain.max():.2f} %")

@@ -3,7 +3,6 @@
 import numpy as np
 
 import weft
-from weft.scene.prepare import prepare
 
 
 class Net:
@@ -37,5 +36,6 @@ class Net:
 
 cloth = weft.sheet(9, 9, fabric="jersey")
 scene = weft.Scene(cloth, [weft.Pin(cloth.corners("top"))], energies=[Net(cloth.mesh, k=50.0)])
-_, _, report = prepare(scene).stepper.step(prepare(scene).model, prepare(scene).state, {}, dt=0.2)
+start = weft.prepare(scene)
+_, _, report = start.stepper.step(start.model, start.state, {}, dt=0.2)
 print(f"the net has {report.terms['net'] / report.terms['membrane']:.3f} of the cloth's energy")

@@ -3,14 +3,13 @@
 import numpy as np
 
 import weft
-from weft.scene.prepare import prepare
 
 cloth = weft.sheet(9, 9, fabric="silk")
 scene = weft.Scene(
     cloth, [weft.Pin(cloth.border("top"))], settings=weft.StepSettings(tolerance=1e-8)
 )
-ready = prepare(scene)
-model, integrator, state = ready.model, ready.stepper, ready.state
+simulation = weft.prepare(scene)
+model, integrator, state = simulation.model, simulation.stepper, simulation.state
 memory = integrator.init(model, state)
 phi = integrator.potential(model, state, memory, dt=0.02)
 after, memory, report = integrator.step(model, state, memory, dt=0.02)

@@ -10,7 +10,7 @@ from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.cloth.cloth import Cloth
 from weft.cloth.create import join, sheet
 from weft.contact import sphere
-from weft.contact.contact import SelfContact
+from weft.contact.settings import SelfContact
 from weft.scene.build import load_scene
 from weft.scene.scene import Scene
 from weft.show.picture.renderer import Style

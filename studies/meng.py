@@ -16,7 +16,7 @@ from weft.base.errors import check_known
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.cloth.cloth import Cloth
 from weft.cloth.create import sheet, spline_sheet
-from weft.contact.contact import SelfContact
+from weft.contact.settings import SelfContact
 from weft.fabric.fabric import Fabric
 from weft.scene.scene import Scene
 

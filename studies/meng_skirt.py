@@ -17,7 +17,7 @@ from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.cloth.cloth import Cloth
 from weft.cloth.create import as_splines
 from weft.contact import capsule, sphere
-from weft.contact.contact import SelfContact
+from weft.contact.settings import SelfContact
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.state import State
 from weft.fabric.fabric import fabric

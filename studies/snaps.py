@@ -20,7 +20,7 @@ from weft.base.arrays import Floats
 from weft.bodies.motion.pins import Pin
 from weft.bodies.shapes.primitives import plate
 from weft.cloth.create import sheet
-from weft.contact.contact import SelfContact
+from weft.contact.settings import SelfContact
 from weft.integrators.base import StepSettings
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.scene.scene import Scene

@@ -151,6 +151,7 @@ def test_one_linear_solve_refuses_a_limit(integrator):
     """It would go past it."""
     cloth = weft.sheet(4, 4)
     scene = weft.Scene(cloth, energies=[StrainLimit(cloth.mesh, 0.1)], integrator=integrator)
-    stepper, model, state = prepare(scene).stepper, prepare(scene).model, prepare(scene).state
+    ready = prepare(scene)
+    stepper, model, state = ready.stepper, ready.model, ready.state
     with refused(SceneError, "energy strain limit", got="barrier", expected="backward_euler"):
         stepper.step(model, state, stepper.init(model, state), DT)

@@ -103,6 +103,7 @@ import json, weft
 from weft.scene.build import load_scene
 from weft.scene.explain import explain
 from weft.scene.field_units import json_schema, unit_of
+from weft.scene.identity import identity
 from weft.scene.schema import SceneFile
 scene = load_scene("scene.yaml").scene
 wrong = []
@@ -180,8 +181,8 @@ from weft.energies.elastic.hinge_bending import HingeBending
 from weft.scene.build import load_scene
 scene = load_scene("scene.yaml").scene
 made = weft.Scene(weft.sheet(3, 3), bending="mine")
-bend = [type(prepare(s).model.energies[1]) is HingeBending for s in (scene, made)]
-print(json.dumps([*bend, identity(scene)["bending"]]))
+bend = [type(weft.prepare(s).model.energies[1]) is HingeBending for s in (scene, made)]
+print(json.dumps([*bend, weft.scene.identity.identity(scene)["bending"]]))
 """
 
 

@@ -128,9 +128,8 @@ def test_in_a_batch(scene):
     worlds = weft.batch([scene, scene], fps=200.0)
     worlds.step()
     together = worlds.positions()
-    alone, _, report = prepare(scene).stepper.step(
-        prepare(scene).model, prepare(scene).state, {}, 1 / 200
-    )
+    ready = prepare(scene)
+    alone, _, report = ready.stepper.step(ready.model, ready.state, {}, 1 / 200)
     assert report.outcome.ok and report.contact["count"] > 0
     np.testing.assert_array_equal(together[0], alone.x)
     np.testing.assert_array_equal(together[1], alone.x)

@@ -154,9 +154,8 @@ def test_the_energy_in_a_batch(scene):
     worlds = weft.batch([plain, plain], fps=200.0)
     worlds.step()
     together = worlds.positions()
-    alone, _, report = prepare(plain).stepper.step(
-        prepare(plain).model, prepare(plain).state, {}, 1 / 200
-    )
+    ready = prepare(plain)
+    alone, _, report = ready.stepper.step(ready.model, ready.state, {}, 1 / 200)
     assert report.outcome.ok and report.contact["count"] > 0 and report.terms["flat"] > 0
     np.testing.assert_array_equal(together[0], alone.x)
     np.testing.assert_array_equal(together[1], alone.x)

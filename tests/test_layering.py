@@ -80,20 +80,6 @@ def test_imports_come_from_the_left(path):
         assert STAGE[other] < STAGE[here], f"{here} imports {other}, which is not to its left"
 
 
-# Circles of imports that remain, each with all its modules; a new module in one is an error. To
-# import for types alone, or within a function, hides a circle from Python, not from a reader:
-# imports under TYPE_CHECKING count here, those in functions do not.
-CIRCLES = [
-    """contact.broad_phase.candidate_search contact.collision_groups contact.collision_mesh
-    contact.contact contact.exact.crossings contact.ties""",
-    """run.animation run.run show.looks show.picture.renderer show.picture.style
-    show.viewer.notebook""",
-    """bodies.body bodies.joints.anchors bodies.joints.energies bodies.joints.limit_energies
-    bodies.joints.mechanisms bodies.joints.settings bodies.rigid.affine_body
-    bodies.rigid.rigid_bodies bodies.rigid.settings""",
-]
-
-
 def name_of(path):
     """``weft.energies.base`` of src/weft/energies/base.py."""
     name = ".".join(("weft", *path.relative_to(SOURCE).with_suffix("").parts))
@@ -114,6 +100,7 @@ def imported_modules(node, names):
 
 
 def test_modules_do_not_import_one_another_in_circles():
+    """Imports under TYPE_CHECKING count, too."""
     trees = {name_of(path): ast.parse(path.read_text()) for path in FILES}
     uses = {name: sorted(set(imported_modules(t, trees)) & set(trees)) for name, t in trees.items()}
     names = list(uses)
@@ -123,8 +110,7 @@ def test_modules_do_not_import_one_another_in_circles():
     _, label = connected_components(graph, directed=True, connection="strong")
     sizes = np.bincount(label)
     found = [{names[k] for k in np.flatnonzero(label == c)} for c in np.flatnonzero(sizes > 1)]
-    known = [{f"weft.{name}" for name in text.split()} for text in CIRCLES]
-    assert [sorted(c) for c in found if not any(c <= other for other in known)] == []
+    assert [sorted(c) for c in found] == []
 
 
 @pytest.mark.parametrize("path", FILES + BESIDE, ids=lambda p: f"{p.parent.name}/{p.name}")

@@ -48,7 +48,8 @@ def run(tmp_path_factory):
 @pytest.fixture(scope="module")
 def one():
     """A model, its start and a stepper."""
-    model, state, stepper = prepare(SCENE).model, prepare(SCENE).state, prepare(SCENE).stepper
+    ready = prepare(SCENE)
+    model, state, stepper = ready.model, ready.state, ready.stepper
     return model, state, stepper, stepper.init(model, state)
 
 

@@ -403,6 +403,7 @@ import numpy as np
 import weft
 from weft.scene.build import load_scene
 from weft.scene.explain import explain
+from weft.scene.identity import identity
 from weft_air.wind_grid import WindGrid
 
 def write(name, text):
@@ -421,7 +422,7 @@ whole = weft.simulate(scene, frames=6, out="whole", **how)
 weft.simulate(scene, frames=3, out="parts", **how)
 parts = weft.simulate(scene, frames=6, out="parts", resume=True, **how)
 other = weft.simulate(scene.with_(added_mass=None, keyed={}), frames=6, out="other", **how)
-model = prepare(scene).model
+model = weft.prepare(scene).model
 model.assembly.take(1.0)
 terms = {t.name: t.energy for t in model.assembly.terms if hasattr(t, "energy")}
 

@@ -112,8 +112,8 @@ run = weft.simulate(scene, frames=6, out="run", progress=False, fsync=False)
 run.render("seen.png", look="height")
 
 still = load_scene("scene.yaml", [*small, "magnet.force=3 N/kg"]).scene
-(energy,) = (e for e in prepare(still).model.energies if e.name == "magnet")
-checks = weft.check_derivatives(energy, prepare(still).state.x)
+(energy,) = (e for e in weft.prepare(still).model.energies if e.name == "magnet")
+checks = weft.check_derivatives(energy, weft.prepare(still).state.x)
 
 rng = np.random.default_rng(0)
 weight = rng.normal(size=(49, 3))

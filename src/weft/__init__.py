@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from weft.cloth.create import spline_sheet as spline_sheet
     from weft.cloth.create import triangulate as triangulate
     from weft.cloth.rod import rod as rod
-    from weft.contact.contact import SelfContact as SelfContact
+    from weft.contact.settings import SelfContact as SelfContact
     from weft.discretization.mesh import TriangleMesh as TriangleMesh
     from weft.energies.air.gusts import Gusts as Gusts
     from weft.energies.air.wind import Wind as Wind
@@ -135,7 +135,7 @@ _HOME = {
     "Run": "weft.run.run",
     "Scene": "weft.scene.scene",
     "Simulation": "weft.scene.prepare",
-    "SelfContact": "weft.contact.contact",
+    "SelfContact": "weft.contact.settings",
     "SemiImplicitBdf2": "weft.integrators.semi_implicit_bdf2",
     "SemiImplicitSettings": "weft.integrators.semi_implicit_bdf2",
     "Settings1998": "weft.integrators.baraff_witkin_1998",

@@ -303,7 +303,8 @@ def test_a_step_that_never_converges(tmp_path):
     from weft.energies.state import State
 
     state = State(kept["x"], kept["v"], float(kept["t"]))
-    model, integrator = prepare(hopeless).model, prepare(hopeless).stepper
+    ready = prepare(hopeless)
+    model, integrator = ready.model, ready.stepper
     again = integrator.step(model, state, integrator.init(model, state), float(kept["dt"]))[2]
     assert again.outcome.name == "MAX_ITERATIONS"
 

@@ -28,7 +28,7 @@ from weft.bodies.joints.arm import Arm
 from weft.bodies.motion.pins import Keyframe, Path
 from weft.cloth.attachments.build import name_of
 from weft.cloth.cloth import Cloth
-from weft.contact.collision_groups import Friction
+from weft.contact.settings import Friction
 from weft.fabric.fabric import HYSTERESIS, UNITS
 
 NEAR = 1e-7  # [m] step of positions in differences: less than the elastic slip of friction

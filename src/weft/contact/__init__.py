@@ -43,9 +43,8 @@ from weft.bodies.shapes.grids import (
 )
 from weft.bodies.shapes.primitives import box, capsule, load_body, plate, ring, sphere
 from weft.bodies.shapes.revolved import cone, cylinder, disk, plane
-from weft.contact.collision_groups import Friction
-from weft.contact.contact import Between
 from weft.contact.exact.intersections import intersections
+from weft.contact.settings import Between, Friction
 
 __all__ = [
     "Between",

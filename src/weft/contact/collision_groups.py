@@ -4,72 +4,21 @@ between them, and groups that ignore each other.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from weft.base.arrays import Bools, Floats, Ints
 from weft.base.errors import SceneError, check_known
-from weft.base.runtime_types import checked
-from weft.base.settings import REQUIRED, documented, setting
 from weft.bodies.body import Body, arms_of
 from weft.contact.distance.distance import PairKind
+from weft.contact.settings import Friction, SelfContact
 from weft.discretization.mesh import TriangleMesh
-
-if TYPE_CHECKING:
-    from weft.contact.contact import SelfContact
-
 
 Marks = NDArray[np.uint32]
 MOST_APART = 14  # pairs of groups that ignore each other, at most: each takes two of 32 bits
 LET_GO = (1 << 29, 1 << 30)  # group bits of released cloth; those of released bodies are reversed
 THROUGH_BODIES, THROUGH_CLOTH = 1, 2  # levels of released vertices (``contact.released``)
-
-
-@checked(SceneError, "contact.friction")
-@documented
-@dataclass(frozen=True)
-class Friction:
-    """Coulomb friction with a static and a kinetic coefficient."""
-
-    static: float = setting(
-        REQUIRED, "coefficient up to which pairs stick", least=0, keyframes=True
-    )
-    kinetic: float | None = setting(
-        None,
-        "coefficient while they slide, at most the static one; none: equal",
-        least=0,
-        keyframes=True,
-    )
-    map: str | None = setting(
-        None,
-        "painted weights of cloth: the coefficients are those where they are 1, on both sides of a "
-        "pair; none: everywhere",
-        constant="paint is that of the material",
-    )
-    low: float | None = setting(
-        None,
-        "part of the coefficients that is left where the weights of `map` are 0; none: 0",
-        least=0,
-        most=1,
-        constant="paint is that of the material",
-    )
-
-    def __post_init__(self) -> None:
-        if self.low is not None and self.map is None:
-            raise SceneError("contact.friction.low", got=self.low, expected="a `map` beside it")
-        if self.sliding > self.static:
-            raise SceneError(
-                "contact.friction.kinetic",
-                got=self.kinetic,
-                expected=f"from 0 to the static one, {self.static:g}",
-            )
-
-    @property
-    def sliding(self) -> float:
-        """Return the coefficient while pairs slide."""
-        return self.static if self.kinetic is None else self.kinetic
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +152,7 @@ class CollisionPiece:
 
 
 def sides_of(
-    mesh: TriangleMesh, s: "SelfContact", bodies: Sequence[Body], pieces: Sequence[CollisionPiece]
+    mesh: TriangleMesh, s: SelfContact, bodies: Sequence[Body], pieces: Sequence[CollisionPiece]
 ) -> CollisionGroups:
     """Build the collision groups of a cloth and of bodies.
 
@@ -256,7 +205,7 @@ def _fingers_and_links(
             yield np.isin(part, fingers), np.isin(part, others)
 
 
-def _friction_factors(mesh: TriangleMesh, s: "SelfContact", n: int) -> Floats:
+def _friction_factors(mesh: TriangleMesh, s: SelfContact, n: int) -> Floats:
     """Return the factors (n,) of friction at vertices of cloth and bodies, which is 1 on bodies.
 
     Raises:
@@ -275,7 +224,7 @@ def _friction_factors(mesh: TriangleMesh, s: "SelfContact", n: int) -> Floats:
     return np.concatenate([low + (1 - low) * w, np.ones(n - len(w))])
 
 
-def friction_of(s: "SelfContact", names: Sequence[str]) -> tuple[Floats, Floats]:
+def friction_of(s: SelfContact, names: Sequence[str]) -> tuple[Floats, Floats]:
     """Return the static and the kinetic coefficients between pieces and bodies of these names,
     (k,k).
 

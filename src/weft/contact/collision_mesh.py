@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import warp as wp
@@ -10,6 +9,7 @@ import warp as wp
 from weft import kernel
 from weft.base.arrays import Bools, Faces, Ints, Positions
 from weft.contact.broad_phase.aabb import Primitives
+from weft.contact.broad_phase.candidates import Candidates
 from weft.contact.broad_phase.joined import JoinedVertices
 from weft.contact.broad_phase.tree_order import TreeOrder, pieces_of
 from weft.contact.collision_groups import CollisionGroups, Marks
@@ -17,9 +17,6 @@ from weft.contact.distance.distance import Separation, separation
 from weft.contact.narrow_phase.adjacent_pairs import Adjacency, height_of
 from weft.discretization.mesh import unique_edges
 from weft.kernel import Scalar, WarpArray, vec3
-
-if TYPE_CHECKING:
-    from weft.contact.broad_phase.candidates import Candidates
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +138,7 @@ class CollisionMesh:
         free = int(moving.max(initial=-1)) + 1
         return Excluded(marks[0], devices[1], devices[2], devices[0], free)
 
-    def separation(self, candidates: "Candidates", gap: float, stiffness: float) -> Separation:
+    def separation(self, candidates: Candidates, gap: float, stiffness: float) -> Separation:
         """Return the thickness, gap and stiffness of candidate pairs, of which adjacent ones are
         marked if they have a smaller gap.
 

@@ -10,24 +10,23 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from weft import kernel
 from weft.base.arrays import Bools, Floats, Ints, Positions
 from weft.base.errors import SceneError, StartError, point_text
-from weft.base.runtime_types import checked
-from weft.base.settings import REQUIRED, ROOM, Accepts, documented, setting
 from weft.bodies.body import Body, join_faces, join_positions, on_arms
 from weft.bodies.joints.arm import Arm
 from weft.bodies.rigid.rigid_bodies import NONE, RigidBodies, all_vertices
 from weft.contact.assembly.embedding import ContactEmbedding, WeightedEmbedding
 from weft.contact.broad_phase.candidate_search import find_candidates
-from weft.contact.collision_groups import CollisionPiece, Friction, sides_of
+from weft.contact.collision_groups import CollisionPiece, sides_of
 from weft.contact.collision_mesh import CollisionMesh, Excluded
 from weft.contact.exact.crossings import Crossings
 from weft.contact.narrow_phase.adjacent_pairs import farthest_reach
+from weft.contact.settings import SelfContact
 from weft.contact.ties import needed_ties
 from weft.discretization.embedding import Embedding
 from weft.discretization.mesh import TriangleMesh
@@ -37,110 +36,11 @@ LOAD = 10.0  # times the mean weight of a vertex: force of a contact at half the
 GRAVITY = 9.81  # [m/s^2]
 # -b'(Y/4)/Y of the barrier: the force of a pair at half the gap is k gap^3 times this.
 HALF_FORCE = 4.3294
-PINCH = ("stop", "thin", "release")
-PRESCRIBED = ("stop", "pass")
 LOOK = "`weft check` lists and draws them"
 UNTANGLE = (
     f"{LOOK}; `resolve: true` in the scene's contact untangles small ones, and pushes cloth out of "
     "bodies"
 )
-
-
-@checked(SceneError, "contact.pairs")
-@documented
-@dataclass(frozen=True)
-class Between:
-    """Contact between two named things: cloths, bodies, or (to ignore each other) groups of the
-    mesh.
-    """
-
-    names: tuple[str, str] = setting(
-        REQUIRED, "both names; twice the same: with itself", key="between"
-    )
-    friction: Annotated[Friction | None, Accepts(Friction | float | None)] = setting(
-        None, "in place of the scene's", least=0, keyframes=True
-    )
-    ignore: bool = setting(False, "they do not meet at all")
-
-    def __post_init__(self) -> None:
-        if self.friction is None and not self.ignore:
-            raise SceneError(
-                f"contact.pairs {self.names[0]}, {self.names[1]}",
-                expected="friction, or ignore: true",
-            )
-        given: object = self.friction
-        if isinstance(given, float | int):
-            object.__setattr__(self, "friction", Friction(given))
-
-
-@checked(SceneError, "contact")
-@documented
-@dataclass(frozen=True)
-class SelfContact:
-    """Contact of the cloth with itself and with bodies: it passes through neither."""
-
-    gap: float = setting(
-        1e-3,
-        "from which on it is pushed apart; less than 5 heights of the cloth's triangles",
-        "m",
-        least=1e-12,
-        constant=ROOM,
-    )
-    thickness: float = setting(
-        0.0,
-        "that is kept in any case; cloths and bodies may have their own, a pair keeps the mean",
-        "m",
-        least=0,
-        constant=ROOM,
-    )
-    friction: float | Friction = setting(
-        0.0,
-        "coefficient, or {static, kinetic}, of cloth on cloth and on bodies; not in equilibria",
-        least=0,
-        keyframes=True,
-    )
-    stick: float = setting(
-        1e-3,
-        "times the step: elastic slip over which friction grows smoothly from 0 before it slides",
-        "m/s",
-        above=0,
-        keyframes=True,
-    )
-    friction_from: float = setting(
-        0.0,
-        "time from which on there is friction: what is sewn slides into its place",
-        "s",
-        least=0,
-        constant="a time itself; contact.friction has keyframes, from 0",
-    )
-    lags: int = setting(
-        1,
-        "how often, at most, a step takes friction's normal forces anew and is solved again",
-        least=1,
-        constant="how a step is solved, not what: a count",
-    )
-    pairs: Sequence[Between] = setting((), "named pairs that differ from the rest")
-    pinch: str = setting(
-        "stop",
-        "where bodies leave less room than the thickness: stop; thin: go on with the thickness "
-        "that has room; release: let the cloth pass through the bodies there. Both are reported",
-        choices=PINCH,
-    )
-    prescribed: str = setting(
-        "stop",
-        "where pinned cloth passes through bodies or other pinned cloth: stop, or pass: go on, and "
-        "count these intersections apart",
-        choices=PRESCRIBED,
-    )
-    resolve: bool = setting(
-        False,
-        "untangle what intersects or is too near at the start, and push cloth that is up to 3 cm "
-        "inside a closed body out of it; says what moved",
-    )
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.friction, Friction):
-            object.__setattr__(self, "friction", Friction(self.friction))
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,11 +7,12 @@ from weft.base.arrays import Floats
 from weft.base.timing import Phases
 from weft.base.trees import Json
 from weft.contact.assembly.contact_matrix import PairBlocks
-from weft.contact.contact import Contact, SelfContact
+from weft.contact.contact import Contact
 from weft.contact.contact_report import contact_report
 from weft.contact.contact_set import ContactSet
 from weft.contact.contact_workspace import ContactWorkspace
 from weft.contact.frozen_contact import FrozenContact
+from weft.contact.settings import SelfContact
 from weft.energies.step import Step
 from weft.energies.term import Term
 from weft.kernel import WarpArray

@@ -14,10 +14,11 @@ from weft.contact.assembly.lumped_pairs import LumpedPairs
 from weft.contact.ccd.prescribed_motion import PrescribedMotion
 from weft.contact.collision_groups import friction_of
 from weft.contact.collision_mesh import Excluded
-from weft.contact.contact import Contact, SelfContact
+from weft.contact.contact import Contact
 from weft.contact.detector import ContactDetector
 from weft.contact.exact.intersection_check import IntersectionCheck
 from weft.contact.friction.law import friction_coefficients
+from weft.contact.settings import SelfContact
 from weft.energies.step import Step
 from weft.kernel import WarpArray, vec3
 

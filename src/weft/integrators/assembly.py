@@ -11,8 +11,9 @@ from weft import kernel
 from weft.base.arrays import Floats, Positions
 from weft.base.timing import Phases
 from weft.bodies.motion.step_division import KinematicMotion
-from weft.contact.contact import Contact, SelfContact
+from weft.contact.contact import Contact
 from weft.contact.contact_term import ContactTerm
+from weft.contact.settings import SelfContact
 from weft.energies.energy import Energy, FastEnergy
 from weft.energies.inertia import Inertia, Masses
 from weft.energies.numpy_energy import NumpyEnergy

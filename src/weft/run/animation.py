@@ -35,7 +35,7 @@ from weft.io.animation import Animation, AnimationFrame, Convention, Fields, Sur
 from weft.io.part_appearance import PartAppearance
 from weft.run.cloth_layers import cloth_layers
 from weft.run.frame_selection import FrameSelection, Shutter
-from weft.run.run import Run
+from weft.run.run_reader import RunReader
 from weft.run.step_replay import StepReplay
 from weft.scene.scene import Scene
 
@@ -45,7 +45,7 @@ MOST_PANELS = 256  # of one cloth; a cloth with more is exported as one region w
 
 
 def build_animation(
-    run: Run,
+    run: RunReader,
     *,
     selection: FrameSelection | None = None,
     fps: float | None = None,
@@ -107,7 +107,7 @@ def build_animation(
 
 
 def _frame_times(
-    run: Run, chosen: FrameSelection, fps: float | None, first: int | None
+    run: RunReader, chosen: FrameSelection, fps: float | None, first: int | None
 ) -> tuple[list[float], float, int]:
     """Return times [s] of the frames, their rate [1/s], and the number of the first one.
 
@@ -142,7 +142,7 @@ def _frame_times(
     return times, rate, own if first is None else first
 
 
-def cloth_of(run: Run, mesh: TriangleMesh, density: int | None) -> SurfaceTopology:
+def cloth_of(run: RunReader, mesh: TriangleMesh, density: int | None) -> SurfaceTopology:
     """Return the cloth of a run with its regions and their appearances.
 
     Regions are named sets of faces: one per cloth, or one per region or panel of the cloth.
@@ -184,7 +184,7 @@ class _FrameReader:
         states: of the run, at frames and steps.
     """
 
-    run: Run
+    run: RunReader
     mesh: TriangleMesh
     convention: Convention
     bodies: Sequence[slice]
@@ -255,7 +255,7 @@ class _States:
         scene: of the run; None: frames alone.
     """
 
-    def __init__(self, run: Run, density: int | None, scene: Scene | None) -> None:
+    def __init__(self, run: RunReader, density: int | None, scene: Scene | None) -> None:
         self.run, self.density, self.steps = run, density, 1
         # A time and those around it need no more than these.
         self._frame, self._interval = lru_cache(3)(self._of_frame), self._of_frames
@@ -303,7 +303,7 @@ def as_fields(arrays: Mapping[str, Floats]) -> Fields:
     return Fields(points, {n: a for n, a in arrays.items() if n in AT_FACES})
 
 
-def _regions_from_manifest(run: Run, count: int) -> dict[str, list[tuple[str, Ints]]]:
+def _regions_from_manifest(run: RunReader, count: int) -> dict[str, list[tuple[str, Ints]]]:
     """Return the regions with their faces, by the name of their cloth, as the manifest of a run
     with ``count`` faces lists them.
     """
@@ -331,7 +331,7 @@ def _panels_of(name: str, faces: AnyArray, label: Ints) -> list[tuple[str, Ints]
     return [(f"{name}_panel_{i + 1}", faces[label[faces] == k]) for i, k in enumerate(kinds)]
 
 
-def bodies_of(run: Run) -> list[tuple[SurfaceTopology, slice]]:
+def bodies_of(run: RunReader) -> list[tuple[SurfaceTopology, slice]]:
     """Return every body with the slice of its vertices in ``solid_positions``.
 
     If the manifest does not distinguish the bodies, they are one surface. Ropes and springs follow
@@ -349,7 +349,7 @@ def bodies_of(run: Run) -> list[tuple[SurfaceTopology, slice]]:
     return found
 
 
-def _list_bodies(run: Run, faces: Faces) -> list[tuple[SurfaceTopology, slice]]:
+def _list_bodies(run: RunReader, faces: Faces) -> list[tuple[SurfaceTopology, slice]]:
     """Return the bodies that the manifest distinguishes, each with the slice of its vertices."""
     told = run.manifest.get("bodies", [])
     sizes = np.array([(0, 0), *((int(b["vertices"]), int(b["faces"])) for b in told)])
@@ -363,7 +363,7 @@ def _list_bodies(run: Run, faces: Faces) -> list[tuple[SurfaceTopology, slice]]:
     ]
 
 
-def check_finite(run: Run, frame: int, x: Positions) -> None:
+def check_finite(run: RunReader, frame: int, x: Positions) -> None:
     """Check the positions (n,3) [m] of a frame.
 
     Raises:
@@ -381,7 +381,7 @@ def check_finite(run: Run, frame: int, x: Positions) -> None:
 
 
 def save_frame(
-    run: Run,
+    run: RunReader,
     path: Path,
     frame: int,
     *,

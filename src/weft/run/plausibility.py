@@ -25,8 +25,7 @@ from weft.bodies.joints.settings import ROPES
 from weft.bodies.motion.step_division import MOST_PARTS, Division, KinematicMotion, divide_step
 from weft.bodies.nearest_points import NearestPoints
 from weft.cloth.cloth import Cloth
-from weft.contact.collision_groups import Friction
-from weft.contact.contact import SelfContact
+from weft.contact.settings import Friction, SelfContact
 from weft.discretization.rod import Rod
 from weft.discretization.samples import Samples, principal_stretches, stretch_text
 from weft.energies.energy import Energy

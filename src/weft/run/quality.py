@@ -23,7 +23,7 @@ from weft.contact.broad_phase.joined import JoinedVertices
 from weft.contact.exact.intersections import intersections
 from weft.energies.elastic.hinge_bending import dihedral_angles
 from weft.fabric.folds import RESOLVED
-from weft.run.run import Run
+from weft.run.run_reader import RunReader
 from weft.run.step_costs import step_costs
 
 PERCENTILES = (1, 5, 50, 95, 99)
@@ -68,7 +68,7 @@ class Quality:
         RunError: the run has no frame ``since``.
     """
 
-    def __init__(self, run: Run, since: int | None = None) -> None:
+    def __init__(self, run: RunReader, since: int | None = None) -> None:
         self.run, self.mesh = run, run.mesh
         self.since = self._sewn_at() if since is None else since
         if not 0 <= self.since < len(run):

@@ -13,7 +13,7 @@ from weft.base.arrays import Floats
 from weft.cloth.cloth import Cloth
 from weft.cloth.create import join
 from weft.cloth.regions import ContactThickness
-from weft.contact.contact import SelfContact
+from weft.contact.settings import SelfContact
 from weft.energies.energy import Energy
 from weft.fabric.fabric import Fabric
 

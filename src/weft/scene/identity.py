@@ -17,7 +17,7 @@ from weft.base.settings import settings_by_field
 from weft.base.trees import Yaml, YamlMapping
 from weft.cloth.cloth import ClothPart
 from weft.cloth.regions import Region
-from weft.contact.collision_groups import Friction
+from weft.contact.settings import Friction
 from weft.fabric.fabric import Fabric
 from weft.laws.base import Law
 from weft.scene.membrane_law import membrane_law

@@ -15,7 +15,7 @@ from weft.base.errors import SceneError
 from weft.base.keyframes import Keys, quotient_integral
 from weft.base.settings import Setting, settings_by_field
 from weft.base.trees import Json
-from weft.contact.collision_groups import Friction
+from weft.contact.settings import Friction
 from weft.energies.air.wind import Wind
 
 

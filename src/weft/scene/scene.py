@@ -25,7 +25,7 @@ from weft.bodies.motion.pins import Pin
 from weft.cloth.attachments import AnyAttachment
 from weft.cloth.cloth import Cloth
 from weft.cloth.fields import FIELDS, missing_input
-from weft.contact.contact import SelfContact
+from weft.contact.settings import SelfContact
 from weft.discretization.correspondence import find_mismatch
 from weft.energies.air.wind import Wind
 from weft.energies.elastic.buckling_bending import BucklingForm

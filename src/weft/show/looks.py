@@ -8,7 +8,6 @@ Looks are registered by name (``weft.extensions``, kind ``looks``). ``surface``,
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,9 +27,7 @@ from weft.cloth.regions import material_pieces
 from weft.discretization.mesh import TriangleMesh
 from weft.discretization.polygon import interpolate_points
 from weft.io.part_appearance import CLOTH, PANELS, rgb
-
-if TYPE_CHECKING:
-    from weft.run.run import Run
+from weft.run.run_reader import RunReader
 
 VIRIDIS = ("440154", "46327e", "365c8d", "277f8e", "1fa187", "4ac16d", "a0da39", "fde725")
 BLUE_RED = ("2166ac", "67a9cf", "d1e5f0", "f7f7f7", "fddbc7", "ef8a62", "b2182b")
@@ -108,12 +105,12 @@ class ShownFrame:
 
     mesh: TriangleMesh
     x: Positions
-    run: "Run | None" = None
+    run: RunReader | None = None
     frame: int = -1
     density: int | None = None
     physics: Physics | None = None
 
-    def of_run(self, look: str) -> "Run":
+    def of_run(self, look: str) -> RunReader:
         """Return the run.
 
         Raises:
@@ -242,7 +239,7 @@ OWN: Mapping[str, Look] = {  # of the engine
 LOOKS: Mapping[str, Look] = extensions.Registry("looks")  # with those of plugins
 
 
-def default_look(run: "Run") -> str:
+def default_look(run: RunReader) -> str:
     """Return the look of pictures of a run for which none is chosen."""
     return "surface" if run.appearances else "checker"
 

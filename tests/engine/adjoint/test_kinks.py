@@ -90,7 +90,8 @@ def test_positions_that_start_at_a_kink(scene, frames, h):
 def test_hessian_of_contact_at_a_kink():
     """A vertex above the edge of two triangles: the mean Hessian is the slope of the forces."""
     scene = straight(friction=0.0)
-    model, state = prepare(scene).model, prepare(scene).state
+    ready = prepare(scene)
+    model, state = ready.model, ready.state
     term = next(t for t in model.assembly.terms if isinstance(t, ContactTerm))
     term.freeze(model.step(state, 0.01))
     x = np.array(state.x)
@@ -111,7 +112,8 @@ def test_hessian_of_contact_at_a_kink():
 
 def test_elsewhere_one_position_does():
     for scene, number in ((straight(), 2), (landing(), 1)):
-        model, state = prepare(scene).model, prepare(scene).state
+        ready = prepare(scene)
+        model, state = ready.model, ready.state
         term = next(t for t in model.assembly.terms if isinstance(t, ContactTerm))
         step = model.step(state, 0.01)
         term.freeze(step)

@@ -110,7 +110,8 @@ def test_bdf2_through_a_blow():
     """Steps in which contact begins are backward Euler's in both directions, and have no past."""
     thrown = landing("bdf2").with_(velocity=(0.2, -0.3, 0.1))
     scene = with_start(thrown, dx=np.array([0.0, 0.005, 0.0]))
-    stepper, model, state = prepare(scene).stepper, prepare(scene).model, prepare(scene).state
+    ready = prepare(scene)
+    stepper, model, state = ready.stepper, ready.model, ready.state
     memory, past = stepper.init(model, state), []
     for _ in range(6):
         state, memory, report = stepper.step(model, state, memory, 0.005)

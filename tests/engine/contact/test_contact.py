@@ -18,7 +18,8 @@ from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.cloth.cloth import Cloth
 from weft.contact import intersections
 from weft.contact.assembly.contact_matrix import ExtendedMatrix, PairBlocks, pattern_with_pairs
-from weft.contact.contact import Contact, SelfContact
+from weft.contact.contact import Contact
+from weft.contact.settings import SelfContact
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.fabric.fabric import fabric
 from weft.kernel import vec3

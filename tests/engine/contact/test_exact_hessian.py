@@ -9,7 +9,7 @@ import weft
 from tests.checks import derivative_error
 from weft import kernel
 from weft.contact import Friction, sphere
-from weft.contact.contact import SelfContact
+from weft.contact.settings import SelfContact
 from weft.integrators.potential import Potential
 from weft.laws import Psd
 from weft.scene.prepare import prepare
@@ -26,7 +26,8 @@ def potential(make, friction=0.3, part="all", seed=0):
     cloth = weft.join([lower, upper], ["lower", "upper"])
     contact = SelfContact(0.02, friction=friction, stick=5e-3)
     scene = Scene(cloth, bodies=[sphere(0.1, 0.05)], contact=contact)
-    model, state = prepare(scene).model, prepare(scene).state
+    ready = prepare(scene)
+    model, state = ready.model, ready.state
     rng = np.random.default_rng(seed)
     x = state.x + 1e-3 * rng.normal(size=state.x.shape)
     state = type(state)(x, state.v)

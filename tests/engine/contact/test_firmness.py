@@ -11,9 +11,9 @@ from weft.bodies.motion.point_sequence import BodyFrames
 from weft.cloth.cloth import Cloth
 from weft.contact import sphere
 from weft.contact.barrier.stiffness import AdaptiveStiffness, push
-from weft.contact.contact import SelfContact
 from weft.contact.contact_forces import contact_loads
 from weft.contact.distance.distance import PairKind
+from weft.contact.settings import SelfContact
 from weft.discretization.mesh import TriangleMesh
 from weft.fabric.fabric import fabric
 from weft.scene.prepare import prepare

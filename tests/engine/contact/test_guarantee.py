@@ -14,10 +14,10 @@ from tests.engine.contact.ways import recorded
 from weft import kernel
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.contact import plate, sphere
-from weft.contact.contact import SelfContact
 from weft.contact.detector import ContactDetector
 from weft.contact.exact.intersection_check import IntersectionCheck
 from weft.contact.exact.intersections import intersections
+from weft.contact.settings import SelfContact
 from weft.energies.barrier import Barrier
 from weft.run.drive import StepFailed, advance
 from weft.scene.build import load_scene

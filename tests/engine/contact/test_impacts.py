@@ -9,7 +9,7 @@ import weft
 from tests.stepping import steps
 from weft import kernel
 from weft.contact import plate
-from weft.contact.contact import SelfContact
+from weft.contact.settings import SelfContact
 from weft.integrators.adaptive import Adaptive
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.bdf2 import Bdf2
@@ -49,7 +49,8 @@ def test_cloth_is_not_thrown_back(dt):
 def test_a_step_with_a_blow_is_backward_eulers():
     """The same bits, and no past for the next step; steps before it have theirs."""
     scene, dt = falling(tilt=3.0), 0.01
-    model, euler = prepare(scene).model, BackwardEuler(prepare(scene).stepper.settings)
+    ready = prepare(scene)
+    model, euler = ready.model, BackwardEuler(ready.stepper.settings)
     before, blows = None, 0
     for state, memory, report in taken(scene, dt, 0.25):
         if report.contact["count"] == 0:

@@ -14,7 +14,7 @@ from weft import kernel
 from weft.base.errors import RunError, SceneError
 from weft.bodies.motion.pins import Pin
 from weft.contact import plate, sphere
-from weft.contact.contact import SelfContact
+from weft.contact.settings import SelfContact
 from weft.energies.state import State
 from weft.integrators.adaptive import AdaptiveSettings
 from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998

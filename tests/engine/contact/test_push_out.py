@@ -12,7 +12,7 @@ from weft.bodies.body import Body
 from weft.bodies.erosion import Solid
 from weft.bodies.motion.pins import Pin
 from weft.contact import capsule, intersections, sphere
-from weft.contact.contact import SelfContact
+from weft.contact.settings import SelfContact
 from weft.discretization.mesh import TriangleMesh
 from weft.run.plausibility import about_cloth_inside
 from weft.scene.prepare import prepare, untangled_start
@@ -43,7 +43,8 @@ def start(cloth, *bodies, pins=(), **settings):
 
 def assert_outside(scene, stretch):
     """Assert that nothing intersects, all cloth is outside, and no edge is torn or collapsed."""
-    x, contact = prepare(scene).state.x, prepare(scene).model.contact
+    ready = prepare(scene)
+    x, contact = ready.state.x, ready.model.contact
     assert len(contact.crossings(x)) == 0
     assert contact.least_distance(x) > 0.1 * GAP
     assert all(Solid(b.vertices, b.faces).depth(x).max() < 0 for b in scene.bodies)

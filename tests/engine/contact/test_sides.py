@@ -13,7 +13,7 @@ from weft import kernel
 from weft.base.errors import SceneError, WeftError
 from weft.bodies.motion.pins import Keyframe, Path
 from weft.contact import Between, Friction, intersections, plate, sphere
-from weft.contact.contact import SelfContact
+from weft.contact.settings import SelfContact
 from weft.integrators.assembly import sum_energies
 from weft.kernel import vec3
 from weft.scene.build import load_scene

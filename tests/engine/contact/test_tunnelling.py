@@ -13,7 +13,7 @@ from weft.base.errors import SimulationError
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.bodies.shapes.primitives import ring
 from weft.contact import plate, sphere
-from weft.contact.contact import SelfContact
+from weft.contact.settings import SelfContact
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.run.drive import StepFailed, advance
 from weft.scene.prepare import prepare

@@ -10,7 +10,8 @@ from weft.base.errors import SceneError
 from weft.bodies.motion.pins import Pin
 from weft.cli.commands import app
 from weft.contact import intersections, plate, sphere
-from weft.contact.contact import Contact, SelfContact
+from weft.contact.contact import Contact
+from weft.contact.settings import SelfContact
 from weft.contact.untangling import crossings_of, remove_intersections
 from weft.io import read_surface
 from weft.run.check_scene import check

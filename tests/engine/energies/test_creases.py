@@ -114,7 +114,8 @@ def test_splines_are_drawn_out_too():
 def test_the_numpy_face_and_the_memory_do_not_mix():
     """A step without memory is one of cloth that never yielded, whatever was solved before."""
     scene = folding()
-    model, stepper = prepare(scene).model, prepare(scene).stepper
+    ready = prepare(scene)
+    model, stepper = ready.model, ready.stepper
     state, memory = run(scene, 25)
     phi = stepper.potential(model, state, memory, 0.01)
     with_set = phi.terms(state.x)["bending"]

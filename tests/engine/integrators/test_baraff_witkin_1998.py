@@ -255,7 +255,8 @@ def test_indefinite_matrix_is_solved_again_with_projected_terms():
 
 def test_damping_of_a_law_without_conditions_is_refused():
     scene = weft.Scene(weft.sheet(4, 4), damping=0.0)
-    m, s = prepare(scene).model, prepare(scene).state
+    ready = prepare(scene)
+    m, s = ready.model, ready.state
     with refused(LawError, "damping of conditions of baraff_witkin", expected="DotShear"):
         BaraffWitkin1998(Settings1998(damping=0.1)).step(m, s, {}, DT)
 

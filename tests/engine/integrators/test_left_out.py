@@ -5,8 +5,7 @@ import pytest
 
 import weft
 from weft.contact import plate
-from weft.contact.collision_groups import Friction
-from weft.contact.contact import Between
+from weft.contact.settings import Between, Friction
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.run.plausibility import scene_warnings
 from weft.scene.prepare import prepare

@@ -12,7 +12,7 @@ from tests.refusals import refused
 from weft.base.errors import SimulationError
 from weft.bodies.rigid.settings import Rigid
 from weft.contact import plate, sphere
-from weft.contact.contact import SelfContact
+from weft.contact.settings import SelfContact
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.scene.prepare import prepare
 from weft.solve.linear.solver import Outcome

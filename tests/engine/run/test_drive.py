@@ -37,7 +37,8 @@ class Failing(BackwardEuler):
 def begin(fails, effort="interactive", iterations=None, **more):
     cloth = weft.sheet(4, 4, 0.3, 0.3, fabric="cotton")
     scene = weft.Scene(cloth, **{"pins": [weft.Pin(cloth.corners("top"))], **more})
-    model, state = prepare(scene).model, prepare(scene).state
+    ready = prepare(scene)
+    model, state = ready.model, ready.state
     stepper = Failing(StepSettings(effort=effort), fails, iterations)
     return stepper, (model, state, stepper.init(model, state), 0.01)
 

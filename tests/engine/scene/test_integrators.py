@@ -202,7 +202,8 @@ def test_what_ends_a_step_early():
     scene = weft.Scene(weft.sheet(5, 5, 0.3, 0.3))
 
     def newton(speed, **settings):
-        model, state = prepare(scene).model, prepare(scene).state
+        ready = prepare(scene)
+        model, state = ready.model, ready.state
         moving = dataclasses.replace(state, v=np.full_like(state.x, speed / np.sqrt(3)))
         stepper = BackwardEuler(weft.StepSettings(**settings))
         return stepper.settings.newton(stepper.plan(model, moving, {}, 0.01), model.rigid_bodies)

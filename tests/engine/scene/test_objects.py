@@ -218,10 +218,10 @@ def test_a_scene_builds_its_model_once(built, tmp_path):
     assert len(built) == 2 and prepare(loaded.scene).model is prepare(loaded.scene).model
 
 
-def test_a_copy_shares_the_model_where_it_stays_the_same(built):
+def test_a_scene_is_prepared_once_and_its_copies_anew(built):
     made = scene()
-    model = prepare(made).model
-    assert prepare(made.with_(step=0.01, settings=weft.StepSettings(1e-3))).model is model
+    simulation = prepare(made)
+    assert prepare(made) is simulation is prepare(simulation)
     assert len(built) == 1
-    assert prepare(made.with_(gravity=(0.0, 0.0, 0.0))).model is not model
-    assert prepare(made.with_(integrator="quasi_static")).model is not model
+    assert simulation.energies["bending"] in simulation.model.energies
+    assert prepare(made.with_(gravity=(0.0, 0.0, 0.0))).model is not simulation.model

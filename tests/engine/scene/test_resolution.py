@@ -8,7 +8,7 @@ import pytest
 import weft
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.cloth.create import with_regions
-from weft.contact.contact import SelfContact
+from weft.contact.settings import SelfContact
 from weft.fabric.fabric import Fabric, fabric
 from weft.fabric.folds import RESOLVED
 from weft.run.quality import Quality

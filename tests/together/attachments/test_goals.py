@@ -22,6 +22,7 @@ from weft.energies.springs.goals import Goals
 from weft.energies.state import State
 from weft.energies.step import Step
 from weft.scene.build import load_scene
+from weft.scene.points import attached_points
 
 STIFF, G = 400.0, 9.81  # [N/m^3], [m/s^2]
 TIGHT = weft.StepSettings(tolerance=1e-10)
@@ -175,7 +176,7 @@ def test_guides_of_another_mesh_carry_points_beside_their_faces():
     goal = weft.Goal(
         range(25), guide=guide, nearest=True, stiffness_per_area=1e5, weight=weight, damping=0.1
     )
-    (made,) = weft.Scene(cloth, attachments=[goal]).attached.energies
+    (made,) = attached_points(weft.Scene(cloth, attachments=[goal])).energies
     np.testing.assert_array_equal(made.points[:, 0], np.arange(1, 25))
     np.testing.assert_allclose(made.area, weight[1:] * cloth.mesh.vertex_area[1:])
     center, x = np.array([0, 0, 0]), cloth.vertices[1:]
@@ -195,11 +196,11 @@ def test_a_body_of_the_scene_is_a_guide_too_and_nothing_passes_through_another()
     _, state, _ = stepped(scene, 15, watch=nothing_crosses)
     assert state.x[:, 1].min() < -0.1 and state.x[40, 1] > 0.1
     named = weft.Goal([0], body="ball", stiffness_per_area=1.0)
-    (made,) = scene.with_(attachments=[named]).attached.energies
+    (made,) = attached_points(scene.with_(attachments=[named])).energies
     assert made.place.follows_bodies
     with refused(SceneError, "guide", got="rigid"):
         solid = dataclasses.replace(ball, rigid=Rigid(mass=1.0))
-        scene.with_(bodies=[solid], attachments=[named]).attached  # noqa: B018
+        attached_points(scene.with_(bodies=[solid], attachments=[named]))
 
 
 FILE = """
@@ -293,12 +294,12 @@ def test_a_guide_with_other_numbers_of_its_vertices_is_refused():
     faces = np.argsort(order)[cloth.faces].astype(np.int32)
     guide = Body(np.array(cloth.vertices)[order], faces, name="shuffled")
     with refused(SceneError, ("guide: shuffled", "nearest")):
-        drawn(4, guide).attached  # noqa: B018
+        attached_points(drawn(4, guide))
     other = weft.triangulate([(0, 0), (1, 0), (1, 1), (0, 1)], size=0.5)
     with refused(SceneError, ("guide: flat", f"{other.n_vertices} vertices")):
-        drawn(4, Body(np.array(other.vertices), other.faces, name="flat")).attached  # noqa: B018
+        attached_points(drawn(4, Body(np.array(other.vertices), other.faces, name="flat")))
     solid = dataclasses.replace(guide, rigid=Rigid(mass=1.0))
     with refused(SceneError, "goal.guide", got="rigid"):
-        drawn(4, solid).attached  # noqa: B018
+        attached_points(drawn(4, solid))
     with refused(SceneError, ("goal.weight", "3 numbers", "16")):
         drawn(4, weight=[1.0, 1.0, 1.0])

@@ -27,6 +27,7 @@ from weft.plugins.lab.validate.jointed import double
 from weft.plugins.lab.validate.rigid import RigidScene, rigid_body
 from weft.run.plausibility import about_joints
 from weft.scene.build import load_scene
+from weft.scene.identity import identity
 from weft.scene.prepare import prepare
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
@@ -257,18 +258,18 @@ def test_identity_knows_what_joints_are():
     body, plain = sphere(0.1, 0.05, "ball"), Joint("ball", (0.0, 1.0, 0.0))
     other = rigid_body(sphere(0.1, 0.05, "other").move((0.3, 0, 0)), mass=1.0)
 
-    def identity(**how):
+    def described(**how):
         wind = weft.Wind() if how.get("air") else None
         scene = scene_of([rigid_body(body, mass=1.0, **how), other], wind=wind)
         return identity(scene)["bodies"][0]["rigid"]
 
-    (known,) = identity(joints=[plain])["joints"]
+    (known,) = described(joints=[plain])["joints"]
     assert known["kind"] == "ball" and known["point"] == [0.0, 1.0, 0.0] and "at" not in known
-    assert identity(air=True) == {**identity(), "air": True}
-    jointed = identity(joints=[dataclasses.replace(plain, to="other")])["joints"][0]
+    assert described(air=True) == {**described(), "air": True}
+    jointed = described(joints=[dataclasses.replace(plain, to="other")])["joints"][0]
     assert jointed == {**known, "to": "other"}
     released = Joint("rope", to="other", release=weft.Release(at=1.0))
-    assert identity(joints=[released])["joints"][0]["release"]["at"] == 1.0
+    assert described(joints=[released])["joints"][0]["release"]["at"] == 1.0
 
 
 def test_a_rope_is_not_called_as_an_energy_is():

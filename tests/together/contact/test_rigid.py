@@ -273,8 +273,8 @@ REFUSED = {
     ),
     "in cloth": (modeled(BALL, cloth=CLOTH), "cloth at the start"),
     "resolve": (
-        lambda: (
-            scene_of([rigid_body(BALL, mass=1.0)], contact=weft.SelfContact(resolve=True)).resolved
+        lambda: prepare(
+            scene_of([rigid_body(BALL, mass=1.0)], contact=weft.SelfContact(resolve=True))
         ),
         ("resolve", "rigid bodies"),
     ),

@@ -91,7 +91,8 @@ def test_constants_of_a_form():
         conditions=form,
         damping=0.9,
     )
-    model, start = prepare(scene).model, prepare(scene).state
+    ready = prepare(scene)
+    model, start = ready.model, ready.state
     rng = np.random.default_rng(1)
     s = State(start.x + 0.01 * rng.normal(size=start.x.shape), rng.normal(size=start.x.shape))
     system = prepare(scene).stepper.system(model, s, DT)

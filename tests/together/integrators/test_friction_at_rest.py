@@ -95,7 +95,8 @@ def test_resume_is_bitwise(tmp_path):
 def test_nothing_rubs_unless_it_is_asked_for():
     scene = on_a_slope()
     off = scene.with_(settings=dataclasses.replace(scene.settings, friction=False))
-    stepper, state = prepare(off).stepper, prepare(off).state
+    ready = prepare(off)
+    stepper, state = ready.stepper, ready.state
     _, memory, report = stepper.step(
         prepare(off).model, state, stepper.init(prepare(off).model, state), 1.0
     )

@@ -131,7 +131,8 @@ def test_steps_follow_the_pins_in_parts():
     for parts in (1, 4):
         settings = QuasiStaticSettings(load_steps=parts, **TIGHT)
         s = base.with_(pins=pins, settings=settings, gravity=(0, 0, 0))
-        stepper, state = prepare(s).stepper, prepare(s).state
+        ready = prepare(s)
+        stepper, state = ready.stepper, ready.state
         state, _, report = stepper.step(
             prepare(s).model, state, stepper.init(prepare(s).model, state), 1.0
         )

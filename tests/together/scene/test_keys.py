@@ -13,8 +13,7 @@ from tests.refusals import refused
 from weft.base.errors import SceneError, SceneProblems, WeftError
 from weft.base.keyframes import Keys
 from weft.contact import sphere
-from weft.contact.collision_groups import Friction
-from weft.contact.contact import Between
+from weft.contact.settings import Between, Friction
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.elastic.membrane import Membrane
@@ -121,7 +120,8 @@ KINDS = {
 
 
 def run(scene, steps, state=None, memory=None):
-    model, stepper = prepare(scene).model, prepare(scene).stepper
+    ready = prepare(scene)
+    model, stepper = ready.model, ready.stepper
     state = prepare(scene).state if state is None else state
     memory = stepper.init(model, state) if memory is None else memory
     for _ in range(steps):

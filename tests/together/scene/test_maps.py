@@ -23,9 +23,9 @@ from weft.scene.build import load_scene
 from weft.scene.build_energies import build_elastic
 from weft.scene.identity import identity
 from weft.scene.law import law_of_fabric
+from weft.scene.membrane_law import laws_of
 from weft.scene.points import attached_points
 from weft.scene.prepare import prepare
-from weft.scene.regions import laws_of
 from weft.solve.sparse.block_csr import BlockPattern
 
 NEO_HOOKEAN = partial(law_of_fabric, name="neo_hookean")

@@ -5,23 +5,20 @@ axis) is measured from the start of both bodies, in the frame of the other body 
 """
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from weft.base.errors import SceneError
+from weft.bodies.joints.bound_joint import BoundJoint
 from weft.bodies.joints.mechanisms import KINDS, JointKind, coordinates_of
 from weft.energies.energy import Energy
 from weft.energies.springs.joint_springs import JointLimits, Motors
-
-if TYPE_CHECKING:
-    from weft.bodies.joints.energies import BoundJoint
 
 FIRM = 10.0  # work that a stop absorbs, over the body's weight times the joint's arm
 GRAVITY = 9.81  # [m/s^2]
 
 
-def limits_and_motors(joints: "Sequence[BoundJoint]") -> Iterator[Energy]:
+def limits_and_motors(joints: Sequence[BoundJoint]) -> Iterator[Energy]:
     """Yield the limits and motors of joints to the world, then those between rigid bodies.
 
     Raises:
@@ -45,21 +42,28 @@ def limits_and_motors(joints: "Sequence[BoundJoint]") -> Iterator[Energy]:
             yield from _motors(kind, _joints_with(some, kind, kind.motor), between)
 
 
-def _joints_with(joints: "list[BoundJoint]", kind: JointKind, field: str) -> "list[BoundJoint]":
+def _joints_with(joints: list[BoundJoint], kind: JointKind, field: str) -> list[BoundJoint]:
     """Return the joints of a kind for which a field of their settings is given."""
     return [j for j in joints if field and j.kind is kind and getattr(j.joint, field) is not None]
 
 
-def _stops(kind: JointKind, joints: "list[BoundJoint]", between: str) -> Iterator[JointLimits]:
+def _stops(kind: JointKind, joints: list[BoundJoint], between: str) -> Iterator[JointLimits]:
     """Yield one energy of the limits of joints of a kind."""
     if joints:
         assert kind.bounds is not None
         low, high, margin = np.array([kind.bounds(j.joint) for j in joints]).T
         firm = np.array([FIRM * GRAVITY * j.body.mass * j.arm for j in joints])
-        yield JointLimits(coordinates_of(joints), low, high, margin, firm, kind.stops + between)
+        yield JointLimits(
+            coordinates_of(kind, [j.ends for j in joints]),
+            low,
+            high,
+            margin,
+            firm,
+            kind.stops + between,
+        )
 
 
-def _motors(kind: JointKind, joints: "list[BoundJoint]", between: str) -> Iterator[Motors]:
+def _motors(kind: JointKind, joints: list[BoundJoint], between: str) -> Iterator[Motors]:
     """Yield one energy of the motors of joints of a kind."""
     if joints:
         how = [getattr(j.joint, kind.motor) for j in joints]
@@ -72,4 +76,10 @@ def _motors(kind: JointKind, joints: "list[BoundJoint]", between: str) -> Iterat
             for j in joints
         ]
         name = f"{kind.motor}s{between}"
-        yield Motors(coordinates_of(joints), most=most, names=names, name=name, **numbers)
+        yield Motors(
+            coordinates_of(kind, [j.ends for j in joints]),
+            most=most,
+            names=names,
+            name=name,
+            **numbers,
+        )

@@ -7,19 +7,40 @@ eight points. It holds in the frame of the other body what a joint to the world 
 A joint of a new kind is a subclass of ``Joint`` whose ``mechanism`` is a ``JointKind`` of its own.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from weft.base.arrays import Floats, Ints
+from weft.bodies.rigid.affine_frame import AffineFrame
 from weft.energies.springs.joint_coordinates import BilinearForm, JointCoordinates
 
-if TYPE_CHECKING:
-    from weft.bodies.joints.energies import BoundJoint
-
 MARGIN = 0.01  # fraction of the range between limits, or of a cone's angle, where stops begin
+
+
+@dataclass(frozen=True, eq=False)
+class JointEnds:
+    """The bodies that a joint connects, at the start, and the place of the joint.
+
+    Args:
+        ids: (4,) or (8,) indices of the points of one or both bodies.
+        body: the body that has the joint.
+        other: the other rigid body; None: the world, or a body with a prescribed motion.
+        point: (3,) [m] place of the joint on the body.
+        axis: (3,) unit vector.
+        size: [m] the cube root of the body's volume.
+        stiffness: [N/m] of the springs.
+    """
+
+    ids: Ints
+    body: AffineFrame
+    other: AffineFrame | None
+    point: Floats
+    axis: Floats
+    size: float
+    stiffness: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,18 +75,18 @@ class JointKind:
         holds_places: whether it holds places alone, which bodies with a motion have, too.
     """
 
-    rows: "Callable[[BoundJoint], Iterator[JointRow]]"
-    directions: "Callable[[BoundJoint], Directions] | None" = None
+    rows: Callable[[JointEnds], Iterator[JointRow]]
+    directions: Callable[[JointEnds], Directions] | None = None
     limits: str = ""
     motor: str = ""
     stops: str = ""
     bounds: Callable[[Any], tuple[float, float, float]] | None = None
-    guides: "Callable[[BoundJoint], Iterator[tuple[Floats, Floats]]] | None" = None
+    guides: Callable[[JointEnds], Iterator[tuple[Floats, Floats]]] | None = None
     has_arm: bool = True
     holds_places: bool = True
 
 
-def hold_place(j: "BoundJoint", place: Floats, weight: Floats) -> JointRow:
+def hold_place(j: JointEnds, place: Floats, weight: Floats) -> JointRow:
     """Return the spring that holds a place of this body at one of the other body or the world.
 
     Args:
@@ -79,25 +100,25 @@ def hold_place(j: "BoundJoint", place: Floats, weight: Floats) -> JointRow:
     return JointRow(j.ids, np.concatenate([weight, -there]), np.zeros(3), j.stiffness)
 
 
-def hold_point(j: "BoundJoint") -> Iterator[JointRow]:
+def hold_point(j: JointEnds) -> Iterator[JointRow]:
     """Yield the spring that holds the point of a ball."""
     yield hold_place(j, j.point, j.body.weights(j.point[None])[0])
 
 
-def hold_axis(j: "BoundJoint") -> Iterator[JointRow]:
+def hold_axis(j: JointEnds) -> Iterator[JointRow]:
     """Yield the springs of two points of a hinge's axis, one body size from it on either side."""
     for arm in (-j.size, j.size):
         place = j.point + arm * j.axis
         yield hold_place(j, place, j.body.weights(place[None])[0])
 
 
-def hold_frame(j: "BoundJoint") -> Iterator[JointRow]:
+def hold_frame(j: JointEnds) -> Iterator[JointRow]:
     """Yield the springs that hold all four points."""
     for a, place in enumerate(j.body.points):
         yield hold_place(j, place, np.eye(4)[a])
 
 
-def hold_rotation(j: "BoundJoint") -> Iterator[JointRow]:
+def hold_rotation(j: JointEnds) -> Iterator[JointRow]:
     """Yield the springs that hold three edges of the body's frame, that is its rotation."""
     for a in range(1, 4):
         weight = np.zeros(4)
@@ -110,7 +131,7 @@ def hold_rotation(j: "BoundJoint") -> Iterator[JointRow]:
             yield JointRow(j.ids, both, np.zeros(3), j.stiffness)
 
 
-def hold_line(j: "BoundJoint") -> Iterator[JointRow]:
+def hold_line(j: JointEnds) -> Iterator[JointRow]:
     """Yield the springs of a slider: its rotation, and to the world its center on a line.
 
     On another rigid body the axis turns with that body: see ``across_line``.
@@ -121,7 +142,7 @@ def hold_line(j: "BoundJoint") -> Iterator[JointRow]:
         yield JointRow(j.ids, np.full(4, 0.25), center, j.stiffness, j.axis)
 
 
-def across_line(j: "BoundJoint") -> Iterator[tuple[Floats, Floats]]:
+def across_line(j: JointEnds) -> Iterator[tuple[Floats, Floats]]:
     """Yield the coefficients of the center's deviation, and of both directions across the axis."""
     if j.other is not None:
         there = j.other.weights(np.asarray(j.body.solid.center)[None])[0]
@@ -138,7 +159,7 @@ def across(axis: Floats) -> tuple[Floats, Floats]:
     return b, np.cross(axis, b)
 
 
-def _turn(j: "BoundJoint") -> Directions:
+def _turn(j: JointEnds) -> Directions:
     b, c = across(j.axis)
     return [(b, b), (b, c)]
 
@@ -180,19 +201,15 @@ KINDS = {
 }
 
 
-def coordinates_of(joints: "list[BoundJoint]") -> JointCoordinates:
-    """Return the coordinates of joints of one kind."""
+def coordinates_of(kind: JointKind, joints: Sequence[JointEnds]) -> JointCoordinates:
+    """Return the coordinates of joints of one kind, which has directions."""
+    assert kind.directions is not None
     stencil = np.array([j.ids for j in joints])
-    products = zip(*(_products(j) for j in joints))
+    products = zip(*([_form(j, *pair) for pair in kind.directions(j)] for j in joints))
     return JointCoordinates(stencil, *(_concatenate_forms(list(forms)) for forms in products))
 
 
-def _products(j: "BoundJoint") -> list[BilinearForm]:
-    assert j.kind is not None and j.kind.directions is not None
-    return [_form(j, *pair) for pair in j.kind.directions(j)]
-
-
-def _form(j: "BoundJoint", own: Floats | None, other: Floats) -> BilinearForm:
+def _form(j: JointEnds, own: Floats | None, other: Floats) -> BilinearForm:
     """Return one row of the coordinates: the coefficients of one product."""
     k = len(j.ids)
     w, u, w0, u0 = np.zeros(k), np.zeros(k), np.zeros(3), np.zeros(3)

@@ -21,9 +21,10 @@ import numpy as np
 from weft.base.arrays import Floats, Positions, Velocities
 from weft.base.trees import Json
 from weft.bodies.body import Body
+from weft.bodies.rigid.affine_frame import AffineFrame
 from weft.bodies.rigid.mass_properties import MassProperties, mass_properties
 from weft.bodies.rigid.settings import Rigid
-from weft.discretization.embedding import CORNERS, Embedding
+from weft.discretization.embedding import Embedding
 from weft.discretization.polygon import triangle_sides
 from weft.discretization.samples import Samples
 
@@ -70,25 +71,20 @@ class AffineBody:
         return self.rigid.density * self.solid.volume
 
     @cached_property
-    def _roots(self) -> tuple[Floats, Floats]:
-        """S^(1/2) and S^(-1/2), (3,3) each; of a link of an arm those in its frame, with columns
-        in the scene: so its points are the same in all poses.
-        """
+    def frame(self) -> AffineFrame:
+        """The four points at the start; of a link of an arm with the axes of the link."""
         link = self.body.link
-        frame = np.eye(3) if link is None else link.frame[:3, :3]
-        values, turn = np.linalg.eigh(frame.T @ self.solid.second @ frame)
-        root = np.sqrt(values)
-        return (turn * root) @ turn.T @ frame.T, (turn / root) @ turn.T @ frame.T
+        return AffineFrame(self.solid, np.eye(3) if link is None else link.frame[:3, :3])
 
     @property
     def points(self) -> Positions:
         """(4,3) [m] positions of the four points at the start."""
-        return self.solid.center + CORNERS @ self._roots[0]
+        return self.frame.points
 
     @property
     def gradients(self) -> Floats:
         """(4,3) [1/m] vectors g_a, with which A = sum_a p_a g_a^T."""
-        return CORNERS @ self._roots[1] / 4
+        return self.frame.gradients
 
     def target(self, t: float) -> Positions:
         """Return where the arm of a finger drives its four points, (4,3) [m], at time t [s]."""
@@ -101,7 +97,7 @@ class AffineBody:
         """Return the weights (k,4) of the points that give places (k,3) [m] of the body at its
         start.
         """
-        return 0.25 + (places - self.solid.center) @ self.gradients.T
+        return self.frame.weights(places)
 
     def embedding(self, n_points: int) -> Embedding:
         """Return the body's vertices as linear combinations of all points of a simulation."""

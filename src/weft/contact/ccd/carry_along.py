@@ -24,9 +24,9 @@ from weft.contact.ccd.obstacles import (
 from weft.contact.ccd.prescribed_motion import PrescribedMotion
 from weft.contact.collision_groups import THROUGH_BODIES, THROUGH_CLOTH
 from weft.contact.collision_mesh import Excluded
-from weft.contact.contact import SelfContact
 from weft.contact.detector import ContactDetector
 from weft.contact.distance.distance import closest_of
+from weft.contact.settings import SelfContact
 from weft.energies.obstacle import Obstacle
 from weft.energies.step import Step
 from weft.kernel import WarpArray

@@ -11,7 +11,7 @@ from weft.base.errors import RunError
 from weft.cloth.fields import Physics
 from weft.discretization.mesh import TriangleMesh
 from weft.run.animation import bodies_of
-from weft.run.run import Run
+from weft.run.run_reader import RunReader
 from weft.show.looks import LOOKS, Field, ShownFrame, default_look
 from weft.show.picture.paint import Paint
 from weft.show.picture.picture_sheet import PictureSheet
@@ -22,14 +22,14 @@ from weft.show.picture.video import save_mp4
 SMOOTH = 3  # samples per knot span of splines in pictures
 
 
-def choose_style(run: Run, style: Style | None, look: str | None) -> Style:
+def choose_style(run: RunReader, style: Style | None, look: str | None) -> Style:
     """Return the style with a look; without both, the style of cloth that has a surface or none."""
     chosen = style or Style(default_look(run))
     return chosen if look is None else dataclasses.replace(chosen, look=look)
 
 
 def draw(
-    run: Run,
+    run: RunReader,
     path: Path,
     *,
     frame: int,
@@ -108,7 +108,7 @@ def _format_of(path: Path, style: Style, sheet: int | None) -> str:
     return kind
 
 
-def _drawn_mesh(run: Run, density: int | None) -> TriangleMesh:
+def _drawn_mesh(run: RunReader, density: int | None) -> TriangleMesh:
     """Return the mesh of the cloth, with the regions of the run where it is the run's own."""
     mesh = run.shown(density).mesh(run.points(0), str(run.path))
     if len(mesh.faces) == len(run.mesh.faces):
@@ -116,7 +116,7 @@ def _drawn_mesh(run: Run, density: int | None) -> TriangleMesh:
     return mesh
 
 
-def _drawn_positions(run: Run, frame: int, density: int | None, bodies: bool) -> Positions:
+def _drawn_positions(run: RunReader, frame: int, density: int | None, bodies: bool) -> Positions:
     """Return (n+b,3) [m] positions of the cloth and of bodies."""
     x = run.positions(frame, density)
     if len(run.solid_faces) == 0 or not bodies:

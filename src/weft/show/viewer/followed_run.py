@@ -11,7 +11,7 @@ from weft.base.trees import Json
 from weft.cloth.fields import Physics
 from weft.io.folder_lock import is_written
 from weft.run.frame_selection import FrameSelection
-from weft.run.run import Run
+from weft.run.run_reader import RunReader
 from weft.run.sealed_file import MESH
 from weft.show.looks import LOOKS, Scale
 from weft.show.viewer.run_view import RunView
@@ -40,7 +40,7 @@ class FollowedRun:
 
     def __init__(
         self,
-        reopen: Callable[[], Run],
+        reopen: Callable[[], RunReader],
         frames: str | None = None,
         *,
         density: int | None = None,

@@ -11,7 +11,7 @@ import numpy as np
 from weft.base.arrays import Faces, Positions
 from weft.discretization.mesh import TriangleMesh
 from weft.run.animation import bodies_of
-from weft.run.run import Run
+from weft.run.run_reader import RunReader
 from weft.show.picture.renderer import Image, Renderer, Style
 from weft.show.viewer.metric_curves import draw_curves, plots_of
 from weft.show.viewer.page_text import Content, page
@@ -71,7 +71,7 @@ def format_html(
     return f'<div style="{style}">{image}<div><table>{lines}</table>{below}</div></div>'
 
 
-def format_run(run: Run) -> str:
+def format_run(run: RunReader) -> str:
     """Return the picture of a run's last frame, its table, and its metrics by frame, as HTML."""
 
     def picture() -> Image:
@@ -86,7 +86,7 @@ def format_run(run: Run) -> str:
     return format_html(picture, partial(_run_rows, run), curves)
 
 
-def _run_rows(run: Run) -> dict[str, object]:
+def _run_rows(run: RunReader) -> dict[str, object]:
     """Return the rows of a run's table."""
     records, count = run.metrics, len(run)
     wanted = int(run.manifest["frames"]) + 1

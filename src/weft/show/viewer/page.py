@@ -17,7 +17,7 @@ from weft.base.trees import Json
 from weft.cloth.fields import Physics
 from weft.io.files import write_file
 from weft.run.frame_selection import FrameSelection
-from weft.run.run import Run
+from weft.run.run_reader import RunReader
 from weft.show.looks import LOOKS, Scale, available_looks
 from weft.show.viewer.packing import OF_BASE64, IntegerGrid, Packer, pack
 from weft.show.viewer.page_text import Content, page
@@ -30,7 +30,7 @@ OnFrame = Callable[[int, int], None]
 
 
 def content_of(
-    run: Run,
+    run: RunReader,
     frames: str | None = None,
     *,
     density: int | None = None,

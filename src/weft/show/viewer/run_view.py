@@ -13,7 +13,7 @@ from weft.cloth.fields import Physics
 from weft.discretization.mesh import TriangleMesh
 from weft.io.part_appearance import CLOTH, GRAY, PANELS
 from weft.run.animation import bodies_of, check_finite, cloth_of
-from weft.run.run import Run
+from weft.run.run_reader import RunReader
 from weft.show.framing import framed_vertices
 from weft.show.looks import CHECKERS, CONTACT, LOOKS, PINNED, ShownFrame, available_looks
 from weft.show.viewer.metric_curves import CURVES, plots_of
@@ -46,7 +46,7 @@ class RunView:
 
     def __init__(
         self,
-        run: Run,
+        run: RunReader,
         density: int | None = None,
         physics: Physics | None = None,
         first: int = 0,
@@ -207,7 +207,7 @@ def spread(frames: Sequence[int]) -> Iterator[int]:
     return (frames[k] for k in places.tolist())
 
 
-def pins_of(run: Run) -> list[ShownPin]:
+def pins_of(run: RunReader) -> list[ShownPin]:
     """Return the pins of a run; none of splines, whose pins hold control points."""
     if run.surfaces.embedding is not None:
         return []

@@ -11,7 +11,7 @@ from tests.refusals import refused
 from weft import kernel
 from weft.base.errors import SceneError
 from weft.cloth.cloth import Cloth
-from weft.contact.contact import SelfContact
+from weft.contact.settings import SelfContact
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.energies.loads.gravity import Gravity

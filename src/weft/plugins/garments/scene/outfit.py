@@ -21,7 +21,7 @@ from weft.base.keyframes import Keys, as_keys, first_of
 from weft.cloth.cloth import Cloth
 from weft.cloth.create import join
 from weft.cloth.regions import ContactThickness
-from weft.contact.contact import SelfContact
+from weft.contact.settings import SelfContact
 from weft.discretization.compound_surface import Surfaces
 from weft.discretization.spline_surface import SplineSurface
 from weft.energies.element_energy import ElementEnergy

@@ -23,7 +23,8 @@ from weft.base.keyframes import Keys
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.bodies.motion.step_division import KinematicMotion
 from weft.bodies.shapes.primitives import plate
-from weft.contact.contact import Contact, SelfContact
+from weft.contact.contact import Contact
+from weft.contact.settings import SelfContact
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import grid
 from weft.energies.air.lift_and_drag import AirForce

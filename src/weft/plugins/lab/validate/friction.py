@@ -11,9 +11,9 @@ from weft.base.arrays import Floats, Ints, Positions
 from weft.bodies.motion.pins import Pin
 from weft.bodies.shapes.primitives import capsule
 from weft.cloth.create import join, sheet
-from weft.contact.collision_groups import Friction
-from weft.contact.contact import Contact, SelfContact
+from weft.contact.contact import Contact
 from weft.contact.contact_term import ContactTerm
+from weft.contact.settings import Friction, SelfContact
 from weft.discretization.mesh import grid
 from weft.energies.loads.gravity import Gravity
 from weft.energies.state import State

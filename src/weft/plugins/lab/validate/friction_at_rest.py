@@ -13,8 +13,8 @@ import numpy as np
 from weft.base.arrays import Ints, Positions
 from weft.bodies.body import Body
 from weft.bodies.shapes.primitives import lathe
-from weft.contact.collision_groups import Friction
-from weft.contact.contact import Contact, SelfContact
+from weft.contact.contact import Contact
+from weft.contact.settings import Friction, SelfContact
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.energies.loads.gravity import Gravity
 from weft.energies.state import State

@@ -21,7 +21,8 @@ import numpy as np
 from weft.base.errors import SimulationError
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.bodies.shapes.primitives import box
-from weft.contact.contact import Contact, SelfContact
+from weft.contact.contact import Contact
+from weft.contact.settings import SelfContact
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.energies.elastic.strain_limit import StrainLimits

@@ -27,8 +27,8 @@ from weft.bodies.shapes.primitives import box, sphere
 from weft.bodies.shapes.revolved import cylinder, plane
 from weft.cloth.cloth import Cloth
 from weft.cloth.create import sheet
-from weft.contact.collision_groups import Friction
-from weft.contact.contact import Contact, SelfContact
+from weft.contact.contact import Contact
+from weft.contact.settings import Friction, SelfContact
 from weft.energies.air.lift_and_drag import AirForce
 from weft.energies.air.wind import Wind
 from weft.energies.energy import Energy
