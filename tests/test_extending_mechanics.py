@@ -77,11 +77,12 @@ class Flat:
 INTEGRATOR = '''
 from weft.energies.state import StateDerivatives
 from weft.integrators.base import Integrator
+from weft.integrators.reversible import Reversible
 
 PART = 0.9  # of the velocity that inertia carries on
 
 
-class Slowed(Integrator):
+class Slowed(Integrator, Reversible):
     """Backward Euler whose prediction uses a part of the velocity."""
 
     order = 1

@@ -16,8 +16,9 @@ from weft.base.errors import SceneError
 from weft.base.settings import settings_by_field
 from weft.energies.derivative import differentiable
 from weft.integrators.adaptive import innermost
-from weft.integrators.base import Reversible, StepPart, Stepper
+from weft.integrators.base import StepPart, Stepper
 from weft.integrators.model import Model
+from weft.integrators.reversible import Reversible
 from weft.run.drive import Driver, StepFailed
 from weft.run.run_state import RunState, StepTimes
 from weft.scene.prepare import Simulation, prepare

@@ -24,9 +24,10 @@ from weft.energies.derivative import differentiable
 from weft.energies.state import StateDerivatives
 from weft.energies.step_cotangents import StepCotangents
 from weft.energies.term import Term
-from weft.integrators.base import Reversible, StepPart
+from weft.integrators.base import StepPart
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
+from weft.integrators.reversible import Reversible
 from weft.kernel import WarpArray
 from weft.solve.linear.solver import LinearSolver, PreparedSolver
 

@@ -22,11 +22,11 @@ from weft.discretization.samples import Samples
 from weft.energies.state import State
 from weft.integrators.base import (
     AnyMemory,
+    Integrator,
     Memory,
     StepLength,
     Stepper,
     StepReport,
-    StopsEarly,
 )
 from weft.integrators.model import Model
 from weft.solve.linear.solver import Outcome
@@ -118,7 +118,7 @@ class Adaptive:
     @property
     def careful(self) -> Stepper:
         """This stepper with sub-steps that are solved to the tolerance."""
-        inner = self.stepper.careful if isinstance(self.stepper, StopsEarly) else self.stepper
+        inner = careful_stepper(self.stepper)
         return self if inner is self.stepper else Adaptive(inner, self.samples, self.settings)
 
     def init(self, model: Model, state: State) -> Memory:
@@ -163,6 +163,14 @@ class Adaptive:
         """Return the stretch |F e| of warp and weft at every sample, (q,2)."""
         F = self.samples.deformation_gradient(state.x)
         return np.asarray(np.sqrt(np.einsum("qij,qij->qj", F, F)))
+
+
+def careful_stepper(stepper: Stepper) -> Stepper:
+    """Return the stepper that repeats a step on which the given one failed.
+
+    It solves its steps to the tolerance. It is the given stepper if that one does so already.
+    """
+    return stepper.careful if isinstance(stepper, Adaptive | Integrator) else stepper
 
 
 def innermost(stepper: Stepper) -> Stepper:

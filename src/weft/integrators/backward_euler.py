@@ -11,9 +11,10 @@ from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.integrators.base import Integrator, Memory, StepPart
 from weft.integrators.model import Model
+from weft.integrators.reversible import Reversible
 
 
-class BackwardEuler(Integrator):
+class BackwardEuler(Integrator, Reversible):
     """Implicit Euler: first order, strongly damping, robust at any step length."""
 
     order: ClassVar[int] = 1

@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Protocol, runtime_checkable
+from typing import Annotated, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -27,7 +27,6 @@ from weft.base.trees import Json
 from weft.bodies.rigid.rigid_bodies import RigidBodies
 from weft.energies.state import State, StateDerivatives
 from weft.energies.step import Step
-from weft.energies.step_cotangents import StepCotangents
 from weft.integrators.effort import (
     Effort,
     early_end,
@@ -185,7 +184,7 @@ def check_intersections(phi: Potential, x: Positions | None, counts: Counts) -> 
 
 
 class Stepper(Protocol):
-    """Protocol of an integrator, as far as a simulation uses it."""
+    """An integrator, as far as a simulation uses it: one of weft's or of the user's."""
 
     @property
     def order(self) -> int:
@@ -200,68 +199,6 @@ class Stepper(Protocol):
         """Advance ``state`` by dt [s]; return new state, memory and report.
 
         If the outcome is not ``ok``, the state and memory returned are the given ones.
-        """
-
-
-@runtime_checkable
-class StopsEarly(Protocol):
-    """Protocol of a stepper whose steps may end before they have converged."""
-
-    @property
-    def careful(self) -> Stepper:
-        """The stepper that repeats a step on which this one failed.
-
-        It solves its steps to the tolerance; it is this stepper itself if this one does so already.
-        """
-
-
-@runtime_checkable
-class Reversible(Stepper, Protocol):
-    """Protocol of a stepper whose runs have derivatives (``weft.adjoint``).
-
-    A step is made from a state and a memory (``potential``), and leaves another state and memory.
-    ``pull_back`` takes derivatives of a loss back through both, ``push_forward`` takes derivatives
-    by a number through them forwards in time. Both leave to the caller how the end of the step
-    depends on its potential, and what terms of the potential remember.
-    """
-
-    settings: Any
-
-    @property
-    def has_history(self) -> bool:
-        """Whether the parts of a step depend on one another."""
-
-    def potential(self, model: Model, state: State, memory: Memory, dt: float) -> Potential:
-        """Return the potential of the step of dt [s] from ``state``."""
-
-    def pull_back(
-        self, part: StepPart, by: StepCotangents, after: StateDerivatives
-    ) -> StateDerivatives:
-        """Return derivatives by state and memory at the beginning of a step.
-
-        Args:
-            part: the step.
-            by: derivatives by what its potential was made from, and by the memory of terms before.
-            after: derivatives by the state and memory at its end, for memory that is handed on.
-        """
-
-    def pull_back_init(self, start: StateDerivatives) -> StateDerivatives:
-        """Return derivatives by the first state, from those by it and its memory (``init``)."""
-
-    def push_init(self, model: Model, start: State) -> StateDerivatives:
-        """Return how the first state and its memory change if the state changes by ``start``."""
-
-    def push_forward(
-        self, model: Model, part: StepPart, step: Step, before: StateDerivatives, x: Floats
-    ) -> StateDerivatives:
-        """Return how state and memory at the end of a step change.
-
-        Args:
-            model: masses, energies, pins and contact.
-            part: the step.
-            step: what its potential was made from.
-            before: change of the state and memory at its beginning.
-            x: (n,3) change of its end.
         """
 
 
@@ -345,7 +282,8 @@ class Integrator(ABC):
     """An implicit integrator in the form of an incremental potential.
 
     A subclass gives ``init``, ``plan`` and ``remember``; ``step`` minimizes the potential. With
-    ``pull_back``, the reverse of ``plan`` and ``remember``, runs have derivatives (``Reversible``).
+    ``pull_back``, the reverse of ``plan`` and ``remember``, and the base class ``Reversible``, runs
+    have derivatives.
     """
 
     order: ClassVar[int]

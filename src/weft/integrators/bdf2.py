@@ -25,6 +25,7 @@ from weft.energies.step_cotangents import StepCotangents
 from weft.integrators.base import AnyMemory, Integrator, Memory, StepLength, StepPart, StepReport
 from weft.integrators.impacts import step_with_impacts
 from weft.integrators.model import Model
+from weft.integrators.reversible import Reversible
 
 MOST_GROWTH = 2.0  # largest length of a step over that of the one before; stable up to 1 + sqrt 2
 
@@ -66,7 +67,7 @@ def remember(state: State, dt: float) -> Memory:
 @checked(
     SceneError, "stepper", unchecked=("init", "plan", "remember", "pull_back", "pull_back_init")
 )
-class Bdf2(Integrator):
+class Bdf2(Integrator, Reversible):
     """Second-order backward difference; every step is minimized to a tolerance.
 
     It damps less than backward Euler. The step length may vary; a step that is more than twice as

@@ -35,6 +35,7 @@ from weft.integrators.base import (
 from weft.integrators.lagged_loads import Limits, balance_lagged_loads
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
+from weft.integrators.reversible import Reversible
 from weft.integrators.step_solver import Solver
 from weft.kernel import WarpArray, vec3
 from weft.solve.linear.select import LINEAR_SOLVERS
@@ -127,9 +128,10 @@ Watch = Callable[[Iterate, Positions], None]  # receives an iteration and the po
         "push_forward",
     ),
 )
-class QuasiStatic:
+class QuasiStatic(Reversible):
     """A stepper through equilibria, each with the pins and bodies at the end of its step."""
 
+    settings: QuasiStaticSettings
     order = 0
 
     def __init__(

@@ -15,7 +15,8 @@ import numpy as np
 from weft.base.errors import SimulationError, point_text
 from weft.energies.springs.hand import Hands
 from weft.energies.state import State
-from weft.integrators.base import Memory, Stepper, StepReport, StopsEarly
+from weft.integrators.adaptive import careful_stepper
+from weft.integrators.base import Memory, Stepper, StepReport
 from weft.integrators.model import Model
 from weft.run.run_state import RunState, StepTimes
 from weft.solve.linear.solver import Outcome
@@ -172,10 +173,9 @@ class _StepParts:
         """Take a part of dt [s] in which prescribed motion is nearly straight."""
         stepper = self.stepper
         report = self._try(stepper, dt)
-        if not report.outcome.ok and isinstance(stepper, StopsEarly):
-            careful = stepper.careful
-            if careful is not stepper:
-                stepper, report = careful, self._try(careful, dt)
+        careful = careful_stepper(stepper)
+        if not report.outcome.ok and careful is not stepper:
+            stepper, report = careful, self._try(careful, dt)
         if not report.outcome.ok:
             self._halve(stepper, dt, report, 0)
 
