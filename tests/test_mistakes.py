@@ -306,7 +306,6 @@ IN_STEPS = [
     "Release.released_points",
     "Rope.build",
     "Rope.numbers",
-    "Scene.law_of",
     "SemiImplicitBdf2.init",
     "SingleLaw.parameter_array",
     "Slide.build",

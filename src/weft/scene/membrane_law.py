@@ -6,7 +6,7 @@ from typing import Any
 
 from weft.base.arrays import Ints
 from weft.base.errors import SceneError
-from weft.base.runtime_types import check_value
+from weft.base.runtime_types import check_value, checked
 from weft.cloth.fields import Physics
 from weft.fabric.fabric import Fabric
 from weft.fabric.law import default_law
@@ -49,6 +49,7 @@ def _law_at(scene: Scene, fabric: Fabric, faces: Ints) -> Law:
     return paint_law(fabric, partial(membrane_law, scene), len(faces), weights)
 
 
+@checked(SceneError)
 def physics(scene: Scene) -> Physics:
     """Return the laws and the wind from which the stress and air fields of a scene's runs are
     computed."""

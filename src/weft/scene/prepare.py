@@ -10,6 +10,7 @@ import numpy as np
 
 from weft.base.errors import SceneError
 from weft.base.memoize import memoize
+from weft.base.runtime_types import checked
 from weft.discretization.correspondence import find_mismatch
 from weft.energies.energy import Energy
 from weft.energies.state import State
@@ -42,6 +43,7 @@ class Simulation:
         return {energy.name: energy for energy in self.model.energies}
 
 
+@checked(SceneError)
 def prepare(scene: Scene | Simulation) -> Simulation:
     """Build what the steps of a scene need.
 

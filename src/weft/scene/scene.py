@@ -67,7 +67,7 @@ def _with_plugin_blocks(kind: type) -> type:
     return kind
 
 
-@checked(SceneError, "scene", unchecked=("with_values", "after", "at", "at_keys"))
+@checked(SceneError, "scene")
 @documented
 @dataclass(frozen=True, eq=False, repr=False)
 @_with_plugin_blocks

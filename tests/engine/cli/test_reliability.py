@@ -8,8 +8,8 @@ import numpy as np
 import weft
 from tests.refusals import refused
 from tests.together.cli.test_cli import SCENE, run, scene  # noqa: F401 (fixtures)
+from weft.run import check_scene as check_module
 from weft.run.run_folder import frame_name
-from weft.scene import check as check_module
 
 
 def test_the_unexpected_is_one_line(run, scene, monkeypatch, tmp_path):  # noqa: F811

@@ -92,7 +92,7 @@ def shaken():
 
 
 def test_derivatives_go_through_the_parts_of_a_divided_step():
-    found, expected, _ = compared(shaken(), ["fabric.shear"], frames=3)
+    found, expected, _ = compared(shaken(), ["fabric.shear"], frames=3, h=1e-3)
     assert found == pytest.approx(expected, rel=2e-4)
 
 

@@ -178,29 +178,46 @@ def test_outcomes_are_advice():
         assert outcome.ok or len(outcome.advice) > 20
 
 
+def no_slope(step):
+    raise AssertionError("the slope was asked for, although values differ by more than round-off")
+
+
 def test_line_search_takes_the_full_step():
-    result = backtrack(lambda a: (1 - a) ** 2, 1.0, -2.0)
+    result = backtrack(lambda a: (1 - a) ** 2, no_slope, 1.0, -2.0)
     assert result.step == 1.0 and result.trials == 1
 
 
 def test_line_search_halves():
     """phi(a) = (1 - 5a)^2 grows from a = 0.4 on; Armijo allows the step of 1/4."""
-    result = backtrack(lambda a: (1 - 5 * a) ** 2, 1.0, -10.0)
+    result = backtrack(lambda a: (1 - 5 * a) ** 2, no_slope, 1.0, -10.0)
     assert result.step == 0.25 and result.value == pytest.approx(0.0625)
 
 
 def test_line_search_gives_up():
-    assert backtrack(lambda a: 1.0 + a, 1.0, -1.0).step == 0.0
+    assert backtrack(lambda a: 1.0 + a, lambda a: 1.0, 1.0, -1.0).step == 0.0
 
 
-def test_line_search_at_round_off():
-    """A decrease of 1e-18 of a value of 1 cannot be seen: the full step is taken, not refused."""
-    result = backtrack(lambda a: 1.0 + 4e-16, 1.0, -1e-18)
-    assert result.step == 1.0
+@pytest.mark.parametrize("curvature, step", [(1.0, 1.0), (1.9, 1.0), (2.1, 0.5), (8.1, 0.125)])
+def test_slopes_decide_where_values_are_equal_within_round_off(curvature, step):
+    """A decrease of 1e-18 of a value of 1 cannot be seen. The quadratic function with this slope
+    and curvature decreases until 2 / curvature.
+    """
+
+    def slope(a):
+        return (curvature * a - 1) * 1e-18
+
+    assert backtrack(lambda a: 1.0 + 4e-16, slope, 1.0, -1e-18).step == step
+
+
+def test_round_off_is_that_of_the_largest_value_met():
+    """Near the minimum, terms of the value cancel, and their round-off stays."""
+    noisy = (lambda a: 1e-9 + 4e-16, lambda a: 0.0, 1e-9, -1e-18)
+    assert backtrack(*noisy).step == 0.0
+    assert backtrack(*noisy, size=1.0).step == 1.0
 
 
 def test_line_search_passes_infinity():
-    result = backtrack(lambda a: np.inf if a > 0.3 else -a, 0.0, -1.0)
+    result = backtrack(lambda a: np.inf if a > 0.3 else -a, no_slope, 0.0, -1.0)
     assert result.step == 0.25
 
 

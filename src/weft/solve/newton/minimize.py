@@ -17,7 +17,7 @@ from weft.solve.newton.direction import Method, RemainingError, SearchDirection,
 from weft.solve.newton.line_search import LineSearchResult, LineSearchSettings, backtrack
 from weft.solve.newton.newton_system import NewtonSystem
 from weft.solve.newton.problem import Problem
-from weft.solve.sparse.vectors import combine, size_and_slope
+from weft.solve.sparse.vectors import combine, dot, size_and_slope
 
 # Feasible fraction of a direction below which the direction is truncated vertex by vertex instead
 # of shortened as a whole (docs/decisions/0016).
@@ -118,11 +118,12 @@ class Search:
         self.problem, self.line_search = problem, line_search
         self.system = NewtonSystem(problem, solver, previous)
         n = x0.shape[0]
-        x, g, self._trial = (kernel.empty(n, vec3) for _ in range(3))
+        x, g, self._trial, self._trial_gradient = (kernel.empty(n, vec3) for _ in range(4))
         combine(x0, 0.0, x0, x)
         self.at = SearchPoint(x, g, float("nan"))
         self.descent, self.rule = method.begin(self.system, n)
         self.trials = 0  # of line searches
+        self.largest_value = 0.0  # absolute, of all iterates
         self.increment = float("inf")  # largest vertex displacement of the last direction
 
     def run(self, value: float, watch: Callable[[Iterate, WarpArray], None] | None) -> Minimum:
@@ -197,6 +198,21 @@ class Search:
             value = self.problem.value_at(self._trial) + self.descent.merit(self._trial)
             return value if value == value else float("inf")
 
-        found = backtrack(value_along, at.value, direction.slope, limit, self.line_search)
+        def slope_along(step: float) -> float:
+            self.problem.gradient_at(self._trial, self._trial_gradient)
+            # The energy of a shift is quadratic along the direction: its slope is 2/a its value.
+            shift = 2.0 * self.descent.merit(self._trial) / step
+            return dot(self._trial_gradient, direction.d) + shift
+
+        self.largest_value = max(self.largest_value, abs(at.value))
+        found = backtrack(
+            value_along,
+            slope_along,
+            at.value,
+            direction.slope,
+            limit,
+            self.line_search,
+            self.largest_value,
+        )
         self.trials += found.trials
         return found

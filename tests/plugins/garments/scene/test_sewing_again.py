@@ -73,14 +73,14 @@ def test_a_seam_that_an_earlier_one_traps_on_a_limb_is_sewn_with_it(tmp_path):
 def test_a_second_try_that_is_worse_is_taken_back(tmp_path, monkeypatch):
     """The last try has the bits of a run that does not start again, also after a resume."""
     scene, how = scene_in(tmp_path, "0.6, 1"), {"fps": 20.0, "progress": False}
-    monkeypatch.setattr("weft.scene.scene.close_earlier", lambda energies, pairs: None)
+    monkeypatch.setattr("weft.run.sewing_order.close_earlier", lambda energies, pairs: None)
     with pytest.warns(UserWarning, match="does not start again"):
         once = weft.simulate(scene, frames=12, out=tmp_path / "once", **how).positions(-1)
 
     def close_never(energies, pairs):
         return [replace(e, closing=e.closing + 10) if isinstance(e, Bonds) else e for e in energies]
 
-    monkeypatch.setattr("weft.scene.scene.close_earlier", close_never)
+    monkeypatch.setattr("weft.run.sewing_order.close_earlier", close_never)
     with pytest.warns(UserWarning, match="in the first order") as told:
         run = weft.simulate(scene, frames=12, out=tmp_path / "run", **how)
     assert sum("starts again" in str(w.message) for w in told) == 2
