@@ -22,6 +22,16 @@ from weft.discretization.weld import weld_vertices
 Stated = float | Sequence[float] | Floats  # a height [m], or a point (3,) [m]
 
 
+@dataclass(frozen=True, eq=False)
+class Core:
+    """Points from which the surface of a body is exactly ``radius`` [m] away: the center of a ball,
+    (1,3) [m], or the ends of the segment of a capsule, (2,3) [m].
+    """
+
+    points: Positions
+    radius: float
+
+
 class Poser(Protocol):
     """A figure that can take poses one after another while it is simulated."""
 
@@ -55,6 +65,8 @@ class Body:
         landmarks: of a person, that are stated instead of found (``weft.find_landmarks``).
         poser: gives the frames of poses that are chosen while the body is simulated; None: none.
         parts: path of each mesh in the body's file, with its number of vertices.
+        core: of a ball or capsule, with which contact takes place instead of with the faces, if
+            the body does not rotate (``weft.contact.cores``); None: contact is with the faces.
         rigid: settings of a rigid body, which forces and contacts move, instead of ``path`` and
             ``frames``; None: forces do not move the body.
         link: the link of an arm that moves the body, instead of ``path`` and ``frames``; a finger
@@ -78,6 +90,7 @@ class Body:
     landmarks: Mapping[str, Stated] = field(default_factory=dict)
     poser: Any = field(default=None, compare=False)  # Poser
     parts: Sequence[tuple[str, int]] = field(default=(), compare=False)
+    core: Core | None = None
 
     def __post_init__(self) -> None:
         x, f = self.vertices, self.faces
@@ -123,7 +136,7 @@ class Body:
         parts = tuple((path, int(n)) for (path, _), n in zip(self.parts, counts))
         place = self.vertices[joined.first]
         return dataclasses.replace(
-            self, vertices=place, faces=joined.faces, frames=frames, parts=parts
+            self, vertices=place, faces=joined.faces, frames=frames, parts=parts, core=None
         )
 
     def at(self, t: float) -> Positions:
@@ -164,7 +177,7 @@ class Body:
         def place(x: Positions) -> Positions:
             return np.asarray(turn.apply(np.array(x)) + np.asarray(translation))
 
-        frames = self.frames
+        frames, core = self.frames, self.core
         if frames is not None:
             moved = np.stack([place(x) for x in frames.positions])
             frames = dataclasses.replace(frames, positions=moved)
@@ -175,6 +188,7 @@ class Body:
             path=path or self.path,
             frames=frames,
             poser=None if poser is None else poser.move(rotation, translation),
+            core=core if core is None else Core(place(core.points), core.radius),
         )
 
     def on_arm(self, arm: Arm) -> "Body":

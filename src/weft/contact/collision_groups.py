@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from weft.base.arrays import Bools, Floats, Ints
 from weft.base.errors import SceneError, check_known
 from weft.bodies.body import Body, arms_of
+from weft.contact.cores import Cores
 from weft.contact.distance.distance import PairKind
 from weft.contact.settings import Friction, SelfContact
 from weft.discretization.mesh import TriangleMesh
@@ -38,6 +39,7 @@ class CollisionGroups:
     sewn: Ints | None = None  # (n,) the same number for vertices that are sewn together
     ties: Ints | None = None  # (k,2) vertices that are tied: primitives with both do not meet
     pieces: int = 1  # number of pieces of cloth
+    cores: Cores | None = None  # of exact balls and capsules; None: there are none
 
     def __post_init__(self) -> None:
         if len(self.apart) > MOST_APART:
@@ -60,8 +62,23 @@ class CollisionGroups:
 
     @property
     def thickest(self) -> float:
-        """Return the largest thickness [m] of a pair."""
+        """Return the largest thickness [m] of a pair, without the radius of cores."""
         return float(self.thickness.max(initial=0.0))
+
+    def kept_distance(self, part: float = 1.0) -> Floats:
+        """Return the numbers (n,) [m] whose mean over both sides is the distance that a pair keeps.
+
+        They are a part of the thickness, and twice the radius of cores.
+        """
+        kept = self.thickness if part == 1.0 else part * self.thickness
+        return kept if self.cores is None else kept + 2 * self.cores.radius
+
+    def radius_of(self, stencil: Ints, kind: Ints) -> Floats:
+        """Return the radius [m] of the cores of pairs, (m,); (1,) if there are no cores."""
+        if self.cores is None:
+            return np.zeros(1)
+        a, b = self.of_pairs(stencil, kind)
+        return self.cores.radius[a] + self.cores.radius[b]
 
     def of_pairs(self, stencil: Ints, kind: Ints) -> tuple[Ints, Ints]:
         """Return a vertex of the first and one of the second side of every pair, (m,) each, for
@@ -70,8 +87,8 @@ class CollisionGroups:
         return stencil[:, 0], np.where(kind == PairKind.EDGE_EDGE, stencil[:, 2], stencil[:, 1])
 
     def thickness_of(self, stencil: Ints, kind: Ints) -> Floats:
-        """Return the thickness [m] that pairs keep, (m,); (1,) if it is the same for all."""
-        T = self.thickness
+        """Return the distance [m] that pairs keep, (m,); (1,) if it is the same for all."""
+        T = self.kept_distance()
         if len(T) == 0 or (T[0] == T).all():
             return T[:1] if len(T) else np.zeros(1)
         a, b = self.of_pairs(stencil, kind)

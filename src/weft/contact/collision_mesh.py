@@ -13,6 +13,7 @@ from weft.contact.broad_phase.candidates import Candidates
 from weft.contact.broad_phase.joined import JoinedVertices
 from weft.contact.broad_phase.tree_order import TreeOrder, pieces_of
 from weft.contact.collision_groups import CollisionGroups, Marks
+from weft.contact.cores import Cores
 from weft.contact.distance.distance import Separation, separation
 from weft.contact.narrow_phase.adjacent_pairs import Adjacency, height_of
 from weft.discretization.mesh import unique_edges
@@ -53,14 +54,42 @@ class CollisionMesh:
         return replace(self, only=only)
 
     @cached_property
+    def searched_faces(self) -> Faces:
+        """Return the faces (k,3) between which and other primitives distances are searched.
+
+        Cores take the place of the faces of balls and capsules. A core of two points is a face
+        without area, so that its distance from vertices is searched, too.
+        """
+        if self.cores is None:
+            return self._taking_part(self.faces)
+        own = self.faces[~self.cores.surface[self.faces[:, 0]]]
+        return np.concatenate([own, self.cores.segments[:, [0, 1, 1]]])
+
+    @property
+    def cores(self) -> Cores | None:
+        """Return the cores of the search; a restricted mesh has none."""
+        return self.sides.cores if self.only is None else None
+
+    @cached_property
+    def core_radius(self) -> WarpArray | None:
+        """Return the radius of the cores on the device, (n,) [m]; None: there are no cores."""
+        return None if self.cores is None else kernel.array(self.cores.radius, Scalar)
+
+    @cached_property
     def edges(self) -> Ints:
-        """Return the edges, (k,2), each once, with the lower vertex first."""
-        return self._taking_part(unique_edges(self.faces)[0])
+        """Return the edges of the search, (k,2), each once, with the lower vertex first."""
+        if self.cores is None:
+            return self._taking_part(unique_edges(self.faces)[0])
+        own = self.faces[~self.cores.surface[self.faces[:, 0]]]
+        return np.concatenate([unique_edges(own)[0], self.cores.segments])
 
     @cached_property
     def vertices(self) -> Ints:
-        """Return the vertices of the faces, (v,1)."""
-        return self._taking_part(np.unique(self.faces).astype(np.int32)[:, None])
+        """Return the vertices of the search, (v,1)."""
+        if self.cores is None:
+            return self._taking_part(np.unique(self.faces).astype(np.int32)[:, None])
+        own = np.unique(self.faces[~self.cores.surface[self.faces[:, 0]]]).astype(np.int32)
+        return np.concatenate([own, self.cores.points])[:, None]
 
     def _taking_part(self, ids: Ints) -> Ints:
         """Return those primitives (m,k) that take part in the search."""
@@ -69,7 +98,7 @@ class CollisionMesh:
     @cached_property
     def _primitive_ids(self) -> tuple[Ints, Ints, Ints]:
         """The vertices of the faces, edges and vertices that take part in the search."""
-        return self._taking_part(self.faces), self.edges, self.vertices
+        return self.searched_faces, self.edges, self.vertices
 
     @cached_property
     def sides(self) -> CollisionGroups:
@@ -83,8 +112,8 @@ class CollisionMesh:
 
     @cached_property
     def device_thickness(self) -> WarpArray:
-        """Return the thickness of the vertices on the device, (n,) [m]."""
-        return kernel.array(self.sides.thickness, Scalar)
+        """Return the distances of which pairs keep the mean, on the device, (n,) [m]."""
+        return kernel.array(self.sides.kept_distance(), Scalar)
 
     @cached_property
     def joined(self) -> JoinedVertices:
@@ -136,7 +165,10 @@ class CollisionMesh:
         ]
         moving = np.flatnonzero(~held[self.edges[orders[1]]].all(1))
         free = int(moving.max(initial=-1)) + 1
-        return Excluded(marks[0], devices[1], devices[2], devices[0], free)
+        faces = marks[0]
+        if self.cores is not None:
+            faces = self.sides.marks(self.faces, held, released)
+        return Excluded(faces, devices[1], devices[2], devices[0], free)
 
     def separation(self, candidates: Candidates, gap: float, stiffness: float) -> Separation:
         """Return the thickness, gap and stiffness of candidate pairs, of which adjacent ones are
@@ -148,4 +180,4 @@ class CollisionMesh:
             stiffness: [J/m^4] of the barrier.
         """
         adjacent_gap = self.adjacency.gap_among(candidates, gap)
-        return separation(self.device_thickness, 1.0, gap, adjacent_gap, stiffness)
+        return separation(self.device_thickness, gap, adjacent_gap, stiffness, self.sides.thickest)

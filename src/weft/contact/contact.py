@@ -24,6 +24,7 @@ from weft.contact.assembly.embedding import ContactEmbedding, WeightedEmbedding
 from weft.contact.broad_phase.candidate_search import find_candidates
 from weft.contact.collision_groups import CollisionPiece, sides_of
 from weft.contact.collision_mesh import CollisionMesh, Excluded
+from weft.contact.cores import Cores, core_of, exact_bodies
 from weft.contact.exact.crossings import Crossings
 from weft.contact.narrow_phase.adjacent_pairs import farthest_reach
 from weft.contact.settings import SelfContact
@@ -57,6 +58,7 @@ class Contact:
         bodies: bodies that the cloth meets and does not move.
         embedding: maps the points that are simulated to the n vertices; None: they are the same.
         rigid_bodies: rigid bodies, whose vertices are the last of the n.
+        cores: of exact balls and capsules; their vertices come after those of all bodies.
     """
 
     mesh: CollisionMesh
@@ -65,6 +67,7 @@ class Contact:
     bodies: Sequence[Body] = ()
     embedding: Embedding | None = None
     rigid_bodies: RigidBodies = NONE
+    cores: Sequence[Body] = ()
 
     @staticmethod
     def of(
@@ -77,6 +80,7 @@ class Contact:
         sewn: Ints | None = None,
         rigid_bodies: RigidBodies | None = None,
         ties: Ints | None = None,
+        check_start: bool = True,
     ) -> "Contact":
         """Return the contact of a mesh with itself and with bodies, from the positions of its
         vertices.
@@ -93,6 +97,7 @@ class Contact:
             rigid_bodies: rigid bodies; None: there are none.
             ties: (k,2) vertices of cloth and bodies that are tied to each other: primitives with
                 one do not meet primitives with the other. None: there are none.
+            check_start: whether surfaces must be apart at the start.
 
         Raises:
             SceneError: the gap is several edges of the mesh, the thickness is one, a name does not
@@ -100,17 +105,22 @@ class Contact:
         """
         rigid_bodies, n = rigid_bodies or NONE, mesh.n_vertices
         together = (*rigid_bodies.bodies, *bodies)
-        every = np.concatenate([mesh.faces, join_faces(together) + n])
-        rest = np.concatenate([_flat(mesh), join_positions(together, 0.0)])
         moved = n + int(rigid_bodies.count.sum())
-        sides = dataclasses.replace(sides_of(mesh, settings, together, pieces), first_body=moved)
+        exact = exact_bodies(bodies, settings, moved, ties)
+        cores = tuple(core_of(bodies[k]) for k in exact)
+        every = np.concatenate([mesh.faces, join_faces(together) + n])
+        rest = np.concatenate([_flat(mesh), join_positions((*together, *cores), 0.0)])
+        sides = sides_of(mesh, settings, (*together, *cores), pieces)
+        sides = dataclasses.replace(
+            sides, first_body=moved, cores=Cores.of(bodies, exact, moved, len(rest))
+        )
         if sewn is not None or len(rigid_bodies):
             cloth_ids = np.arange(n, dtype=np.int32) if sewn is None else sewn
             sides = dataclasses.replace(sides, sewn=rigid_bodies.apart(cloth_ids, len(rest)))
         surfaces = CollisionMesh(every, rest, sides, settings.gap)
         if ties is not None:
             start = np.concatenate(
-                [mesh.vertices, *_starts(rigid_bodies), join_positions(bodies, 0.0)]
+                [mesh.vertices, *_starts(rigid_bodies), join_positions((*bodies, *cores), 0.0)]
             )
             needed = needed_ties(surfaces, start, ties, n)
             surfaces = dataclasses.replace(surfaces, given=dataclasses.replace(sides, ties=needed))
@@ -121,9 +131,10 @@ class Contact:
             tuple(bodies),
             rigid_bodies.embedding(embedding, n),
             rigid_bodies,
+            cores,
         )
         contact._check_sizes(mesh)
-        if not settings.resolve:
+        if check_start:
             contact.check_start(np.concatenate([mesh.vertices, *_starts(rigid_bodies)]))
         return contact
 
@@ -219,10 +230,10 @@ class Contact:
         return LOAD * GRAVITY * float(self.mass.mean())
 
     def body_positions(self, t: float) -> Positions:
-        """Return the vertices of all bodies that the cloth does not move, (b,3) [m], at time t
-        [s].
+        """Return the vertices of all bodies that the cloth does not move, then those of cores,
+        (b,3) [m], at time t [s].
         """
-        return join_positions(self.bodies, t)
+        return join_positions((*self.bodies, *self.cores), t)
 
     def all_vertices(self, x: Positions) -> Positions:
         """Return the vertices of the cloth and of rigid bodies, (n,3) [m], for points x (N,3)."""
@@ -245,7 +256,9 @@ class Contact:
         """
         y = np.concatenate([x, self.body_positions(t)])
         near = find_candidates(self.mesh, y, self.reach)
-        return float(near.distances(y).min(initial=np.inf))
+        pairs, kinds = (kernel.numpy(a) for a in near.device)
+        room = near.distances(y) - self.mesh.sides.radius_of(pairs, kinds)
+        return float(room.min(initial=np.inf))
 
     def excluded(self, fixed: Bools, released: Ints | None = None) -> Excluded:
         """Return the pairs that a search leaves out.
@@ -290,7 +303,7 @@ class Contact:
         """Return the name of the body to which a vertex of the surface belongs, with the path of
         the mesh in the body's file if that has several.
         """
-        every = (*self.rigid_bodies.bodies, *self.bodies)
+        every = (*self.rigid_bodies.bodies, *self.bodies, *self.cores)
         first = self.n_cloth + np.cumsum([0, *(len(b.vertices) for b in every)])
         k = int(np.searchsorted(first, vertex, side="right")) - 1
         name, parts = every[k].name, every[k].parts
@@ -317,7 +330,7 @@ class Contact:
         """
         y = np.concatenate([x, self.body_positions(t)])
         sides = self.mesh.sides
-        if sides.thickest == 0:
+        if sides.thickest == 0 and sides.cores is None:
             return
         near = find_candidates(self.mesh, y, sides.thickest)
         if len(near) == 0:
@@ -327,13 +340,17 @@ class Contact:
         if room.min() <= 0:
             k = int(np.argmin(room))
             a, b = (int(s[k]) for s in sides.of_pairs(pairs, kinds))
+            inside = sides.thickest == 0  # an exact ball or capsule
+            if inside:
+                a, b = sorted((a, b))  # the cloth first: its place, not that of the center
             place = point_text(y[a])
             of_bodies = min(a, b) >= self.n_cloth
+            names = f"{self.name_of(a)} and {self.name_of(b)}"
             raise (SceneError if of_bodies else StartError)(
                 "bodies at the start" if of_bodies else "cloth at the start",
-                got=f"{self.name_of(a)} and {self.name_of(b)} nearer than their thickness at "
+                got=f"{names} {'intersect' if inside else 'nearer than their thickness'} at "
                 f"({place}), by {-room.min():.3g} m",
-                expected="farther apart than contact.thickness",
+                expected="apart" if inside else "farther apart than contact.thickness",
                 hint="move them apart, or with cloth say `resolve: true` in the scene's contact",
             )
 

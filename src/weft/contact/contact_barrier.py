@@ -74,6 +74,10 @@ class ContactBarrier(Barrier):
         """
         frozen, check = self.frozen, self.frozen.workspace.intersection_check
         y = frozen.workspace.update_vertices(x)
+        if frozen.contact.mesh.cores is not None:
+            _, contacts = frozen.contacts_at(x)
+            if len(contacts) and frozen.least_distance(y, contacts) < 0:
+                return True
         with frozen.phases("intersections"):
             now = check.pairs(y, frozen.excluded)
             if len(now) == 0:

@@ -43,12 +43,31 @@ def contact_loads(
     if len(set_) == 0:
         none = {"contact_points": np.zeros((0, 3)), "contact_forces": np.zeros(0)}
         return {**none, "pressure": np.zeros(len(area))}
-    push, w, _, force = normal_forces(set_, y)
+    push, w, normal, force = normal_forces(set_, y)
     stencil = set_.stencil[push]
     points = 0.5 * np.einsum("ma,mai->mi", np.abs(w), y[stencil])
+    points += _beside_cores(contact, set_, push, normal)
     nodal = np.bincount(stencil.reshape(-1), (np.abs(w) * force[:, None]).reshape(-1), len(y))
     pressure = nodal[: len(area)] / np.maximum(area, 1e-300)
     return {"contact_points": points, "contact_forces": force, "pressure": pressure}
+
+
+def _beside_cores(contact: Contact, pairs: ContactSet, push: Ints, normal: Floats) -> Floats:
+    """Return the ways (m,3) [m] from the middle between the closest points of pairs to the middle
+    between their surfaces. Only pairs with a core have a way.
+
+    Args:
+        contact: the contact.
+        pairs: pairs in contact.
+        push: (m,) indices of those that push.
+        normal: (m,3) unit vectors from the second side to the first.
+    """
+    sides = contact.mesh.sides
+    if sides.cores is None:
+        return np.zeros((1, 3))
+    first, second = sides.of_pairs(pairs.stencil[push], pairs.parameters["kind"][push])
+    away = sides.cores.radius[second] - sides.cores.radius[first]
+    return np.asarray(0.5 * away[:, None] * normal)
 
 
 def link_forces(

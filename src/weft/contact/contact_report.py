@@ -18,7 +18,7 @@ def contact_report(frozen: FrozenContact, x: WarpArray) -> Json:
     y, contacts = frozen.contacts_at(x)
     found: Json = {"count": len(contacts), "least_distance": None, "friction_work": 0.0}
     if len(contacts):
-        found["least_distance"] = contacts.least_distance(y)
+        found["least_distance"] = frozen.least_distance(y, contacts)
     if frozen.friction:
         found["friction_work"] = frozen.friction.work(y)
     links = frozen.workspace.links

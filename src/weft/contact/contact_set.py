@@ -91,6 +91,10 @@ class ContactSet(PairSet):
         """Return the same pairs with other parameters, (m,) records of ``BarrierParameters``."""
         return ContactSet((self.device[0], kernel.array(touch, BarrierParameters)))
 
+    def distances(self, x: WarpArray) -> Floats:
+        """Return the distance [m] of each pair at x (n,) vec3, (m,)."""
+        return kernel.numpy(self.evaluate(set_distances, x, kernel.empty(len(self))))
+
     def least_distance(self, x: WarpArray) -> float:
         """Return the distance [m] of the nearest pair at x (n,) vec3; infinity without pairs."""
         return kernel.least(self.evaluate(set_distances, x, kernel.empty(len(self))))

@@ -48,7 +48,7 @@ class ContactWorkspace:
         )
         # Fixed points and released vertices, with the pairs that are left out because of them.
         self._last_excluded: tuple[Bools, Ints, Excluded] | None = None
-        bodies = (*contact.rigid_bodies.bodies, *contact.bodies)
+        bodies = (*contact.rigid_bodies.bodies, *contact.bodies, *contact.cores)
         first = len(sides.names) - len(bodies)
         links = [(k, b.name) for k, b in enumerate(bodies, first) if b.link is not None]
         # (k,) vertices of each link of an arm, by name

@@ -17,7 +17,14 @@ from weft.contact.ccd.conservative_advancement import FRACTION, mark_blocked, ma
 from weft.contact.ccd.planar_truncation import cut_ways, least_parts
 from weft.contact.collision_mesh import CollisionMesh, Excluded
 from weft.contact.contact_set import ContactSet
-from weft.contact.distance.distance import Pairs, Separation, closest_at, kind_of, separation
+from weft.contact.distance.distance import (
+    Pairs,
+    Separation,
+    closest_at,
+    kind_of,
+    pair_thickness,
+    separation,
+)
 from weft.contact.narrow_phase.adjacent_pairs import MARGIN, own_gap
 from weft.contact.narrow_phase.classify import NarrowPhase
 from weft.contact.narrow_phase.distance_bounds import (
@@ -44,8 +51,8 @@ def mark_near(
     bits: BitsArray,
     number: IntArray,
 ):
-    """Mark and count the pairs nearer than their gap among ``width`` pairs, whatever their
-    thickness.
+    """Mark and count the pairs nearer than the thickness and gap of ``separation``, among ``width``
+    pairs.
     """
     w = o + wp.tid()
     first = w * width
@@ -56,8 +63,10 @@ def mark_near(
         k = lowest_set_bit(left)
         left = left & (left - wp.uint32(1))
         i = first + k
-        _p, v = closest_at(kind_of(i, pairs.points), i, x, pairs.stencil)
-        if wp.length(v) < own_gap(i, pairs, separation):
+        kind = kind_of(i, pairs.points)
+        _p, v = closest_at(kind, i, x, pairs.stencil)
+        kept = pair_thickness(kind, i, pairs.stencil, separation)
+        if wp.length(v) < own_gap(i, pairs, separation) + kept:
             out = out | (wp.uint32(1) << wp.uint32(k))
     bits[w] = out
     number[w] = wp.bit_count(out)
@@ -84,11 +93,15 @@ class ContactDetector:
         self.phases = Phases() if phases is None else phases
         self.thickness_part = 1.0  # part of the thickness that is kept
         self._trees, self.narrow = Trees(), NarrowPhase(mesh)
-        self.thickness = mesh.device_thickness  # (n,) [m]
         closer = mesh.adjacency.closer(self.gap)
         self._candidates = CandidateCache(mesh, self.reach, closer)
         self._end, self._contact_vertices = (kernel.empty(len(mesh.rest), vec3) for _ in range(2))
         self._limit = kernel.empty(1)
+        # Of each vertex, twice the radius of its core, (n,) [m]; one zero without cores.
+        radius = mesh.core_radius
+        self._core_distance = kernel.zeros(1)
+        if radius is not None:
+            self._core_distance = kernel.array(2 * kernel.numpy(radius), Scalar)
         self.begin(mesh.excluded_without_pins)
 
     def begin(self, excluded: Excluded, thickness_part: float = 1.0) -> None:
@@ -104,7 +117,9 @@ class ContactDetector:
 
     def set_thickness_scale(self, part: float) -> None:
         """Keep only this part of the thickness from now on."""
-        self.thickness_part = part
+        self.thickness_part, self.thickness = part, self.mesh.device_thickness
+        if part != 1.0:
+            self.thickness = kernel.array(self.mesh.sides.kept_distance(part), Scalar)
         self._contacts: tuple[Candidates, ContactSet] | None = None
         self._separations: dict[tuple[float, float | None, float], Separation] = {}
 
@@ -125,7 +140,9 @@ class ContactDetector:
         key = (gap, adjacent_gap, stiffness)
         found = self._separations.get(key)
         if found is None:
-            found = self._separations[key] = separation(self.thickness, self.thickness_part, *key)
+            found = self._separations[key] = separation(
+                self.thickness, *key, self.thickness_part * self.mesh.sides.thickest
+            )
         return found
 
     def near(self, y: WarpArray, reach: float) -> Candidates:
@@ -226,7 +243,7 @@ class ContactDetector:
             )
         less = self.mesh.adjacency.gap_among(candidates, self.gap)
         reaches = (MARGIN * (gap + self.mesh.sides.thickest) for gap in (self.gap, less))
-        nearer = separation(kernel.zeros(1), 1.0, *reaches)
+        nearer = separation(self._core_distance, *reaches)
         pairs = (candidates.struct, nearer, since.motion)
         near = select_pairs(candidates, mark_near, y, *pairs, work=PAIR_WORK)
         return near.compact_moved().stencil

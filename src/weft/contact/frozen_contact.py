@@ -107,8 +107,9 @@ class FrozenContact:
         if len(near) == 0:
             return
         pairs, kinds = (kernel.numpy(a) for a in near.device)
-        keep = np.maximum(sides.thickness_of(pairs, kinds), 1e-300)
-        part = near.distances(y) / keep
+        radius = sides.radius_of(pairs, kinds)
+        keep = np.maximum(sides.thickness_of(pairs, kinds) - radius, 1e-300)
+        part = (near.distances(y) - radius) / keep
         k = int(np.argmin(part))
         if part[k] <= 1.0:
             self.search.set_thickness_scale(PART * float(part[k]))
@@ -157,8 +158,16 @@ class FrozenContact:
         g = kernel.zeros(self.embedding.n, vec3)
         contacts.add_forces(contacts.gradients(y), g, self.embedding.n)
         thickness = self.search.thickness_part * self.contact.mesh.sides.thickest
-        room = (contacts.least_distance(y) - thickness) / self.search.gap
+        room = (self.least_distance(y, contacts) - thickness) / self.search.gap
         return max_norm(g) / self.contact.force_at_half_gap, room
+
+    def least_distance(self, y: WarpArray, contacts: ContactSet) -> float:
+        """Return the least distance [m] between surfaces in contact at y (n+b,)."""
+        sides = self.contact.mesh.sides
+        if sides.cores is None:
+            return contacts.least_distance(y)
+        radius = sides.radius_of(contacts.stencil, contacts.parameters["kind"])
+        return float((contacts.distances(y) - radius).min(initial=np.inf))
 
     def memory(self, x: WarpArray) -> Mapping[str, Floats]:
         """Return the values that the next step needs, after this one ended at x (N,).

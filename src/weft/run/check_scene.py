@@ -133,7 +133,9 @@ def _check_scene(path: Path, overrides: Sequence[str], found: Findings) -> Trian
     if scene.bodies:
         corners = sum(len(b.vertices) for b in scene.bodies)
         found.facts.append(f"bodies: {len(scene.bodies)}, with {corners} vertices")
-    colliders = [line for body in scene.bodies for line in _collider_facts(body)]
+    contact = build_model(scene).contact
+    exact = set() if contact is None else {core.name for core in contact.cores}
+    colliders = [line for b in scene.bodies for line in _collider_facts(b, b.name in exact)]
     found.facts += colliders[:LISTED]
     if len(colliders) > LISTED:
         found.facts.append(f"... and {len(colliders) - LISTED} more meshes of bodies")
@@ -196,8 +198,10 @@ def _region_facts(cloth: Cloth) -> list[str]:
     return told
 
 
-def _collider_facts(body: Body) -> Iterator[str]:
-    """Yield a line for each mesh of a body: faces, whether it is closed, moves and deforms."""
+def _collider_facts(body: Body, is_exact: bool) -> Iterator[str]:
+    """Yield a line for each mesh of a body: faces, whether it is closed, moves and deforms, and
+    whether contact is with an exact ball or capsule.
+    """
     x = body.vertices[None] if body.frames is None else body.frames.positions
     first, moved = 0, any((body.path, body.rigid, body.link))
     for path, n in body.parts or [("", x.shape[1])]:
@@ -209,7 +213,8 @@ def _collider_facts(body: Body) -> Iterator[str]:
         else:
             motion = "moves" if moved or np.ptp(x[:, faces], axis=0).any() else "at rest"
         closed = "closed" if (np.bincount(half) == 2).all() else "open"
-        yield f"  {f'{body.name} {path}'.rstrip()}: {len(faces)} faces, {closed}, {motion}"
+        exact = "; contact is with the exact shape" * is_exact
+        yield f"  {f'{body.name} {path}'.rstrip()}: {len(faces)} faces, {closed}, {motion}{exact}"
         first += n
 
 

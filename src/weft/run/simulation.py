@@ -56,7 +56,7 @@ from weft.run.step_record import (
     mesh_arrays,
     report_as_dict,
 )
-from weft.scene.build_model import build_model
+from weft.scene.build_model import build_changed_model
 from weft.scene.membrane_law import physics
 from weft.scene.prepare import make_stepper, prepare
 from weft.scene.scene import MOST_FRAMES, MOST_STEPS, Scene
@@ -426,7 +426,7 @@ class Loop:
         if now is self._present:
             return
         self._check_bodies(now, state.t)
-        model = build_model(now)
+        model = build_changed_model(now)
         if model.contact is not None:
             try:
                 model.contact.check_room(model.contact.all_vertices(state.x), state.t)

@@ -30,6 +30,17 @@ from weft.scene.spline_pins import ANCHOR
 
 
 @memoize
+def build_changed_model(scene: Scene) -> Model:
+    """Build the model of a scene that begins while another one is simulated: where cloth and bodies
+    are at the start of the scene does not matter.
+
+    Raises:
+        SceneError: as ``build_model``.
+    """
+    return _build(scene, is_start=False)
+
+
+@memoize
 def build_model(scene: Scene) -> Model:
     """Build the model of a scene: masses, energies, pins and contact.
 
@@ -38,6 +49,12 @@ def build_model(scene: Scene) -> Model:
             frozen bend conditions with an integrator that minimizes an energy; faces that
             intersect, if there is contact; an energy of vertices that do not exist.
     """
+    resolves = scene.contact is not None and scene.contact.resolve
+    return _build(scene, is_start=not resolves)
+
+
+def _build(scene: Scene, is_start: bool) -> Model:
+    """Build the model; ``is_start``: surfaces must be apart at its start."""
     cloth = scene.cloth
     n, of_bodies = cloth.n_vertices, sum(len(body.vertices) for body in scene.bodies)
     size = PER_CLOTH_VERTEX * n + PER_BODY_VERTEX * of_bodies
@@ -91,6 +108,7 @@ def build_model(scene: Scene) -> Model:
                 cloth.sewn,
                 moved,
                 ties.ties,
+                check_start=is_start,
             )
     start = np.concatenate([held.points, moved.points])
     rest = (contact, embedding, changing, _largest_gravity(scene))

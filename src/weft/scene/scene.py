@@ -373,8 +373,6 @@ class Scene:
             else:
                 value_at(scene, path, path)
                 plain[path] = value
-        if self.contact is not None:  # what was checked at the start is not checked again
-            plain["contact.resolve"] = True
         made: Scene = with_changes(scene, tree_of(plain))
         return made.with_(cloth=self.cloth.with_fabrics(fabrics), bodies=bodies)
 

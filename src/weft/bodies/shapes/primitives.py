@@ -1,5 +1,6 @@
 """Primitive shapes of bodies: sphere, plate, capsule, box, ring; and bodies from mesh files."""
 
+import dataclasses
 import warnings
 from pathlib import Path as FilePath
 from typing import Annotated
@@ -12,7 +13,7 @@ from weft.base.machine import PER_BODY_VERTEX, require_memory
 from weft.base.runtime_types import checked
 from weft.base.settings import Setting, Size
 from weft.base.units import Quantity
-from weft.bodies.body import Body
+from weft.bodies.body import Body, Core
 from weft.discretization.mesh import divide_faces, grid, unique_edges
 from weft.discretization.polygon import normalize, unit_vectors
 from weft.io import read_surface
@@ -24,6 +25,7 @@ LARGE = 30.0  # [m] size of a body of such a file that is more often in millimet
 Sizes = Annotated[tuple[Quantity, Quantity, Quantity], Setting("", "m", above=0)]
 Width = Annotated[Quantity, Setting("along x", "m", above=0)]
 Depth = Annotated[Quantity, Setting("along z", "m", above=0)]
+ByFaces = Annotated[bool, Setting("contact with the faces, instead of the exact shape")]
 Edge = Annotated[Quantity, Setting("of its edges, about", "m", above=0)]
 LongestEdge = Annotated[Quantity, Setting("of its edges, at most", "m", above=0)]
 
@@ -62,13 +64,15 @@ def load_body(
 
 
 @checked(SceneError)
-def sphere(radius: Size, size: Edge = 0.03, name: str = "sphere") -> Body:
+def sphere(radius: Size, size: Edge = 0.03, name: str = "sphere", mesh: ByFaces = False) -> Body:
     """Create a sphere about the origin.
 
     Args:
         radius: [m].
-        size: [m] approximate edge length.
+        size: [m] approximate edge length of the faces that are drawn.
         name: name for messages.
+        mesh: whether contact is with the faces; else it is with the exact sphere, unless it
+            rotates, forces move it or cloth is attached to it.
 
     Raises:
         SceneError: the radius or size is not > 0.
@@ -81,7 +85,8 @@ def sphere(radius: Size, size: Edge = 0.03, name: str = "sphere") -> Body:
         edge /= 2
     if edge > size:
         _warn_of_longer_edges(name, size, len(faces))
-    return Body(radius * normalize(x), faces, None, name)
+    core = None if mesh else Core(np.zeros((1, 3)), radius)
+    return Body(radius * normalize(x), faces, None, name, core=core)
 
 
 @checked(SceneError)
@@ -113,14 +118,16 @@ def capsule(
     length: Annotated[Quantity, Setting("between the half spheres", "m", above=0)],
     size: Edge = 0.03,
     name: str = "capsule",
+    mesh: ByFaces = False,
 ) -> Body:
     """Create a cylinder with half spheres at both ends, along y, about the origin.
 
     Args:
         radius: [m].
         length: [m] of the cylinder between the half spheres.
-        size: [m] approximate edge length.
+        size: [m] approximate edge length of the faces that are drawn.
         name: name for messages.
+        mesh: as of ``sphere``.
 
     Raises:
         SceneError: a length is not > 0.
@@ -136,7 +143,11 @@ def capsule(
         [np.full(along - 1, radius), np.linspace(-length / 2, length / 2, along + 1)[1:-1]], 1
     )
     profile = np.concatenate([(cap * [1, -1])[::-1], middle, cap])
-    return lathe(profile, around, (-length / 2 - radius, length / 2 + radius), name)
+    body = lathe(profile, around, (-length / 2 - radius, length / 2 + radius), name)
+    if mesh:
+        return body
+    ends = np.array([[0.0, -length / 2, 0.0], [0.0, length / 2, 0.0]])
+    return dataclasses.replace(body, core=Core(ends, radius))
 
 
 @checked(SceneError)

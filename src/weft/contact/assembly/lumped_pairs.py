@@ -37,7 +37,8 @@ def mark_late(
     """Mark the pairs that were too far apart at ``before`` to have blocks."""
     i = o + wp.tid()
     _p, v = closest_at(touch[i].kind, i, before, stencil)
-    far = wp.length(v) >= Scalar(MARGIN) * (touch[i].gap + thickest)
+    room = wp.length(v) - wp.max(touch[i].thickness - thickest, Scalar(0.0))  # beside a core
+    far = room >= Scalar(MARGIN) * (touch[i].gap + thickest)
     late[i] = wp.uint8(wp.where(far, 1, 0))
     number[i] = wp.where(far, 1, 0)
 

@@ -26,6 +26,7 @@ from weft.kernel import (
     IntArray,
     IntArray2d,
     Scalar,
+    ScalarArray,
     Vec3Array,
     Vec3fArray,
     Vec4fArray,
@@ -186,12 +187,14 @@ def write_rounded(
     below: Vec3Array,
     above: Vec3Array,
     way: Vec3Array,
+    radius: ScalarArray,
     grow: Scalar,
     out: PointBoxes,
 ):
     """Write the bounding box of vertex v, which lies between ``below`` and ``above``.
 
-    The box is displaced by ``way``, if that is not empty, and enlarged by ``grow`` on every side.
+    The box is displaced by ``way``, if that is not empty, and enlarged by ``grow`` and, if that is
+    not empty, by ``radius`` on every side.
     The midpoint is written if ``out`` has room for it.
     """
 
@@ -202,11 +205,12 @@ def enclose_points(
     below: Vec3Array,
     above: Vec3Array,
     way: Vec3Array,
+    radius: ScalarArray,
     grow: Scalar,
     out: PointBoxes,
 ):
     """Write the bounding boxes of all vertices."""
-    write_rounded(o + wp.tid(), below, above, way, grow, out)
+    write_rounded(o + wp.tid(), below, above, way, radius, grow, out)
 
 
 @wp.func_native(native("aabb.h", "write_leaf"))
@@ -296,21 +300,26 @@ class MovingPoints:
     low: WarpArray  # (n,) vec3 [m]
     high: WarpArray  # (n,) vec3 [m]
     way: WarpArray | None = None  # (n,) vec3 [m] displacements; None: the points do not move
+    radius: WarpArray | None = None  # (n,) [m] of balls around the points; None: they have none
     _known: dict[tuple[float, bool], WarpArray] = field(
         default_factory=dict
     )  # results of ``enclose``
 
     @staticmethod
-    def of(x: Positions | WarpArray, end: Positions | WarpArray | None = None) -> "MovingPoints":
+    def of(
+        x: Positions | WarpArray,
+        end: Positions | WarpArray | None = None,
+        radius: WarpArray | None = None,
+    ) -> "MovingPoints":
         """Return points at x (n,3) [m], which move straight to ``end`` (n,3) [m] if that is
         given.
         """
         y = kernel.points(x)
         if end is None:
-            return MovingPoints(y, y)
+            return MovingPoints(y, y, None, radius)
         way = kernel.empty(y.shape[0], vec3)
         combine(kernel.points(end), -1.0, y, way)
-        return MovingPoints(y, y, way)
+        return MovingPoints(y, y, way, radius)
 
     def enclose(self, grow: float, middle: bool) -> list[PointBoxes]:
         """Return the boxes of the points, at the start and, if they move, at the end of their
@@ -324,11 +333,12 @@ class MovingPoints:
         if known is None:
             n, known = self.low.shape[0], []
             still = kernel.empty(0, vec3)
+            radius = kernel.empty(0) if self.radius is None else self.radius
             for way in (still,) if self.way is None else (still, self.way):
                 out = PointBoxes()
                 out.low, out.high = kernel.empty(n, wp.vec4f), kernel.empty(n, wp.vec4f)
                 out.middle = kernel.empty(n if middle else 0, wp.vec4f)
-                about = (self.low, self.high, way, Scalar(grow), out)
+                about = (self.low, self.high, way, radius, Scalar(grow), out)
                 kernel.launch(enclose_points, n, *about)
                 known.append(out)
             self._known[grow, middle] = known

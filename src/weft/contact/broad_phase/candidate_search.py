@@ -104,7 +104,7 @@ def find_candidates(
     """
     if excluded is None:
         excluded = mesh.excluded_without_pins
-    places = x if isinstance(x, MovingPoints) else MovingPoints.of(x, end)
+    places = x if isinstance(x, MovingPoints) else MovingPoints.of(x, end, mesh.core_radius)
     faces, edges, vertices = (trees or Trees()).refit(mesh, places, reach / 2, excluded, lines)
     find = partial(
         Overlaps,
@@ -339,7 +339,8 @@ class CandidateCache:
     @property
     def _places(self) -> MovingPoints:
         """Return the boxes of the vertices, which move if each follows its path."""
-        return MovingPoints(self._low, self._high, self._way if self._moves else None)
+        way = self._way if self._moves else None
+        return MovingPoints(self._low, self._high, way, self.mesh.core_radius)
 
     def _whole(self, y: WarpArray, end: WarpArray) -> Candidates:
         """Find all candidates again, in new boxes around the paths from y to ``end``."""

@@ -52,7 +52,14 @@ def change_of_pairs(frozen: FrozenContact, change: Numbers, contacts: ContactSet
     gap = np.where(own, by_gap * whole + by_thickness * thicker, whole)
     part = float(change.get("stiffness", 0.0)) / frozen.contact.stiffness
     by_gaps = 3 * (whole / search.gap - gap / less)
-    stiffness = (part + np.where(own, by_gaps, 0.0)) * touch["stiffness"]
+    # Pairs with a core have less stiffness: ((gap + 2 thickest) / (gap + 2 thickness))^2 of it.
+    widest = search.thickness_part * sides.thickest
+    less_stiff = 2 * (
+        (whole + 2 * search.thickness_part * thicker) / (search.gap + 2 * widest)
+        - (whole + 2 * thickness) / (search.gap + 2 * touch["thickness"])
+    )
+    by_core = np.where(touch["thickness"] > widest, less_stiff, 0.0)
+    stiffness = (part + np.where(own, by_gaps, 0.0) + by_core) * touch["stiffness"]
     return {"stiffness": stiffness, "gap": gap, "thickness": thickness}
 
 

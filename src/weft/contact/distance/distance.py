@@ -84,7 +84,7 @@ class Separation:
     """
 
     thickness: ScalarArray  # (n,) [m] of the vertices, or a single one for all
-    scale: Scalar  # part of the thickness that is kept
+    thickest: Scalar  # [m] largest thickness of pairs without a core
     gap: Scalar  # [m] beyond the thickness
     adjacent_gap: Scalar  # [m] the same for adjacent pairs
     stiffness: Scalar  # [J/m^4] of the barrier; 0 where only distances matter
@@ -93,10 +93,10 @@ class Separation:
 
 def separation(
     thickness: float | WarpArray = 0.0,
-    scale: float = 1.0,
     gap: float = 0.0,
     adjacent_gap: float | None = None,
     stiffness: float = 0.0,
+    thickest: float = np.inf,
 ) -> Separation:
     """Return the separation of all pairs.
 
@@ -105,15 +105,15 @@ def separation(
 
     Args:
         thickness: [m] of all vertices, or (n,) of each; a pair keeps the mean of both sides.
-        scale: part of the thickness that is kept.
         gap: [m] beyond the thickness.
         adjacent_gap: [m] of adjacent pairs; None: that of all pairs.
         stiffness: [J/m^4] of the barrier.
+        thickest: [m] largest thickness of pairs without a core.
     """
     out, less = Separation(), gap if adjacent_gap is None else adjacent_gap
     if not isinstance(thickness, wp.array):
         thickness = kernel.array(np.array([thickness], dtype=np.float64), Scalar)
-    out.thickness, out.scale, out.gap, out.adjacent_gap = thickness, scale, gap, less
+    out.thickness, out.thickest, out.gap, out.adjacent_gap = thickness, thickest, gap, less
     if stiffness:
         out.stiffness, out.adjacent_stiffness = stiffness, stiffness * (gap / less) ** 3
     return out
@@ -131,11 +131,11 @@ def other_side(kind: int, i: int, stencil: IntArray2d):
 
 @wp.func
 def pair_thickness(kind: int, i: int, stencil: IntArray2d, s: Separation):
-    """Return the thickness [m] that pair i keeps: the mean of both sides, times ``scale``."""
+    """Return the thickness [m] that pair i keeps: the mean of both sides."""
     last = s.thickness.shape[0] - 1
     a = s.thickness[wp.min(stencil[i, 0], last)]
     b = s.thickness[wp.min(other_side(kind, i, stencil), last)]
-    return s.scale * Scalar(0.5) * (a + b)
+    return Scalar(0.5) * (a + b)
 
 
 @wp.func

@@ -225,7 +225,11 @@ def mark_first(o: int, key: LongArray, first: IntArray):
 
 @wp.func
 def barrier_of(kind: int, i: int, stencil: IntArray2d, adjacent: bool, s: Separation):
-    """Return the barrier's parameters for pair i, without a mollifier."""
+    """Return the barrier's parameters for pair i, without a mollifier.
+
+    The barrier is a function of squared distances, whose slope grows with the distance that a pair
+    keeps. Pairs with a core get as much less stiffness, so that a ball pushes as its faces would.
+    """
     t = BarrierParameters()
     t.kind = kind
     t.thickness = pair_thickness(kind, i, stencil, s)
@@ -234,6 +238,9 @@ def barrier_of(kind: int, i: int, stencil: IntArray2d, adjacent: bool, s: Separa
     if adjacent:
         t.gap = s.adjacent_gap
         t.stiffness = s.adjacent_stiffness
+    if t.thickness > s.thickest:
+        part = (t.gap + Scalar(2.0) * s.thickest) / (t.gap + Scalar(2.0) * t.thickness)
+        t.stiffness = t.stiffness * part * part
     return t
 
 

@@ -11,12 +11,13 @@ inline float round_down(Scalar x) {
 }
 
 // Write the box of a point that lies between below[v] and above[v] [m], moved by way[v] where it is
-// not empty, and larger by `grow` [m]. Where there is room for middles, also write the center and
+// not empty, and larger by `grow` and, where it is not empty, by radius[v] [m]. Where there is room for middles, also write the center and
 // the radius: rounded to single precision, points may be off by 8e-7 of their
 // largest coordinates in what separating_axis.h computes from them; 2e-6 is more than that.
 // Native, because Warp's index checks keep the loop over coordinates from vector instructions.
 void write_rounded(int v, wp::array_t<vec3> below, wp::array_t<vec3> above, wp::array_t<vec3> way,
-                 Scalar grow, PointBoxes out) {
+                 wp::array_t<Scalar> radius, Scalar grow, PointBoxes out) {
+    const Scalar own = radius.shape[0] ? radius.data[v] : 0.0, more = grow + own;
     const Scalar *p = (const Scalar*)(below.data + v), *q = (const Scalar*)(above.data + v);
     const Scalar* w = way.shape[0] ? (const Scalar*)(way.data + v) : nullptr;
     float *a = (float*)(out.low.data + v), *b = (float*)(out.high.data + v);
@@ -24,8 +25,8 @@ void write_rounded(int v, wp::array_t<vec3> below, wp::array_t<vec3> above, wp::
     Scalar square = 0.0, largest = 0.0;
     for (int c = 0; c < 3; ++c) {
         const Scalar along = w ? w[c] : 0.0, half = 0.5 * (q[c] - p[c]);
-        a[c] = round_down(p[c] + along - grow);
-        b[c] = -round_down(-(q[c] + along) - grow);
+        a[c] = round_down(p[c] + along - more);
+        b[c] = -round_down(-(q[c] + along) - more);
         const Scalar x = p[c] + half + along;
         square += half * half;
         largest = wp::max(largest, wp::abs(x));
@@ -34,7 +35,7 @@ void write_rounded(int v, wp::array_t<vec3> below, wp::array_t<vec3> above, wp::
     }
     if (middle)
         middle[3] =
-            (float)((square > 0.0 ? wp::sqrt(square) : 0.0) + 2e-6 * largest) * (1.0f + 2e-7f);
+            (float)((square > 0.0 ? wp::sqrt(square) : 0.0) + own + 2e-6 * largest) * (1.0f + 2e-7f);
 }
 
 // Write the boxes of the primitives of a leaf (up to eight) whose bits are set, from the boxes of

@@ -51,7 +51,7 @@ struct Pairs {
 
 struct Separation {
     wp::array_t<Scalar> thickness;
-    Scalar scale;
+    Scalar thickest;
     Scalar gap;
     Scalar adjacent_gap;
     Scalar stiffness;

@@ -92,7 +92,7 @@ uint32 apart_by_lengths(Pairs pairs, Separation separation, VertexMotion motion,
     const int* stencil = pairs.stencil.data;
     const Scalar *thickness = separation.thickness.data, *away = motion.away.data;
     const Scalar* bound = pairs.bound.data;
-    const Scalar scale = separation.scale, gap = separation.gap, less = separation.adjacent_gap;
+    const Scalar gap = separation.gap, less = separation.adjacent_gap;
     const unsigned char nothing = 0; // no null: vector loads that are masked stumble over it
     const unsigned char* marks = pairs.adjacent.shape[0] ? pairs.adjacent.data : &nothing;
     const size_t step = pairs.adjacent.shape[0] ? 1 : 0;
@@ -108,7 +108,7 @@ uint32 apart_by_lengths(Pairs pairs, Separation separation, VertexMotion motion,
         const Scalar sum =
             thickness[v[0] < last ? v[0] : last] + thickness[other < last ? other : last];
         const Scalar own = marks[step * i] ? less : gap;
-        out |= (unsigned int)(bound[i] - moved > scale * 0.5 * sum + own) << k;
+        out |= (unsigned int)(bound[i] - moved > 0.5 * sum + own) << k;
     }
     return out;
 }
@@ -125,7 +125,7 @@ uint32 apart_by_places(Pairs pairs, Separation separation, VertexMotion motion, 
     Scalar* bound = pairs.bound.data;
     const float *s = (const float*)motion.shift.data, *p = (const float*)motion.place.data;
     const float* w = (const float*)motion.way.data;
-    const Scalar scale = separation.scale, gap = separation.gap, less = separation.adjacent_gap;
+    const Scalar gap = separation.gap, less = separation.adjacent_gap;
     const unsigned char nothing = 0; // no null: vector loads that are masked stumble over it
     const unsigned char* marks = pairs.adjacent.shape[0] ? pairs.adjacent.data : &nothing;
     const size_t step = pairs.adjacent.shape[0] ? 1 : 0;
@@ -134,7 +134,7 @@ uint32 apart_by_places(Pairs pairs, Separation separation, VertexMotion motion, 
         const int other = edges ? v[2] : v[1];
         const Scalar sum =
             thickness[v[0] < last ? v[0] : last] + thickness[other < last ? other : last];
-        return scale * 0.5 * sum + (marks[step * i] ? less : gap);
+        return 0.5 * sum + (marks[step * i] ? less : gap);
     };
     unsigned int out = 0;
     for (unsigned int left = asked; left; left &= left - 1) {

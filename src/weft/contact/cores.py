@@ -1,0 +1,99 @@
+"""Exact balls and capsules: contact with the points or the segment inside, at the distance of the
+radius, in place of the drawn faces.
+
+A ball is one vertex, a capsule one edge, whose pairs keep the radius as a thickness. The faces of
+the body lie inside this surface. They stay in the collision mesh for what needs a surface: exact
+predicates at the start and for frames, attachments, pictures and files.
+
+A ball or capsule is exact if it stands still or moves without rotation, because friction follows
+the motion of the vertex or edge. It is in contact with its faces if it is a rigid body, a link of
+an arm or rotates, if cloth is attached to it, and if contact untangles a start, releases cloth or
+lets pins pass.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.base.arrays import Bools, Floats, Ints
+from weft.bodies.body import Body
+from weft.contact.settings import SelfContact
+
+
+@dataclass(frozen=True, eq=False)
+class Cores:
+    """The vertices and segments in a collision mesh that stand for exact balls and capsules."""
+
+    radius: Floats  # (n,) [m] distance of the surface from a vertex; 0 for other vertices
+    points: Ints  # (p,) vertices with a radius
+    segments: Ints  # (s,2) vertices of the segments of capsules
+    surface: Bools  # (n,) vertices of the drawn faces, in whose place the cores are
+
+    @staticmethod
+    def of(bodies: Sequence[Body], exact: Sequence[int], first: int, n: int) -> "Cores | None":
+        """Return the cores of exact bodies, whose vertices are the last of the n of a collision
+        mesh; None if no body is exact.
+
+        Args:
+            bodies: bodies that the cloth does not move.
+            exact: numbers of the exact ones.
+            first: vertex of the mesh with which the bodies begin.
+            n: number of vertices.
+        """
+        if not exact:
+            return None
+        ends = first + np.cumsum([0, *(len(body.vertices) for body in bodies)])
+        radius, surface = np.zeros(n), np.zeros(n, dtype=bool)
+        points, segments = [], []
+        at = int(ends[-1])
+        for k in exact:
+            core = bodies[k].core
+            assert core is not None
+            surface[ends[k] : ends[k + 1]] = True
+            own = list(range(at, at + len(core.points)))
+            radius[own] = core.radius
+            points += own
+            if len(own) == 2:
+                segments.append(own)
+            at += len(own)
+        both = np.array(segments, dtype=np.int32).reshape(-1, 2)
+        return Cores(radius, np.array(points, dtype=np.int32), both, surface)
+
+
+def is_exact(body: Body) -> bool:
+    """Return whether a body has a core, and a motion that friction follows."""
+    turns = body.path is not None and bool(np.ptp([0.0, *body.path.values[:, 3]]))
+    moved = body.rigid is not None or body.link is not None or body.frames is not None
+    return body.core is not None and not (turns or moved)
+
+
+def exact_bodies(
+    bodies: Sequence[Body], settings: SelfContact, first: int, ties: Ints | None
+) -> list[int]:
+    """Return the numbers of the bodies whose cores take the place of their faces.
+
+    Args:
+        bodies: bodies that the cloth does not move.
+        settings: of contact.
+        first: vertex of the collision mesh with which the bodies begin.
+        ties: (k,2) vertices of the collision mesh that are tied; None: there are none.
+    """
+    if settings.resolve or settings.pinch == "release" or settings.prescribed == "pass":
+        return []
+    ends = first + np.cumsum([0, *(len(body.vertices) for body in bodies)])
+    tied = np.zeros(0, dtype=np.int32) if ties is None else ties
+    return [
+        k
+        for k, body in enumerate(bodies)
+        if is_exact(body) and not ((tied >= ends[k]) & (tied < ends[k + 1])).any()
+    ]
+
+
+def core_of(body: Body) -> Body:
+    """Return the points of a body's core as a body with the same motion."""
+    core = body.core
+    assert core is not None
+    ids = np.arange(3, dtype=np.int32) % len(core.points)
+    faces = np.minimum(ids, len(core.points) - 1)[None]
+    return Body(core.points, faces, body.path, body.name, body.thickness)
