@@ -114,7 +114,7 @@ def test_no_arrays_cross_in_an_iteration(linear, make, n, iterations, device):
     numbers are read with 9 x 9 vertices as with 17 x 17.
     """
     report = stepped(laid(make, linear, n), iterations)
-    assert report.contact["count"] > 20 and report.terms["friction"] > 0
+    assert report.contact["count"] > 10 and report.terms["friction"] > 0
     assert report.linear_iterations > len(iterations) / 2
     kept = [one for one in iterations if one.same]
     assert len(kept) >= 4 and len(kept) >= len(iterations) - 3

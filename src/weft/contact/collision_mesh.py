@@ -13,7 +13,7 @@ from weft.contact.broad_phase.candidates import Candidates
 from weft.contact.broad_phase.joined import JoinedVertices
 from weft.contact.broad_phase.tree_order import TreeOrder, pieces_of
 from weft.contact.collision_groups import CollisionGroups, Marks
-from weft.contact.cores import Cores
+from weft.contact.cores import Cores, stiffness_part
 from weft.contact.distance.distance import Separation, separation
 from weft.contact.narrow_phase.adjacent_pairs import Adjacency, height_of
 from weft.discretization.mesh import unique_edges
@@ -55,15 +55,12 @@ class CollisionMesh:
 
     @cached_property
     def searched_faces(self) -> Faces:
-        """Return the faces (k,3) between which and other primitives distances are searched.
-
-        Cores take the place of the faces of balls and capsules. A core of two points is a face
-        without area, so that its distance from vertices is searched, too.
+        """Return the faces of the search, (k,3): vertices and edges of cores take the place of the
+        faces of balls and capsules.
         """
         if self.cores is None:
             return self._taking_part(self.faces)
-        own = self.faces[~self.cores.surface[self.faces[:, 0]]]
-        return np.concatenate([own, self.cores.segments[:, [0, 1, 1]]])
+        return self.faces[~self.cores.surface[self.faces[:, 0]]]
 
     @property
     def cores(self) -> Cores | None:
@@ -75,20 +72,31 @@ class CollisionMesh:
         """Return the radius of the cores on the device, (n,) [m]; None: there are no cores."""
         return None if self.cores is None else kernel.array(self.cores.radius, Scalar)
 
+    def core_stiffness(self, gap: float, part: float = 1.0) -> WarpArray | None:
+        """Return ``cores.stiffness_part`` on the device, (n,); None: there are no cores.
+
+        Args:
+            gap: [m] beyond the thickness.
+            part: part of the thickness that is kept.
+        """
+        if self.cores is None:
+            return None
+        thickness = part * self.sides.thickness
+        return kernel.array(stiffness_part(gap, thickness, self.cores.radius), Scalar)
+
     @cached_property
     def edges(self) -> Ints:
         """Return the edges of the search, (k,2), each once, with the lower vertex first."""
         if self.cores is None:
             return self._taking_part(unique_edges(self.faces)[0])
-        own = self.faces[~self.cores.surface[self.faces[:, 0]]]
-        return np.concatenate([unique_edges(own)[0], self.cores.segments])
+        return np.concatenate([unique_edges(self.searched_faces)[0], self.cores.segments])
 
     @cached_property
     def vertices(self) -> Ints:
         """Return the vertices of the search, (v,1)."""
         if self.cores is None:
             return self._taking_part(np.unique(self.faces).astype(np.int32)[:, None])
-        own = np.unique(self.faces[~self.cores.surface[self.faces[:, 0]]]).astype(np.int32)
+        own = np.unique(self.searched_faces).astype(np.int32)
         return np.concatenate([own, self.cores.points])[:, None]
 
     def _taking_part(self, ids: Ints) -> Ints:
@@ -180,4 +188,5 @@ class CollisionMesh:
             stiffness: [J/m^4] of the barrier.
         """
         adjacent_gap = self.adjacency.gap_among(candidates, gap)
-        return separation(self.device_thickness, gap, adjacent_gap, stiffness, self.sides.thickest)
+        core_part = self.core_stiffness(gap)
+        return separation(self.device_thickness, gap, adjacent_gap, stiffness, core_part)

@@ -106,7 +106,8 @@ class Contact:
         rigid_bodies, n = rigid_bodies or NONE, mesh.n_vertices
         together = (*rigid_bodies.bodies, *bodies)
         moved = n + int(rigid_bodies.count.sum())
-        exact = exact_bodies(bodies, settings, moved, ties)
+        starts = np.concatenate([mesh.vertices, *_starts(rigid_bodies)])
+        exact = exact_bodies(bodies, settings, starts, ties)
         cores = tuple(core_of(bodies[k]) for k in exact)
         every = np.concatenate([mesh.faces, join_faces(together) + n])
         rest = np.concatenate([_flat(mesh), join_positions((*together, *cores), 0.0)])

@@ -118,6 +118,7 @@ class ContactDetector:
     def set_thickness_scale(self, part: float) -> None:
         """Keep only this part of the thickness from now on."""
         self.thickness_part, self.thickness = part, self.mesh.device_thickness
+        self._core_part = self.mesh.core_stiffness(self.gap, part)
         if part != 1.0:
             self.thickness = kernel.array(self.mesh.sides.kept_distance(part), Scalar)
         self._contacts: tuple[Candidates, ContactSet] | None = None
@@ -140,9 +141,7 @@ class ContactDetector:
         key = (gap, adjacent_gap, stiffness)
         found = self._separations.get(key)
         if found is None:
-            found = self._separations[key] = separation(
-                self.thickness, *key, self.thickness_part * self.mesh.sides.thickest
-            )
+            found = self._separations[key] = separation(self.thickness, *key, self._core_part)
         return found
 
     def near(self, y: WarpArray, reach: float) -> Candidates:

@@ -24,6 +24,7 @@ from weft.scene.points import pinned_points, rigid_bodies
 from weft.scene.scene import Scene
 
 
+@checked(SceneError, "simulation")
 @dataclass(frozen=True, eq=False)
 class Simulation:
     """Model, start and integrator of a simulation.

@@ -188,7 +188,7 @@ def test_candidates_known_to_be_apart(rng, m, stride, one):
         kernel.array(bound.copy(), Scalar),
     )
     pairs = struct_of(Pairs, stencil=stencil, points=points, bound=bounds, adjacent=adjacent)
-    kept = separation(kernel.array(thickness, Scalar), 0.5, GAP, 0.3 * GAP)
+    kept = separation(kernel.array(0.5 * np.asarray(thickness), Scalar), GAP, 0.3 * GAP)
     about = (pairs, kept, since.motion, stride, kernel.array(left, wp.int32), out)
     kernel.launch(ask, len(out), *about)
     kept = np.full(n, thickness[0]) if one else thickness
@@ -310,7 +310,7 @@ def test_pairs_in_the_way_are_those_that_may_not_go_all_of_it(rng):
     for size in (0.05, 0.02, 1e-4):
         dx = size * rng.normal(size=x.shape)
         candidates = find_candidates(surface, x, 0.02, x + dx)
-        kept = separation(surface.device_thickness, 1.0, FRACTION * 0.02)
+        kept = separation(surface.device_thickness, FRACTION * 0.02)
         expected = candidates.pairs[step_lengths(x, dx, candidates, kept) < 1.0]
         found = detector.blocking_pairs(kernel.points(x), kernel.points(dx)).pairs
         assert sorted(map(tuple, found)) == sorted(map(tuple, expected))

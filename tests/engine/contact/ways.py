@@ -6,6 +6,7 @@ import ipctk
 import numpy as np
 
 from weft import kernel
+from weft.discretization.mesh import unique_edges
 from weft.integrators import base
 from weft.integrators.potential import Potential
 from weft.solve.newton import minimize
@@ -22,7 +23,7 @@ class Ways:
     def __init__(self, model):
         contact, mesh = model.contact, model.contact.mesh
         self.contact, n = contact, len(contact.mass)
-        edges = np.ascontiguousarray(mesh.edges.astype(np.int32))
+        edges = np.ascontiguousarray(unique_edges(mesh.faces)[0].astype(np.int32))
         faces = np.ascontiguousarray(mesh.faces.astype(np.int32))
         self.mesh = ipctk.CollisionMesh(np.asfortranarray(mesh.rest), edges, faces)
         self.mesh.can_collide = ipctk.make_static_obstacle_filter(n)

@@ -231,24 +231,28 @@ def test_neighbors(rng):
 
 
 @pytest.mark.parametrize("moves", [False, True])
-def test_boxes_of_points(rng, moves):
-    """They hold the points, and are larger by a few rounding errors only."""
-    n, grow = 20, 0.01
+@pytest.mark.parametrize("balls", [False, True])
+def test_boxes_of_points(rng, moves, balls):
+    """They hold the points, or balls around them, and are larger by a few rounding errors only."""
+    n, room = 20, 0.01
+    radius = rng.random(n if balls else 0)
     below = rng.normal(size=(n, 3))
     above = below + rng.random((n, 3))
     way = rng.normal(size=(n if moves else 0, 3))
     low, high, middle = (np.zeros((n, 4), np.float32) for _ in range(3))
     for v in range(n):
         out = struct_of(aabb.PointBoxes, low=low, high=high, middle=middle)
-        call(aabb.write_rounded, v, below, above, way, grow, out)
+        call(aabb.write_rounded, v, below, above, way, radius, room, out)
     along = way if moves else 0.0
+    own = radius if balls else np.zeros(n)
+    grow = room + own[:, None]
     least, most = below + along - grow, above + along + grow
     assert (low[:, :3] <= least).all() and (high[:, :3] >= most).all()
     np.testing.assert_allclose(low[:, :3], least, atol=5e-7, rtol=3e-7)
     np.testing.assert_allclose(high[:, :3], most, atol=5e-7, rtol=3e-7)
     center, half = (below + above) / 2 + along, np.linalg.norm(above - below, axis=1) / 2
     np.testing.assert_allclose(middle[:, :3], center, rtol=1e-7, atol=1e-7)
-    size = half + 2e-6 * np.abs(center).max(1)
+    size = half + own + 2e-6 * np.abs(center).max(1)
     assert (middle[:, 3] >= size).all()
     np.testing.assert_allclose(middle[:, 3], size, rtol=1e-6)
 

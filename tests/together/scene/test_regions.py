@@ -207,7 +207,7 @@ def test_a_scene_of_regions(file, tmp_path):
     cloth = scene.cloth
     assert [f.density for f in cloth.fabrics] == [BASE.density, 0.5, fabric("wool").density]
     sides = prepare(scene).model.contact.mesh.sides
-    assert sides.names == ("near", "far", "tip", "ball")
+    assert sides.names[:4] == ("near", "far", "tip", "ball")
     assert sides.static[2, 3] == 0.7 and sides.static[0, 3] == 0.0
     kept = {r.name: r.fabric.thickness for r in cloth.regions}
     inner = [

@@ -14,6 +14,7 @@ import numpy as np
 from weft import kernel
 from weft.base.arrays import Floats
 from weft.base.differences import slope_at_zero
+from weft.contact.cores import change_of_stiffness_part
 from weft.contact.contact_set import ContactSet
 from weft.contact.friction.friction import FrictionInputs, FrictionSet
 from weft.contact.friction.law import friction_coefficients
@@ -52,13 +53,14 @@ def change_of_pairs(frozen: FrozenContact, change: Numbers, contacts: ContactSet
     gap = np.where(own, by_gap * whole + by_thickness * thicker, whole)
     part = float(change.get("stiffness", 0.0)) / frozen.contact.stiffness
     by_gaps = 3 * (whole / search.gap - gap / less)
-    # Pairs with a core have less stiffness: ((gap + 2 thickest) / (gap + 2 thickness))^2 of it.
-    widest = search.thickness_part * sides.thickest
-    less_stiff = 2 * (
-        (whole + 2 * search.thickness_part * thicker) / (search.gap + 2 * widest)
-        - (whole + 2 * thickness) / (search.gap + 2 * touch["thickness"])
-    )
-    by_core = np.where(touch["thickness"] > widest, less_stiff, 0.0)
+    by_core = np.zeros(1)
+    if sides.cores is not None:
+        kept = search.thickness_part * sides.thickness
+        thicker_by = search.thickness_part * change.get("thickness", np.zeros(1))
+        way = (whole, thicker_by)
+        more = change_of_stiffness_part(search.gap, kept, sides.cores.radius, *way)
+        a, b = sides.of_pairs(contacts.stencil, touch["kind"])
+        by_core = more[a] + more[b]
     stiffness = (part + np.where(own, by_gaps, 0.0) + by_core) * touch["stiffness"]
     return {"stiffness": stiffness, "gap": gap, "thickness": thickness}
 

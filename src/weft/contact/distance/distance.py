@@ -84,7 +84,7 @@ class Separation:
     """
 
     thickness: ScalarArray  # (n,) [m] of the vertices, or a single one for all
-    thickest: Scalar  # [m] largest thickness of pairs without a core
+    core_part: ScalarArray  # (n,) part of the stiffness that pairs of a core have; empty: no cores
     gap: Scalar  # [m] beyond the thickness
     adjacent_gap: Scalar  # [m] the same for adjacent pairs
     stiffness: Scalar  # [J/m^4] of the barrier; 0 where only distances matter
@@ -96,7 +96,7 @@ def separation(
     gap: float = 0.0,
     adjacent_gap: float | None = None,
     stiffness: float = 0.0,
-    thickest: float = np.inf,
+    core_part: WarpArray | None = None,
 ) -> Separation:
     """Return the separation of all pairs.
 
@@ -108,12 +108,15 @@ def separation(
         gap: [m] beyond the thickness.
         adjacent_gap: [m] of adjacent pairs; None: that of all pairs.
         stiffness: [J/m^4] of the barrier.
-        thickest: [m] largest thickness of pairs without a core.
+        core_part: (n,) part of the stiffness that pairs with a core have, 1 at other vertices;
+            None: there are no cores.
     """
     out, less = Separation(), gap if adjacent_gap is None else adjacent_gap
     if not isinstance(thickness, wp.array):
         thickness = kernel.array(np.array([thickness], dtype=np.float64), Scalar)
-    out.thickness, out.thickest, out.gap, out.adjacent_gap = thickness, thickest, gap, less
+    out.thickness, out.gap, out.adjacent_gap = thickness, gap, less
+    if core_part is not None:
+        out.core_part = core_part
     if stiffness:
         out.stiffness, out.adjacent_stiffness = stiffness, stiffness * (gap / less) ** 3
     return out

@@ -72,13 +72,8 @@ def may_meet(a: vec3, b: vec3, c: vec3, p: vec3, q: vec3):
 
 @wp.kernel(module=_module)
 def mark_meeting(o: int, x: Vec3Array, pairs: IntArray2d, out: IntArray):
-    """Write 1 for pairs of triangles that are not certainly apart, else 0. Segments of cores, whose
-    last two vertices are the same, count as apart: their distance is checked instead.
-    """
+    """Write 1 for pairs of triangles that are not certainly apart, else 0."""
     i = o + wp.tid()
-    out[i] = 0
-    if pairs[i, 1] == pairs[i, 2] or pairs[i, 4] == pairs[i, 5]:
-        return
     a = x[pairs[i, 0]]
     b = x[pairs[i, 1]]
     c = x[pairs[i, 2]]

@@ -22,6 +22,7 @@ from weft.contact.distance.distance import (
     distance_loss,
     kind_of,
     mollifier,
+    other_side,
     pair_thickness,
 )
 from weft.contact.narrow_phase.adjacent_pairs import own_gap
@@ -227,8 +228,7 @@ def mark_first(o: int, key: LongArray, first: IntArray):
 def barrier_of(kind: int, i: int, stencil: IntArray2d, adjacent: bool, s: Separation):
     """Return the barrier's parameters for pair i, without a mollifier.
 
-    The barrier is a function of squared distances, whose slope grows with the distance that a pair
-    keeps. Pairs with a core get as much less stiffness, so that a ball pushes as its faces would.
+    Pairs with a core have less stiffness (``cores.stiffness_part``).
     """
     t = BarrierParameters()
     t.kind = kind
@@ -238,9 +238,9 @@ def barrier_of(kind: int, i: int, stencil: IntArray2d, adjacent: bool, s: Separa
     if adjacent:
         t.gap = s.adjacent_gap
         t.stiffness = s.adjacent_stiffness
-    if t.thickness > s.thickest:
-        part = (t.gap + Scalar(2.0) * s.thickest) / (t.gap + Scalar(2.0) * t.thickness)
-        t.stiffness = t.stiffness * part * part
+    if s.core_part.shape[0] > 0:
+        part = s.core_part[stencil[i, 0]] * s.core_part[other_side(kind, i, stencil)]
+        t.stiffness = t.stiffness * part
     return t
 
 

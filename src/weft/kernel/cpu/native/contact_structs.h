@@ -51,7 +51,7 @@ struct Pairs {
 
 struct Separation {
     wp::array_t<Scalar> thickness;
-    Scalar thickest;
+    wp::array_t<Scalar> core_part;
     Scalar gap;
     Scalar adjacent_gap;
     Scalar stiffness;
