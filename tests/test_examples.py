@@ -14,7 +14,7 @@ from weft.scene.build import load_scene
 from weft.scene.prepare import prepare
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-# Packages of plugins are tried in test_plugins.py and test_plugin_air.py.
+# Packages of plugins are tried in test_plugins.py, test_plugin_air.py and test_plugin_torus.py.
 FILES = [
     p for p in EXAMPLES.rglob("*") if not p.relative_to(EXAMPLES).parts[0].startswith("plugin")
 ]

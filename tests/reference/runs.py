@@ -56,10 +56,10 @@ def splines(**more):
     return weft.Scene(cloth, [weft.Pin(cloth.corners("top"))], settings=TIGHT, **more)
 
 
-def over_ball(make=weft.sheet, gap=2e-3, height=0.052, speed=-0.6, path=None, **more):
+def over_ball(make=weft.sheet, gap=2e-3, height=0.052, speed=-0.6, exact=False, path=None, **more):
     cloth = make(9, 9, width=0.2, height=0.2, fabric=of("cotton"))
     cloth = cloth.move((0.004, height + 0.001, 0.003), GENERIC)
-    ball = sphere(0.05, 0.02).move((0, 0, 0), path)
+    ball = sphere(0.05, 0.02, mesh=not exact).move((0, 0, 0), path)
     contact = weft.SelfContact(gap=gap, thickness=2e-4, friction=0.3)
     more.setdefault("settings", TIGHT)
     return weft.Scene(
@@ -152,6 +152,7 @@ SCENES: dict[str, Callable[[], weft.Scene]] = {
     ),
     "ball_semi_implicit": lambda: over_ball(integrator="bdf2_semi_implicit", settings=ONE_SOLVE),
     "ball_1998": lambda: over_ball(integrator="baraff_witkin_1998", settings=OF_1998),
+    "exact_ball": lambda: over_ball(exact=True),
     "ball_splines": lambda: over_ball(weft.spline_sheet),
     "two_sheets": two_sheets,
 }

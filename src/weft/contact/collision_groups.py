@@ -65,7 +65,7 @@ class CollisionGroups:
         """Return the largest thickness [m] of a pair, without the radius of cores."""
         return float(self.thickness.max(initial=0.0))
 
-    def kept_distance(self, part: float = 1.0) -> Floats:
+    def total_thickness(self, part: float = 1.0) -> Floats:
         """Return the numbers (n,) [m] whose mean over both sides is the distance that a pair keeps.
 
         They are a part of the thickness, and twice the radius of cores.
@@ -88,7 +88,7 @@ class CollisionGroups:
 
     def thickness_of(self, stencil: Ints, kind: Ints) -> Floats:
         """Return the distance [m] that pairs keep, (m,); (1,) if it is the same for all."""
-        T = self.kept_distance()
+        T = self.total_thickness()
         if len(T) == 0 or (T[0] == T).all():
             return T[:1] if len(T) else np.zeros(1)
         a, b = self.of_pairs(stencil, kind)

@@ -121,7 +121,7 @@ class CollisionMesh:
     @cached_property
     def device_thickness(self) -> WarpArray:
         """Return the distances of which pairs keep the mean, on the device, (n,) [m]."""
-        return kernel.array(self.sides.kept_distance(), Scalar)
+        return kernel.array(self.sides.total_thickness(), Scalar)
 
     @cached_property
     def joined(self) -> JoinedVertices:

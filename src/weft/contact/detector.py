@@ -100,6 +100,7 @@ class ContactDetector:
         # Of each vertex, twice the radius of its core, (n,) [m]; one zero without cores.
         radius = mesh.core_radius
         self._core_distance = kernel.zeros(1)
+        self._whole_core_part = mesh.core_stiffness(gap)  # with the whole thickness
         if radius is not None:
             self._core_distance = kernel.array(2 * kernel.numpy(radius), Scalar)
         self.begin(mesh.excluded_without_pins)
@@ -118,9 +119,10 @@ class ContactDetector:
     def set_thickness_scale(self, part: float) -> None:
         """Keep only this part of the thickness from now on."""
         self.thickness_part, self.thickness = part, self.mesh.device_thickness
-        self._core_part = self.mesh.core_stiffness(self.gap, part)
+        self._core_part = self._whole_core_part
         if part != 1.0:
-            self.thickness = kernel.array(self.mesh.sides.kept_distance(part), Scalar)
+            self._core_part = self.mesh.core_stiffness(self.gap, part)
+            self.thickness = kernel.array(self.mesh.sides.total_thickness(part), Scalar)
         self._contacts: tuple[Candidates, ContactSet] | None = None
         self._separations: dict[tuple[float, float | None, float], Separation] = {}
 

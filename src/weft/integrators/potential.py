@@ -213,7 +213,8 @@ class Potential:
             something.
         """
         reached = goal
-        for barrier in self.barriers:
+        # Contact, the last term, comes first: bodies may carry cloth towards another barrier.
+        for barrier in reversed(self.barriers):
             carried = barrier.carry(reached, self.step)
             if carried is None:
                 return None

@@ -156,7 +156,7 @@ def test_contact_is_with_the_faces(body, more):
 def test_thin_pinches_leave_the_radius():
     """Part of a thickness is kept where bodies pinch cloth; a ball keeps its size."""
     contact = prepare(falling(BALL, contact={"pinch": "thin", "thickness": 2e-3})).model.contact
-    whole, half = (contact.mesh.sides.kept_distance(p) for p in (1.0, 0.5))
+    whole, half = (contact.mesh.sides.total_thickness(p) for p in (1.0, 0.5))
     assert whole.max() == pytest.approx(2e-3 + 2 * RADIUS)
     assert half.max() == pytest.approx(1e-3 + 2 * RADIUS)
     table = plate(0.5, 0.5, 0.25, name="table").move((0, 0.2, 0))

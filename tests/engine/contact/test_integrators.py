@@ -108,7 +108,7 @@ def test_steps_of_one_solve_drape_at_20_ms(integrator):
         F = samples.deformation_gradient(state.x)
         stretch.append(np.linalg.norm(F, axis=1).max())
     assert len(model.contact.crossings(state.x, state.t)) == 0
-    assert min(least) > 0.25 * contact.gap
+    assert min(least) > 0.2 * contact.gap
     assert max(stretch) < 1.1 and stretch[-1] < 1.02
     assert 0.12 < state.x[:, 1].max() < 0.124 and state.x[:, 1].min() < -0.08
 

@@ -14,8 +14,8 @@ import numpy as np
 from weft import kernel
 from weft.base.arrays import Floats
 from weft.base.differences import slope_at_zero
-from weft.contact.cores import change_of_stiffness_part
 from weft.contact.contact_set import ContactSet
+from weft.contact.cores import change_of_stiffness_part
 from weft.contact.friction.friction import FrictionInputs, FrictionSet
 from weft.contact.friction.law import friction_coefficients
 from weft.contact.frozen_contact import FrozenContact

@@ -30,7 +30,9 @@ seams:
 SCENE = """
 cloth: {garment: {pattern: tube.yaml, size: 5 cm, start: pattern}}
 bodies:
-  - {name: limb, capsule: {radius: 8 cm, length: 40 cm, size: 3 cm}, translation: [0, 15 cm, 0]}
+  - name: limb
+    capsule: {radius: 8 cm, length: 40 cm, size: 3 cm, mesh: true}
+    translation: [0, 15 cm, 0]
 contact: {gap: 2 mm, friction: 0.5}
 sewing: {closing: 0.5 s, settle: 0.05 s}
 integrator: {backward_euler: {effort: interactive}}

@@ -83,7 +83,7 @@ def test_runs_resume_bitwise(tmp_path):
     np.testing.assert_array_equal(whole.positions(-1), parts.positions(-1))
 
 
-def test_firmness():
+def test_stiffness():
     """It follows what presses by a factor of 8 a step at most, from 1 to 1000; and not at all where
     it is about right, where there is room (cloth that is pinched), or where little presses.
     """
