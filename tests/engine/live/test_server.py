@@ -3,7 +3,6 @@
 import http.client
 import json
 import threading
-import time
 from contextlib import contextmanager
 
 import pytest
@@ -127,18 +126,42 @@ def test_the_page_knows_whether_its_camera_follows_the_cloth(seen, follow):
         assert f'"follow_cloth": {json.dumps(follow)}'.encode() in ask(server, "")[1]
 
 
+class Clock:
+    """A clock that a test sets, in place of the module ``time``."""
+
+    def __init__(self):
+        self.now, self.reads, self.news = 0.0, 0, threading.Condition()
+
+    def monotonic(self):
+        with self.news:
+            self.reads += 1
+            self.news.notify_all()
+            return self.now
+
+    def set_on(self, seconds):
+        """Set the clock on, and return after the server has read it again a few times."""
+        with self.news:
+            self.now += seconds
+            enough = self.reads + 4
+            assert self.news.wait_for(lambda: self.reads >= enough, timeout=60)
+
+
 def test_without_a_page_the_simulation_is_paused_once(seen, monkeypatch):
-    monkeypatch.setattr(play_server, "ABSENT", 0.5)
-    monkeypatch.setattr(play_server, "WAIT", 0.01)
+    clock = Clock()
+    monkeypatch.setattr(play_server, "time", clock)
+    monkeypatch.setattr(play_server, "ABSENT", 0.02)
+    monkeypatch.setattr(play_server, "WAIT", 0.0)
     process = FakeProcess(follow_run(seen.path))
     with served(process) as server:
         for _ in range(8):
             ask(server, "next?after=-1")
-            time.sleep(0.1)
+            clock.set_on(0.015)
         assert process.said == []
-        time.sleep(1.5)
+        clock.set_on(1.0)
+        clock.set_on(1.0)
         assert process.said == [{"do": "pause"}]
         ask(server, "next?after=-1")
-        time.sleep(1.5)
+        clock.set_on(0.0)
+        clock.set_on(1.0)
         assert process.said == 2 * [{"do": "pause"}]
     assert process.closed
