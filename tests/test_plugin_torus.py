@@ -10,6 +10,7 @@ import pathlib
 import numpy as np
 import pytest
 import warp as wp
+from implicit_collider import ColliderPoint, ColliderShape, ImplicitCollider, sag_of
 from weft_torus import CIRCLE
 
 import weft
@@ -22,7 +23,6 @@ from weft import kernel
 from weft.base.errors import SceneError
 from weft.bodies.motion.pins import Keyframe, Path
 from weft.contact import plate
-from weft.contact.implicit_collider import ColliderPoint, ColliderShape, ImplicitCollider, sag_of
 from weft.contact.settings import Friction, SelfContact
 from weft.discretization.mesh import grid
 from weft.energies.by_constants import by_constants

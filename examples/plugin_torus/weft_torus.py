@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import warp as wp
+from implicit_collider import ColliderPoint, ColliderShape, ImplicitCollider
 
 from weft.base.settings import REQUIRED, documented, setting
-from weft.contact.implicit_collider import ColliderPoint, ColliderShape, ImplicitCollider
 from weft.kernel import Scalar, vec3
 
 

@@ -24,8 +24,6 @@ value, gradient and Hessian for the minimizer, ``contact_barrier`` the limits of
 ``derivatives`` the derivatives of a run. ``contact_term`` is all three, the term of a model.
 ``contact_workspace``: what one step after another uses again.
 
-``implicit_collider``: bodies that a formula gives, in place of a mesh; a barrier beside contact.
-
 Besides these, ``exact`` checks that nothing intersects, ``untangling`` removes intersections at the
 start, ``memory`` names what a step leaves to the next, ``contact_report`` has figures of a step,
 and ``contact_forces`` evaluates forces for pictures. Bodies are defined in

@@ -55,8 +55,8 @@ def test_a_sphere_that_grows_in_a_bag():
     assert np.abs(np.einsum("qi,qi->q", F[..., 0], F[..., 1])).max() < 0.07
 
     # At rest contact carries what the bag pulls with: sum f.x is dE/ds of x -> (1 + s) x, for both.
-    area, firmness = scene.cloth.mesh.vertex_area, memory["stiffness"][0]
-    loads = contact_loads(model.contact, state.x, state.t, area, firmness)
+    area, stiffness = scene.cloth.mesh.vertex_area, memory["stiffness"][0]
+    loads = contact_loads(model.contact, state.x, state.t, area, stiffness)
     pressing = float(
         (loads["contact_forces"] * np.linalg.norm(loads["contact_points"], axis=1)).sum()
     )
@@ -65,7 +65,7 @@ def test_a_sphere_that_grows_in_a_bag():
         sum(float(e.value((1 + s * h) * state.x).sum()) for e in model.energies) for s in (1, -1)
     ]
     assert pressing == pytest.approx((stored[0] - stored[1]) / (2 * h), rel=0.02)
-    assert firmness > 20 and report.contact["least_distance"] > GAP / 3
+    assert stiffness > 20 and report.contact["least_distance"] > GAP / 3
 
 
 def test_runs_resume_bitwise(tmp_path):
