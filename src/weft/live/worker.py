@@ -29,7 +29,7 @@ from weft.live.messages import ChooseLook, Save, read_messages
 from weft.live.order import Order
 from weft.live.save import SceneSource, save_play, save_scene
 from weft.live.session import Session
-from weft.run.plausibility import scene_warnings
+from weft.run.plausibility import warnings_before_run
 from weft.run.run import Run
 from weft.run.run_folder import RunFolder
 from weft.scene.build import LoadedScene, load_scene
@@ -219,7 +219,7 @@ class Player:
 def print_warnings(session: Session, found: Sequence[warnings.WarningMessage]) -> None:
     """Print the warnings of the build that were found, and those about the scene, as a run does."""
     texts = [str(w.message) for w in found]
-    texts += scene_warnings(session.scene, session.loop.driver.stepper)
+    texts += warnings_before_run(session.scene, session.loop.driver.stepper)
     for text in dict.fromkeys(texts):
         sys.stderr.write(f"warning: {text}\n")
     sys.stderr.flush()

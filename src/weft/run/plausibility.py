@@ -58,6 +58,14 @@ KEYS = 1000  # largest number of keyframes of a motion at which steps are looked
 INSIDE = (0.25, 0.5, 0.75)  # parts of the time between two keyframes at which steps are looked at
 
 
+def warnings_before_run(scene: Scene, stepper: Stepper) -> Iterator[str]:
+    """Yield what is said before a scene is simulated: problems of its start that do not resolve by
+    themselves, then ``scene_warnings``.
+    """
+    yield from (str(p) for p in start_problems(scene) if p.outlook is not Outlook.RESOLVES)
+    yield from scene_warnings(scene, stepper)
+
+
 def scene_warnings(scene: Scene, stepper: Stepper) -> Iterator[str]:
     """Yield warnings about a scene: implausible fabrics, bodies and joints, visible tolerances,
     forces that the integrator leaves out, bends that open.

@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike
 
 from weft.base.arrays import AnyArray, Arrays
 from weft.base.errors import (
-    Outlook,
     RunError,
     SceneError,
     SimulationError,
@@ -41,10 +40,9 @@ from weft.run.plausibility import (
     about_garment,
     about_released,
     about_stretch,
-    scene_warnings,
     sewn_at,
     sewn_gaps,
-    start_problems,
+    warnings_before_run,
 )
 from weft.run.recovery import RunCondition, open_run
 from weft.run.run_folder import CHECKPOINT, RunFolder, frame_name
@@ -125,8 +123,7 @@ def run_scene(
     loop = Loop(present, folder, fps)
     for pin in loop.model.pins:
         pin.check_until(frames / fps)
-    _warn(str(p) for p in start_problems(scene) if p.outlook is not Outlook.RESOLVES)
-    _warn(scene_warnings(scene, loop.driver.stepper))
+    _warn(warnings_before_run(scene, loop.driver.stepper))
     if frames == 0:
         _warn(["0 frames: only the start is written"])
     with folder.lock:

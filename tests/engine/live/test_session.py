@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import weft
-from weft.base.errors import SceneError, WeftError
+from weft.base.errors import Outlook, SceneError, StartProblem, WeftError
 from weft.energies.springs.hand import PIN, Hand
 from weft.live.messages import read_messages
 from weft.live.save import SceneSource, save_play, save_scene
@@ -310,3 +310,12 @@ def test_changes_that_cannot_be(changes, said):
 def test_what_stays_is_named(path):
     with pytest.raises(SceneError, match="stays as it is"):
         Change(1.0, {path: 1.0})
+
+
+def test_problems_of_the_start_are_printed_as_a_run_prints_them(played, capsys, monkeypatch):
+    session, _ = played
+    found = [StartProblem(Outlook.CANNOT, "a panel inside"), StartProblem(Outlook.RESOLVES, "open")]
+    monkeypatch.setattr("weft.run.plausibility.start_problems", lambda scene: found)
+    print_warnings(session, [])
+    said = capsys.readouterr().err
+    assert "a panel inside" in said and "open" not in said
