@@ -270,7 +270,7 @@ def scene(linear, contact):
     cloth = weft.sheet(7, 7, 0.2, 0.2).move((0.003, 0.108, 0.002))
     meets = {"bodies": [sphere(0.1, 0.05)], "contact": weft.SelfContact(4e-3, friction=0.3)}
     pins = [weft.Pin(cloth.corners("top"))]
-    settings = weft.StepSettings(linear=linear, tolerance=1e-5, forcing=1e-8)
+    settings = weft.StepSettings(linear=linear, tolerance=1e-6, forcing=1e-8)
     return weft.Scene(cloth, pins, settings=settings, **(meets if contact else {}))
 
 
