@@ -91,13 +91,21 @@ class ContactSet(PairSet):
         """Return the same pairs with other parameters, (m,) records of ``BarrierParameters``."""
         return ContactSet((self.device[0], kernel.array(touch, BarrierParameters)))
 
-    def distances(self, x: WarpArray) -> Floats:
-        """Return the distance [m] of each pair at x (n,) vec3, (m,)."""
-        return kernel.numpy(self.evaluate(set_distances, x, kernel.empty(len(self))))
+    def distances(self, x: WarpArray, radius: WarpArray | None = None) -> WarpArray:
+        """Return the distance [m] between the surfaces of each pair at x (n,) vec3, (m,).
 
-    def least_distance(self, x: WarpArray) -> float:
-        """Return the distance [m] of the nearest pair at x (n,) vec3; infinity without pairs."""
-        return kernel.least(self.evaluate(set_distances, x, kernel.empty(len(self))))
+        Args:
+            x: [m] positions.
+            radius: (n,) [m] of cores, in whose place a surface is; None: the vertices themselves.
+        """
+        around = kernel.empty(0) if radius is None else radius
+        return self.evaluate(set_distances, x, kernel.empty(len(self)), after=(around,))
+
+    def least_distance(self, x: WarpArray, radius: WarpArray | None = None) -> float:
+        """Return the distance [m] of the nearest pair; infinity without pairs. Arguments as for
+        ``distances``.
+        """
+        return kernel.least(self.distances(x, radius))
 
     def changes_of_room(self, x: WarpArray, d: WarpArray) -> WarpArray:
         """Return the relative change of each pair's room by the displacement d, to first order,

@@ -163,11 +163,7 @@ class FrozenContact:
 
     def least_distance(self, y: WarpArray, contacts: ContactSet) -> float:
         """Return the least distance [m] between surfaces in contact at y (n+b,)."""
-        sides = self.contact.mesh.sides
-        if sides.cores is None:
-            return contacts.least_distance(y)
-        radius = sides.radius_of(contacts.stencil, contacts.parameters["kind"])
-        return float((contacts.distances(y) - radius).min(initial=np.inf))
+        return contacts.least_distance(y, self.contact.mesh.core_radius)
 
     def memory(self, x: WarpArray) -> Mapping[str, Floats]:
         """Return the values that the next step needs, after this one ended at x (N,).

@@ -206,6 +206,21 @@ def test_gradients_of_runs(body, height):
     assert found == pytest.approx(expected, rel=1e-3)
 
 
+@pytest.mark.parametrize("name", ["contact.thickness", "contact.gap"])
+def test_tangents_where_cloth_meets_itself_on_a_ball(name):
+    """Pairs with a core keep its radius besides the thickness, pairs of cloth do not."""
+    lower, upper = level(4, 0.1, RADIUS + 4.5e-3), level(5, 0.1, RADIUS + 8.5e-3)
+    cloth, tight = weft.join([lower, upper]), weft.StepSettings(tolerance=1e-9)
+    contact = {"thickness": 1e-3}
+    scene = falling(BALL, cloth=cloth, settings=tight, contact=contact).with_(step=0.01)
+    rollout = weft.adjoint.Rollout(scene, [name], frames=3, fps=100.0)
+    dx, _ = rollout.tangent(name)
+    value = float(rollout.parameter(name).value)
+    ends = [np.asarray(rollout.with_values({name: value * k}).run().x) for k in (1.0001, 0.9999)]
+    quotient = (ends[0] - ends[1]) / (0.0002 * value)
+    np.testing.assert_allclose(dx, quotient, atol=1e-5 * np.abs(quotient).max())
+
+
 def test_a_pair_with_a_core_pushes_as_other_pairs():
     """At half the gap, the force is of the size from which the stiffness is chosen."""
     contact = prepare(falling(BALL, cloth=level(2, 0.1, RADIUS + GAP / 2))).model.contact

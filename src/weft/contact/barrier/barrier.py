@@ -24,7 +24,14 @@ derivatives of the mollifier.
 
 import warp as wp
 
-from weft.contact.distance.distance import Closest, closest, closest_at, combination, mollifier
+from weft.contact.distance.distance import (
+    Closest,
+    closest,
+    closest_at,
+    combination,
+    mollifier,
+    other_side,
+)
 from weft.kernel import (
     IntArray2d,
     Scalar,
@@ -105,12 +112,19 @@ def set_distances(
     x: Vec3Array,
     stencil: IntArray2d,
     touch: BarrierArray,
+    radius: ScalarArray,
     distance: ScalarArray,
 ):
-    """Write the distance of every pair of a contact set."""
+    """Write the distance between the surfaces of every pair of a contact set; ``radius`` are those
+    of cores, an empty array if there are none.
+    """
     i = o + wp.tid()
-    _p, v = closest_at(touch[i].kind, i, x, stencil)
+    kind = touch[i].kind
+    _p, v = closest_at(kind, i, x, stencil)
     distance[i] = wp.length(v)
+    if radius.shape[0] > 0:
+        both = radius[stencil[i, 0]] + radius[other_side(kind, i, stencil)]
+        distance[i] = distance[i] - both
 
 
 @wp.kernel(module=_module)

@@ -119,6 +119,8 @@ def _largest_part(contacts: ContactSet, y: WarpArray, change: Numbers) -> float:
     if len(contacts) == 0:
         return 0.0
     touch = contacts.parameters
-    room = contacts.least_distance(y) - touch["thickness"].max()
-    sizes = {**{k: touch[k] for k in ("stiffness", "gap")}, "thickness": max(room, 1e-300)}
+    # Of each pair its own: a core keeps its radius, too.
+    room = kernel.numpy(contacts.distances(y)) - touch["thickness"]
+    sizes = {k: touch[k] for k in ("stiffness", "gap")}
+    sizes["thickness"] = np.maximum(room.min(), 1e-300)
     return max(float(np.abs(d / sizes[name]).max()) for name, d in change.items())
