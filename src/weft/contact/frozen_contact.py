@@ -114,7 +114,7 @@ class FrozenContact:
         if part[k] <= 1.0:
             self.search.set_thickness_scale(PART * float(part[k]))
             at = np.array(kernel.numpy(y))
-            self.carry_along.obstacle = near_sides(at, pairs[k], self.step.t)
+            self.carry_along.obstacle = near_sides(at, pairs[k], self.step.t, sides.cores)
 
     def set_stiffness(self, *, before: bool) -> None:
         """Set the stiffness of the step before this one, or of this one."""

@@ -1,6 +1,7 @@
 """Exact balls and capsules: contact with a center or a segment at the distance of the radius."""
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import weft
 from tests.engine.adjoint.cases import compared
 from tests.refusals import refused
 from tests.stepping import nothing_crosses, steps
-from weft.base.errors import SceneError
+from weft.base.errors import SceneError, SimulationError
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.bodies.rigid.settings import Rigid
 from weft.contact import capsule, plate, sphere
@@ -170,6 +171,20 @@ def test_thin_pinches_leave_the_radius():
     parts = [m["contact"]["pinched"]["part"] for m in run.metrics if "pinched" in m["contact"]]
     assert 0 < parts[-1] < 1
     assert np.linalg.norm(samples(pressed.cloth, run.positions(12)), axis=1).min() > RADIUS
+
+
+def test_the_room_between_bodies_is_between_their_surfaces():
+    """A table closes on cloth that lies on a ball; the message names both places and the room."""
+    down = Path([Keyframe(0.0), Keyframe(0.2, (0, -0.0985, 0))], hold=True)
+    table = plate(0.5, 0.5, 0.25, name="table").move((0, 0.2, 0), down)
+    scene = falling(BALL, cloth=level(height=RADIUS + 0.012), contact={"thickness": 2e-3})
+    with pytest.raises(SimulationError) as failed:
+        weft.simulate(scene.with_(bodies=[BALL, table]), frames=12, fps=50.0, progress=False)
+    text = str(failed.value)
+    room = float(re.search(r"([0-9.]+) mm apart", text)[1])
+    x, y, z = (float(a) for a in re.search(r"'ball' at \((.*?)\)", text)[1].split(","))
+    assert 2.0 < room < 8.0
+    assert np.linalg.norm([x, y, z]) == pytest.approx(RADIUS, rel=1e-2)
 
 
 def test_runs_go_on_bitwise(tmp_path):

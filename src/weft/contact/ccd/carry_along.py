@@ -17,9 +17,9 @@ from weft.contact.broad_phase.candidates import Candidates
 from weft.contact.ccd.obstacles import (
     ClosingSurfaces,
     PrescribedContacts,
+    middle_of,
     near_sides,
     passing_sides,
-    vector,
 )
 from weft.contact.ccd.prescribed_motion import PrescribedMotion
 from weft.contact.collision_groups import THROUGH_BODIES, THROUGH_CLOTH
@@ -222,15 +222,17 @@ class CarryAlong:
             if still.all(1).any():
                 break
             self._follow(found, leading, still, dy, way, leads)
-        every = PrescribedContacts.join([PrescribedContacts.of(self.y, *m) for m in met])
+        every = PrescribedContacts.join(
+            [PrescribedContacts.of(self.y, *m, self.search.mesh.cores) for m in met]
+        )
         if len(every.at):
-            place = vector((self.y + dy)[pairs[0]].mean(0))
+            place = middle_of(self.y + dy, pairs[0], self.search.mesh.cores)
             self._closing = ClosingSurfaces.of(
                 self.search.mesh, dy, pairs, every, place, self.step.t
             )
             self.obstacle = self._closing.obstacle
         else:  # free cloth that does not come apart
-            self.obstacle = near_sides(self.y + dy, pairs[0], self.step.t)
+            self.obstacle = near_sides(self.y + dy, pairs[0], self.step.t, self.search.mesh.cores)
         return None
 
     def _follow(

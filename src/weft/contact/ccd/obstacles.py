@@ -8,6 +8,7 @@ import numpy as np
 from weft.base.arrays import Bools, Floats, Ints, Positions, Vector
 from weft.contact.broad_phase.candidates import Candidates
 from weft.contact.collision_mesh import CollisionMesh
+from weft.contact.cores import Cores
 from weft.contact.distance.distance import closest_of
 from weft.energies.obstacle import Obstacle
 
@@ -31,12 +32,15 @@ class PrescribedContacts:
     normal: Floats
 
     @staticmethod
-    def of(y: Positions, pairs: Candidates, held: Bools) -> "PrescribedContacts":
+    def of(
+        y: Positions, pairs: Candidates, held: Bools, cores: Cores | None
+    ) -> "PrescribedContacts":
         """Return the sides of pairs (m,4) that are mostly prescribed, with ``held`` (m,4).
 
         A side is the part of a pair whose weights at the closest points have one sign. Both sides
         of a pair may be prescribed. If no side is mostly prescribed, those with a prescribed
         vertex are returned. y (n+b,3) [m] are the vertices at the start of the step.
+        The surface of a core is at its radius.
         """
         stencil, kinds = pairs.device
         w = closest_of(y, stencil, kinds)[1]
@@ -49,6 +53,8 @@ class PrescribedContacts:
         sign = np.sign(np.where(sides, w, 0.0).sum(1))
         away = -sign[:, None] * np.einsum("ma,mai->mi", w, y[ids])
         normal = away / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-300)
+        if cores is not None:
+            at = at + np.where(sides, cores.radius[ids], 0.0).max(1, initial=0.0)[:, None] * normal
         return PrescribedContacts(ids, sides, at, normal)
 
     @staticmethod
@@ -135,10 +141,23 @@ def passing_sides(y: Positions, pair: Ints, first_body: int, t: float) -> Obstac
     return Obstacle(vector(y[pair].mean(0)), sides, [vector(y[v]) for v in sides], t, True)
 
 
-def near_sides(y: Positions, pair: Ints, t: float) -> Obstacle:
+def near_sides(y: Positions, pair: Ints, t: float, cores: Cores | None) -> Obstacle:
     """Return the obstacle of a pair (4,) that is nearer than its thickness, at y (n+b,3) [m]."""
-    sides = [int(pair[0]), int(pair[-1])]
-    return Obstacle(vector(y[pair].mean(0)), sides, [vector(y[v]) for v in sides], t, False)
+    sides, place = [int(pair[0]), int(pair[-1])], middle_of(y, pair, cores)
+    places = [place if _is_core(v, cores) else vector(y[v]) for v in sides]
+    return Obstacle(place, sides, places, t, False)
+
+
+def middle_of(y: Positions, pair: Ints, cores: Cores | None) -> Vector:
+    """Return the middle [m] of the vertices of a pair (4,) at y (n+b,3) [m], without cores, which
+    are inside their bodies.
+    """
+    own = [v for v in pair.tolist() if not _is_core(v, cores)]
+    return vector(y[own].mean(0))
+
+
+def _is_core(vertex: int, cores: Cores | None) -> bool:
+    return cores is not None and bool(cores.radius[vertex] > 0)
 
 
 def vector(p: Positions) -> Vector:
