@@ -98,13 +98,6 @@ def change_of_stiffness_part(
     return np.asarray(np.log(changed[0] / changed[1]).imag / 1e-30)
 
 
-def is_exact(body: Body) -> bool:
-    """Return whether a body has a core, and a motion that friction follows."""
-    turns = body.path is not None and bool(np.ptp([0.0, *body.path.values[:, 3]]))
-    moved = body.rigid is not None or body.link is not None or body.frames is not None
-    return body.core is not None and not (turns or moved)
-
-
 def exact_bodies(
     bodies: Sequence[Body], settings: SelfContact, start: Positions, ties: Ints | None
 ) -> list[int]:
@@ -124,10 +117,17 @@ def exact_bodies(
         k
         for k, body in enumerate(bodies)
         if body.core is not None
-        and is_exact(body)
+        and not _rotates(body)
         and not ((tied >= ends[k]) & (tied < ends[k + 1])).any()
         and not _is_inside(start, core_of(body).at(0.0), body.core.radius)
     ]
+
+
+def _rotates(body: Body) -> bool:
+    """Return whether a body may rotate or deform, which friction of its core would not follow."""
+    if body.rigid is not None or body.link is not None or body.frames is not None:
+        return True
+    return body.path is not None and bool(body.path.values[:, 3].any())
 
 
 def _is_inside(points: Positions, core: Positions, radius: float) -> bool:
@@ -143,6 +143,6 @@ def core_of(body: Body) -> Body:
     """Return the points of a body's core as a body with the same motion."""
     core = body.core
     assert core is not None
-    ids = np.arange(3, dtype=np.int32) % len(core.points)
-    faces = np.minimum(ids, len(core.points) - 1)[None]
-    return Body(core.points, faces, body.path, body.name, body.thickness)
+    # A body has a face at least; contact does not search this one.
+    face = np.arange(3, dtype=np.int32)[None] % len(core.points)
+    return Body(core.points, face, body.path, body.name, body.thickness)

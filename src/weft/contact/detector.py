@@ -97,12 +97,11 @@ class ContactDetector:
         self._candidates = CandidateCache(mesh, self.reach, closer)
         self._end, self._contact_vertices = (kernel.empty(len(mesh.rest), vec3) for _ in range(2))
         self._limit = kernel.empty(1)
-        # Of each vertex, twice the radius of its core, (n,) [m]; one zero without cores.
-        radius = mesh.core_radius
-        self._core_distance = kernel.zeros(1)
         self._whole_core_part = mesh.core_stiffness(gap)  # with the whole thickness
-        if radius is not None:
-            self._core_distance = kernel.array(2 * kernel.numpy(radius), Scalar)
+        # What pairs keep without any thickness, (n,) [m]; one zero without cores.
+        self._core_distance = kernel.zeros(1)
+        if mesh.cores is not None:
+            self._core_distance = kernel.array(mesh.sides.total_thickness(0.0), Scalar)
         self.begin(mesh.excluded_without_pins)
 
     def begin(self, excluded: Excluded, thickness_part: float = 1.0) -> None:

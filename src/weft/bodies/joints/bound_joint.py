@@ -83,7 +83,7 @@ class BoundJoint:
 
     @property
     def ends(self) -> JointEnds:
-        """What a mechanism needs of the joint."""
+        """The two bodies and the place of the joint, from which its mechanism follows."""
         other = None if self.other is None else self.other.frame
         place = self.point, self.axis, self.size, self.stiffness
         return JointEnds(self.ids, self.body.frame, other, *place)

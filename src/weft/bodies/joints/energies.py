@@ -21,9 +21,6 @@ from weft.energies.springs.joint_coordinates import BilinearForm, JointCoordinat
 from weft.energies.springs.joint_springs import Guides
 from weft.energies.springs.point_springs import MovedPlaces, PointSprings
 
-ONSET = 0.01  # fraction of a rope's length over which it becomes stiff
-NEVER_ZERO = 1e-9  # [m] distance below which the ends of a rope or spring coincide
-
 
 def joint_energies(
     rigid_bodies: RigidBodies, still: Sequence[Body], *, starts: bool = True

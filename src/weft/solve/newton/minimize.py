@@ -118,7 +118,7 @@ class Search:
         self.problem, self.line_search = problem, line_search
         self.system = NewtonSystem(problem, solver, previous)
         n = x0.shape[0]
-        x, g, self._trial, self._trial_gradient = (kernel.empty(n, vec3) for _ in range(4))
+        x, g, self._trial = (kernel.empty(n, vec3) for _ in range(3))
         combine(x0, 0.0, x0, x)
         self.at = SearchPoint(x, g, float("nan"))
         self.descent, self.rule = method.begin(self.system, n)
@@ -199,10 +199,11 @@ class Search:
             return value if value == value else float("inf")
 
         def slope_along(step: float) -> float:
-            self.problem.gradient_at(self._trial, self._trial_gradient)
+            """Return the slope at the trial that was measured last."""
+            g = kernel.empty(at.g.shape[0], vec3)
+            self.problem.gradient_at(self._trial, g)
             # The energy of a shift is quadratic along the direction: its slope is 2/a its value.
-            shift = 2.0 * self.descent.merit(self._trial) / step
-            return dot(self._trial_gradient, direction.d) + shift
+            return dot(g, direction.d) + 2.0 * self.descent.merit(self._trial) / step
 
         self.largest_value = max(self.largest_value, abs(at.value))
         found = backtrack(

@@ -235,10 +235,10 @@ def _shape(mujoco: ModuleType, m: Any, g: int, edge: float, name: str) -> Body:
     kind = mujoco.mjtGeom(m.geom_type[g]).name.removeprefix("mjGEOM_").lower()
     a, b, c = map(float, m.geom_size[g])
     primitives: Mapping[str, Callable[[float], Body]] = {
-        "sphere": partial(sphere, a),
-        "ellipsoid": partial(sphere, max(a, b, c)),
+        "sphere": partial(sphere, a, mesh=True),
+        "ellipsoid": partial(sphere, max(a, b, c), mesh=True),
         "box": partial(box, (2 * a, 2 * b, 2 * c)),
-        "capsule": partial(capsule, a, 2 * b),
+        "capsule": partial(capsule, a, 2 * b, mesh=True),
         "cylinder": partial(cylinder, a, 2 * b),
         "plane": lambda _: plate(2 * a or FAR, 2 * b or FAR, FAR),
     }
