@@ -8,7 +8,7 @@ OUT ?= reproduced
 PARALLEL = $$($(BIN)/python -c 'import os, xdist; print("-n auto --dist loadfile --no-loadscope-reorder" * ((os.cpu_count() or 1) > 1))' 2>/dev/null)
 PYTEST = $(BIN)/python -m pytest $(PARALLEL)
 
-.PHONY: demo check test test-engine test-garments test-lab test-robots test-film test-alone test-ci test-all fuzz kill lint typecheck docs package addon validate study bench bench-cuda lowest wheels clean
+.PHONY: demo check test test-engine test-garments test-lab test-robots test-film test-alone test-ci test-all fuzz kill mutants lint typecheck docs package addon validate study bench bench-cuda lowest wheels clean
 
 demo: $(INSTALLED)  ## simulate the built-in scene and draw it
 	$(BIN)/weft demo
@@ -45,6 +45,13 @@ fuzz: $(TOOLS)  ## an hour of mutated scenes, meshes and run folders; crashes go
 
 kill: $(TOOLS)  ## a thousand kills at random instants, each run compared bitwise afterwards
 	$(BIN)/python -m tests.fuzz.kills --kills 1000
+
+mutants: $(TOOLS)  ## an hour: one wrong line at a time in the source, and whether a test finds it; into build/mutants
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'cosmic-ray>=8.4' 'pytest-cov>=6'
+	mkdir -p build/mutants
+	test -e build/mutants/coverage || COVERAGE_FILE=build/mutants/coverage $(PYTEST) -m "not slow and not campaign and not browser" \
+	  --cov=weft --cov-context=test --cov-report= --junitxml=build/mutants/junit.xml
+	$(BIN)/python -m tests.mutants.campaign build/mutants
 
 lint: $(TOOLS)
 	$(BIN)/ruff check .
