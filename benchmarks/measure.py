@@ -13,11 +13,12 @@ class BenchMeasure:
     """A measured number beside its target."""
 
     name: str  # benchmark/quantity
-    value: float
+    value: float | None  # None: the benchmark failed
     unit: str
     target: float | None = None  # None: for information; of the reference machine, if a time
     ok: bool | None = None
     normalized: float | None = None  # what it would be on the reference machine; None: no time
+    error: str = ""  # why the benchmark failed
 
     @property
     def is_time(self) -> bool:
@@ -28,7 +29,7 @@ class BenchMeasure:
         """The measure of a machine that takes ``factor`` times as long as the reference machine:
         it is the normalized time that has to reach the target.
         """
-        if not self.is_time:
+        if self.value is None or not self.is_time:
             return self
         normalized = self.value / factor
         ok = None if self.target is None else normalized <= self.target
@@ -65,6 +66,12 @@ def at_least(name: str, value: float, unit: str, target: float) -> BenchMeasure:
 def info(name: str, value: float, unit: str) -> BenchMeasure:
     """A measure without a target."""
     return BenchMeasure(name, value, unit)
+
+
+def failure(name: str, error: Exception) -> BenchMeasure:
+    """The row of a benchmark that raised an error, which is said on one line."""
+    said = " ".join(f"{type(error).__name__}: {error}".split())
+    return BenchMeasure(name, None, "", ok=False, error=said)
 
 
 def best_time(run: Callable[[], object], repeats: int = 15) -> float:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
-from benchmarks.measure import BenchMeasure, BenchSelection, info
+from benchmarks.measure import BenchMeasure, BenchSelection, failure, info
 from benchmarks.reference import Machine, machine
 from weft.base.errors import WeftError, check_known
 
@@ -52,6 +52,8 @@ def run(
 ) -> list[BenchMeasure]:
     """Time the machine, then run benchmarks; the first measure is the machine's factor.
 
+    A benchmark that raises an error gives a measure with that ``error``, and the next one begins.
+
     Args:
         names: which; none means all.
         on_result: called with every measure as it is done.
@@ -82,7 +84,10 @@ def run(
     for name, (module, function) in _BENCHMARKS.items():
         if (names and name not in names) or (chosen.only and name not in _OF_SCENES):
             continue
-        benchmark = getattr(import_module(f"benchmarks.{module}"), function)
-        for measure in benchmark(chosen) if name in _OF_SCENES else benchmark():
-            note(measure)
+        try:
+            benchmark = getattr(import_module(f"benchmarks.{module}"), function)
+            for measure in benchmark(chosen) if name in _OF_SCENES else benchmark():
+                note(measure)
+        except Exception as error:  # the others still run
+            note(failure(name, error))
     return measures
