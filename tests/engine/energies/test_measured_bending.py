@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from tests.checks import InStep, still
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.energies.elastic.hinge_bending import HingeBending, dihedral_angles
 from weft.energies.elastic.measured_bending import MeasuredBending
@@ -70,13 +69,3 @@ def test_equal_columns_are_hinges(rng):
     np.testing.assert_allclose(table.gradient(x), plain.gradient(x), rtol=1e-12, atol=1e-18)
     for psd in Psd:
         np.testing.assert_allclose(table.hessian(x, psd), plain.hessian(x, psd), atol=1e-13)
-
-
-def test_derivatives_in_a_damped_step(rng):
-    mesh = grid(4, 4, 0.2, 0.2, pattern="alternating")
-    x = mesh.vertices + 0.01 * rng.normal(size=mesh.vertices.shape)
-    energy = MeasuredBending.of_table(mesh, 0.2 * TABLE, damping=0.01)
-    y, d = x + 0.002 * rng.normal(size=x.shape), rng.normal(size=x.shape)
-    checked = InStep(energy, len(x), still(x, dt=0.01, span=0.01))
-    checked.assert_derivatives(y, d, 1e-6)
-    assert np.linalg.eigvalsh(checked.matrix(y, Psd.PROJECTED)).min() > -1e-9

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import weft
-from tests.checks import InStep, advance, assert_derivative, dense, scatter, still
+from tests.checks import InStep, advance, scatter, still
 from tests.reference.air import along_spectrum, blown, frozen_air
 from tests.refusals import refused
 from weft.base.errors import SceneError
@@ -24,10 +24,6 @@ RNG = np.random.default_rng(2)
 X = np.array(MESH.vertices) + 0.05 * RNG.normal(size=MESH.vertices.shape)
 V = RNG.normal(size=X.shape)
 WIND = Wind((3.0, 1.0, -0.5), 1.3, 1.1, 0.9, Gusts(0.3, 0.5, seed=3))
-
-
-def step(span=0.02, dt=0.02):
-    return dataclasses.replace(still(X, dt=dt, span=span, v=V), origin=X - 0.1 * span * V)
 
 
 def spline():
@@ -52,14 +48,6 @@ def test_production_face_equals_numpys(kind, span, crossflow, device):
     assert np.linalg.eigvalsh(made.matrix(y)).min() > -1e-12
 
 
-def test_derivatives(rng):
-    frozen, d = frozen_air(AirForce(linear_triangle(MESH), WIND), step()), rng.normal(size=X.shape)
-    slope = (scatter(frozen, X) * d).sum()
-    assert_derivative(lambda y: frozen.value(y).sum(), slope, X, d, 1e-8)
-    exact = (dense(frozen, X) @ d.reshape(-1)).reshape(-1, 3)
-    assert_derivative(lambda y: scatter(frozen, y), exact, X, d, 1e-8)
-
-
 @pytest.mark.parametrize("degrees", [0, 10, 35, 90])
 def test_lift_and_drag_of_a_plate(degrees):
     """From their definition: along the wind and across it, at an incidence; turned over alike."""
@@ -79,16 +67,6 @@ def test_lift_and_drag_of_a_plate(degrees):
         force = -scatter(frozen_air(AirForce(linear_triangle(faces), beside), at), x).sum(0)
         across = q * 0.8 * s * s  # along the normal, of second order in small incidences
         np.testing.assert_allclose(force, [q * 0.3 + across * s, across * c, 0], atol=1e-12)
-
-
-def test_still_air_takes_energy():
-    """The power of the force on the velocities it was taken from is never positive."""
-    wind = Wind(drag=1.0, lift=1.0)
-    for seed in range(5):
-        v = np.random.default_rng(seed).normal(size=X.shape)
-        at = still(X, dt=0.01, span=0.01, v=v)
-        g = scatter(frozen_air(AirForce(linear_triangle(MESH), wind), at), X + 0.01 * v)
-        assert (g * v).sum() > 0
 
 
 def test_extrapolation_is_of_second_order():
@@ -150,16 +128,6 @@ def test_the_device_blows_as_numpy_does(device):
     np.testing.assert_allclose(WIND.at(x + 0.5 * U, 0.5), WIND.at(x, 0.0), atol=1e-11)
 
 
-def linear_field(x, t):
-    return np.stack([1 + 2 * x[:, 1], x[:, 2] - t, 0.5 * x[:, 0] * x[:, 1]], axis=1)
-
-
-def test_a_function_of_places_and_time():
-    x = RNG.normal(size=(7, 3))
-    made = Wind((1.0, 0, 0), field=linear_field)
-    np.testing.assert_allclose(made.at(x, 0.3), [1, 0, 0] + linear_field(x, 0.3))
-
-
 BAD = {
     "wind.velocity": lambda: Wind((np.nan, 0.0, 0.0)),
     "wind.density": lambda: Wind(density=0.0),
@@ -182,13 +150,10 @@ def test_errors(said):
 INTEGRATORS = ("backward_euler", "bdf2", "bdf2_semi_implicit", "baraff_witkin_1998")
 
 
-@pytest.mark.parametrize("kind", ["triangles", "splines"])
 @pytest.mark.parametrize("integrator", INTEGRATORS)
-def test_terminal_velocity_with_every_integrator(integrator, kind):
-    """Of a horizontal sheet that falls through still air: sqrt(2 rho_s g/(rho C_D)), on what it is
-    made of and however it is integrated.
-    """
-    cloth = weft.sheet(6, 6) if kind == "triangles" else weft.spline_sheet(6, 6)
+def test_terminal_velocity_with_every_integrator(integrator):
+    """Of a horizontal sheet that falls through still air: sqrt(2 rho_s g/(rho C_D))."""
+    cloth = weft.sheet(6, 6)
     wind = Wind(density=1.2, drag=1.1, lift=1.0)
     # One linear solve a step: what multigrid leaves of it at 1e-2 drifts, 0.08 m/s to the side.
     kind_of = {
@@ -199,7 +164,7 @@ def test_terminal_velocity_with_every_integrator(integrator, kind):
     scene = weft.Scene(
         cloth, wind=wind, integrator=integrator, step=0.02, damping=0.0, settings=settings
     )
-    *_, (state, _, report) = advance(scene, 150)
+    *_, (state, _, report) = advance(scene, 60)
     speed = np.sqrt(2 * cloth.fabric.density * 9.81 / (1.2 * 1.1))
     mean = (cloth.mass[:, None] * state.v).sum(0) / cloth.mass.sum()
     np.testing.assert_allclose(mean, [0, -speed, 0], atol=2e-3 * speed)
@@ -228,7 +193,7 @@ def test_order_stays_two_in_wind(integrator):
         *_, (state, _, _) = advance(scene, steps, 0.2 / steps)
         return state.x
 
-    a, b, c = (swing(80 * 2**i) for i in range(3))
+    a, b, c = (swing(40 * 2**i) for i in range(3))
     order = np.log2(np.linalg.norm(a - b) / np.linalg.norm(b - c))
     assert order == pytest.approx(2.0, abs=0.15)
 
@@ -242,24 +207,3 @@ def test_resumed_runs_go_on_bit_by_bit(tmp_path):
     weft.simulate(scene, frames=3, out=tmp_path / "parts", progress=False)
     parts = weft.simulate(scene, frames=6, out=tmp_path / "parts", progress=False, resume=True)
     np.testing.assert_array_equal(whole.positions(6), parts.positions(6))
-    other = weft.simulate(
-        scene.with_(wind=dataclasses.replace(wind, gusts=Gusts(0.3, 0.5, 1))),
-        frames=6,
-        out=tmp_path / "other",
-        progress=False,
-    )
-    assert np.abs(whole.positions(6) - other.positions(6)).max() > 1e-4
-
-
-def test_a_scene_file(tmp_path):
-    """Units, and errors at their line."""
-    from weft.scene.build import load_scene
-
-    text = "cloth: {sheet: {nx: 3, ny: 3}}\nwind:\n  velocity: [18 km/h, 0, 0]\n"
-    path = tmp_path / "scene.yaml"
-    path.write_text(text + "  gusts: {intensity: 0.2, length: 50 cm}\n")
-    wind = load_scene(path).scene.wind
-    assert wind.velocity == (5.0, 0.0, 0.0) and wind.gusts == Gusts(0.2, 0.5)
-    path.write_text(text.replace("18 km/h", ".inf m/s"))
-    with refused(weft.WeftError, "wind.velocity", where="scene.yaml:3"):
-        load_scene(path)
