@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.engine.energies.test_energies import MESH, bending, crumple, gravity, membrane, pairs
+from tests.engine.energies.builders import MESH, bending, crumple, gravity, membrane, pairs
 from tests.refusals import refused
 from weft.base.errors import MeshError
 from weft.energies.energy_per_vertex import face_energy, vertex_energy

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.checks import advance
-from tests.engine.energies.test_energies import MESH, crumple
+from tests.engine.energies.builders import MESH, crumple
 from tests.reference import conditions
 from tests.refusals import refused
 from weft.base.errors import LawError
