@@ -198,7 +198,7 @@ def test_order_stays_two_in_wind(integrator):
         *_, (state, _, _) = advance(scene, steps, 0.2 / steps)
         return state.x
 
-    a, b, c = (swing(20 * 2**i) for i in range(3))
+    a, b, c = (swing(40 * 2**i) for i in range(3))
     order = np.log2(np.linalg.norm(a - b) / np.linalg.norm(b - c))
     assert order == pytest.approx(2.0, abs=0.15)
 
