@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 from tests.checks import rotations
-from tests.refusals import refused
-from weft.base.errors import LawError
 from weft.laws import BaraffWitkin, ImmediateBuckling, Psd
 
 pytestmark = pytest.mark.quick
@@ -101,13 +99,3 @@ def test_rest_stretch():
     assert not law.stress(flat(0.9, 0, 0, 1.1)).any()
     assert law.rest_diagonal == pytest.approx(np.hypot(0.9, 1.1) * H)
     assert law.stress(flat(0.95, 0, 0, 0.5))[0, 0, 0] == pytest.approx(500 * 0.05)
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [("stretch", (0.0, 1.0)), ("diagonal", (-1.0, 0.0)), ("rest_stretch", (1.0, np.nan))],
-)
-def test_errors(field, value):
-    good = {"stretch": (1.0, 1.0), "diagonal": (0.0, 0.0)}
-    with refused(LawError, f"ImmediateBuckling.{field}"):
-        ImmediateBuckling(**{**good, field: value})

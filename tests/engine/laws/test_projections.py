@@ -17,6 +17,7 @@ from weft.laws import (
     StvkShear,
     StvkStretch,
 )
+from weft.laws.base import sampled_law
 
 pytestmark = pytest.mark.quick
 
@@ -61,6 +62,13 @@ def test_general_shear_is_clamped_exactly(name, rng):
     assert error < 1e-10 * np.abs(exact).max()
 
 
+def shifted(rest):
+    """Shear whose rest value is not zero: g g^T + c K with c unlike I6."""
+    records = DotShear(90.0).parameter_array(190)
+    records["rest"] = rest
+    return sampled_law(DotShear(90.0), [records])
+
+
 SINGLE = {
     "arap": Arap(300.0),
     "stvk": StVK(200.0, 150.0),
@@ -68,6 +76,7 @@ SINGLE = {
     "neo_hookean": NeoHookean(200.0, 150.0),
     "stvk_shear": StvkShear(90.0, warp=skew(0.1), weft=skew(1.9)),
     "dot_shear": DotShear(90.0),
+    **{f"dot_shear from {rest}": shifted(rest) for rest in (0.3, -0.4, 1.5)},
     "quartic fiber": StvkStretch((300.0, TINY), (0.9, 1.0), warp=skew(0.4), weft=skew(1.2)),
     "fiber": BaraffWitkin((300.0, TINY), 0.0, warp=skew(0.4), weft=skew(1.2)),
 }
@@ -76,15 +85,16 @@ SINGLE = {
 @pytest.mark.parametrize("name", SINGLE)
 def test_each_term_is_clamped_exactly(name, rng):
     law, F = SINGLE[name], gradients(rng)
-    if name not in ("stvk_shear", "dot_shear"):
+    if "shear" not in name or "from" in name:
         F = np.delete(F, slice(40, 50), axis=0)  # collapsed: no normal, and 1/s is held
     exact = law.hessian(F, Psd.EXACT)
     error = np.abs(law.hessian(F, Psd.PROJECTED) - clamp(exact)).max()
     assert error < 1e-10 * np.abs(exact).max()
 
 
-@pytest.mark.parametrize("law", SINGLE.values(), ids=SINGLE)
-def test_collapsed_samples_are_finite(law):
+@pytest.mark.parametrize("name", [name for name in SINGLE if "from" not in name])
+def test_collapsed_samples_are_finite(name):
+    law = SINGLE[name]
     F = np.zeros((4, 3, 2))
     F[1, 0, 0] = 1.0
     F[2, :, :] = 1.0
@@ -174,12 +184,6 @@ def test_a_field_of_directions(rng):
         BaraffWitkin((500.0, 300.0), 90.0, warp=a, weft=b).energy(F[:29])
 
 
-@pytest.mark.parametrize("bad", [(1.0, 1.0), (0.0, 0.0), (1.0, 0.0, 0.0), (np.nan, 1.0)])
-def test_directions_that_are_none(bad):
-    with refused(LawError, "BaraffWitkin.warp"):
-        BaraffWitkin((1.0, 1.0), 1.0, warp=bad)
-
-
 def test_arap_is_the_distance_to_the_rotation(rng):
     """k/2 |F - R|^2 and P = k (F - R), with SciPy's polar decomposition."""
     F = rng.normal(size=(40, 3, 2))
@@ -231,22 +235,3 @@ def test_laws_add(rng):
     for psd in Psd:
         expected = a.hessian(F, psd) + b.hessian(F, psd) + c.hessian(F, psd)
         np.testing.assert_allclose(total.hessian(F, psd), expected, atol=1e-11)
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: Arap(0.0),
-        lambda: Arap(np.nan),
-        lambda: StVK(-1.0),
-        lambda: StVK(1.0, -1.0),
-        lambda: NeoHookean(0.0),
-        lambda: StvkShear(-1.0),
-        lambda: StvkStretch((1.0, 0.0)),
-        lambda: StvkStretch((1.0, 1.0), (0.0, 1.0)),
-        lambda: StvkShear(1.0, warp=(2.0, 0.0)),
-    ],
-)
-def test_bad_parameters(make):
-    with pytest.raises(LawError):
-        make()
