@@ -9,8 +9,6 @@ import pytest
 import weft
 from tests.checks import advance
 from tests.disturbance import disturbed
-from tests.refusals import refused
-from weft.base.errors import SceneError
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import grid
 from weft.energies.state import State
@@ -50,16 +48,6 @@ class Stretching:
 
 def adaptive(rate, fails=(), **settings):
     return Adaptive(Stretching(rate, fails), linear_triangle(MESH), AdaptiveSettings(**settings))
-
-
-def test_whole_steps_while_nothing_happens():
-    a = adaptive(lambda t: 0.0)
-    s, memory = State.at_rest(MESH.vertices), None
-    memory = a.init(MODEL, s)
-    for _ in range(5):
-        s, memory, report = a.step(MODEL, s, memory, 0.1)
-        assert (report.substeps, len(report.rejected), report.dt) == (1, 0, 0.1)
-    assert s.t == pytest.approx(0.5) and float(memory["count"]) == 5
 
 
 def test_halves_to_the_limit_and_sums_counts():
@@ -114,14 +102,6 @@ def test_gives_up_at_the_smallest_step():
     assert report.outcome is Outcome.STRETCHED and "adaptive.limit" in report.outcome.advice
     assert after is s and kept is memory and len(report.rejected) == 3
     assert report.dt == pytest.approx(0.1 / 8)
-
-
-@pytest.mark.parametrize(
-    "bad", [{"limit": 0.0}, {"successes": 0}, {"most_halvings": 30}, {"patience": 0.5}]
-)
-def test_refused(bad):
-    with refused(SceneError, f"adaptive.{next(iter(bad))}"):
-        AdaptiveSettings(**bad)
 
 
 def yanked(adaptive, step=0.02):
