@@ -56,7 +56,6 @@ from weft.laws import (
     StrainLimit,
     StvkShear,
 )
-from weft.laws.base import sampled_law
 
 MESH = grid(6, 5, 1.0, 0.8, "random", seed=4)
 CURVE = np.array([(0.11, 30.0), (0.32, 180.0), (0.53, 400.0), (1.2, 1300.0)])
@@ -92,16 +91,6 @@ def measured(mesh, force=1.0, shear=40.0, rest=0.98, damping=0.02):
 def drawn_out(mesh, warp=500.0, weft=300.0, shear=80.0, rest=0.97, damping=0.02):
     law = BaraffWitkin((warp, weft), shear, (rest, 1.0))
     return PermanentStretch(linear_triangle(mesh), law, damping=damping, limits=(0.02, 0.03))
-
-
-def drawn_out_by_samples(mesh, warp=500.0, damping=0.02):
-    """As it is, but with stiffness and stretches at rest of each sample's own."""
-    energy = drawn_out(mesh, warp, damping=damping)
-    spread = 1.0 + 0.1 * mesh.vertices[mesh.faces, 0].mean(axis=1)
-    (records,) = (np.array(r) for r in energy.records())
-    for name in ("stretch_warp", "rest_warp", "rest_weft"):
-        records[name] *= spread
-    return dataclasses.replace(energy, law=sampled_law(energy.law, [records]))
 
 
 def limits(mesh, most=9.0, weft=30.0, onset=0.001):
@@ -402,7 +391,6 @@ ENERGIES = (
     several_laws,
     measured,
     drawn_out,
-    drawn_out_by_samples,
     limits,
     own,
     own_damped,

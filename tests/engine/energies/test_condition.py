@@ -6,14 +6,11 @@ import pytest
 from tests.checks import advance
 from tests.engine.energies.builders import MESH, crumple
 from tests.reference import conditions
-from tests.refusals import refused
-from weft.base.errors import LawError
 from weft.discretization.mesh import grid
 from weft.energies.elastic.bend_condition import FrozenLengthBending
 from weft.energies.elastic.condition import (
     POWERS,
     Conditions,
-    Variant,
     bend_stiffness,
     condition_energies,
 )
@@ -43,14 +40,6 @@ def test_stretch_and_shear_are_the_conditions(p):
             for f, uv in zip(MESH.faces, MESH.corner_uv)
         ]
         np.testing.assert_allclose(energy.value(X), area ** (2 * p - 1) * expected, rtol=1e-10)
-
-
-def test_exact_shear_is_that_of_the_angle():
-    _, shear, _ = energies(variant=Variant.EXACT)
-    F = shear.samples.deformation_gradient(X)
-    n = F / np.linalg.norm(F, axis=1, keepdims=True)
-    cos = (n[:, :, 0] * n[:, :, 1]).sum(1)
-    np.testing.assert_allclose(shear.value(X), 0.5 * C.shear * cos**2 * MESH.rest_area, rtol=1e-11)
 
 
 HINGE = np.array([[0, 1, 2, 3]], dtype=np.int32)
@@ -121,21 +110,6 @@ def test_bend_stiffness_by_direction_of_the_edge():
     np.testing.assert_allclose(k[along_u], 3.0)
     np.testing.assert_allclose(k[along_v], 1.0)
     np.testing.assert_allclose(k[~along_u & ~along_v], 2.0)
-
-
-@pytest.mark.parametrize(
-    "what, bad",
-    [
-        ("conditions.p", {"p": 0.6}),
-        ("Conditions.bend", {"bend": (-1.0, 0.0)}),
-        ("BaraffWitkin.stretch", {"stretch": (0.0, 1.0)}),
-        ("BaraffWitkin.rest_stretch", {"rest_stretch": (0.0, 1.0)}),
-        ("DotShear.shear", {"shear": -1.0}),
-    ],
-)
-def test_refused(what, bad):
-    with refused(LawError, what):
-        energies(**bad)
 
 
 def test_frozen_lengths_add_a_tension_in_the_edge(rng):

@@ -10,8 +10,6 @@ from tests.refusals import refused
 from weft.base.errors import FabricError, LawError, SceneError
 from weft.energies.elastic.creases import angle_per_curvature, crease_angles
 from weft.energies.elastic.hinge_bending import dihedral_angles
-from weft.fabric.fabric import fabric as as_fabric
-from weft.scene.build import load_scene
 from weft.scene.prepare import prepare
 
 pytestmark = pytest.mark.quick
@@ -60,12 +58,6 @@ def test_a_fold_opens_only_so_far(integrator):
     assert np.abs(crease_angles(memory)).max() == pytest.approx(kept(scene), rel=0.03)
 
 
-def test_elastic_cloth_opens_flat():
-    scene = folding("cotton")
-    flat, nothing = run(scene, 200)
-    assert fold_angle(flat.x, scene) < 1.0 and "bending.set" not in nothing
-
-
 def test_equilibria_keep_creases():
     scene = folding(integrator="quasi_static")
     _, memory = run(scene, 2, 0.1)
@@ -109,27 +101,6 @@ def test_a_pulled_strip_stays_longer():
     assert memory["membrane.set"].shape == (len(cloth.faces), 2, 4)
 
 
-def test_splines_are_drawn_out_too():
-    cloth = weft.spline_sheet(6, 5, 0.2, 0.1, fabric={"preset": "cotton", "yield": "1 %"})
-    _, memory = run(pulled(cloth), 15)
-    along = memory["membrane.set"][:, 0, :2].sum(1)
-    assert along.mean() == pytest.approx(0.04, abs=2e-3)
-
-
-def test_the_numpy_face_and_the_memory_do_not_mix():
-    """A step without memory is one of cloth that never yielded, whatever was solved before."""
-    scene = folding()
-    ready = prepare(scene)
-    model, stepper = ready.model, ready.stepper
-    state, memory = run(scene, 25)
-    phi = stepper.potential(model, state, memory, 0.01)
-    with_set = phi.terms(state.x)["bending"]
-    plain = stepper.potential(model, state, {}, 0.01).terms(state.x)["bending"]
-    (bending,) = (e for e in model.energies if e.name == "bending")
-    assert plain == pytest.approx(float(bending.value(state.x).sum()), rel=1e-9)
-    assert with_set < 0.5 * plain
-
-
 REFUSED = {
     ("fabric custom", "creases"): {"integrator": "baraff_witkin_1998"},
     ("crease_yield", "bending quadratic", "hinges"): {"bending": "quadratic"},
@@ -155,7 +126,6 @@ def test_splines_and_laws_without_rest_lengths_are_refused():
 BAD = {
     ("crease_hardening", "crease_yield"): {"crease_hardening": 1.0},
     ("crease_lasting", "crease_recovery"): {"crease_yield": "1 1/m", "crease_lasting": 0.5},
-    ("yield_hardening", "yield_warp"): {"yield_hardening": 1.0},
 }
 
 
@@ -188,41 +158,5 @@ def test_pressed_lines():
     assert sorted(set(bending.rest_angle.tolist())) == [-np.radians(60), 0.0]
     state, _ = run(scene, 200, 0.02)
     assert fold_angle(state.x, scene) == pytest.approx(np.radians(60), abs=0.02)
-    with refused(SceneError, "scene.pressed"):
-        prepare(scene.with_(bending="quadratic"))
     with refused(weft.WeftError, "pressed line", got="0 m", expected="0.05 m"):
         prepare(scene.with_(pressed=[weft.Pressed([(0.001, 0.0), (0.001, 0.05)], 1.0)]))
-
-
-def test_rest_angles_of_a_shape_and_of_a_file(tmp_path):
-    cloth = weft.sheet(9, 5, 0.16, 0.08)
-    bent = np.array(cloth.vertices)
-    bent[:, 1] += np.abs(bent[:, 0])
-    scene = weft.Scene(cloth, rest_angles=bent)
-    bending = next(e for e in prepare(scene).model.energies if e.name == "bending")
-    expected = dihedral_angles(bent, cloth.mesh.hinges)
-    np.testing.assert_allclose(bending.rest_angle, expected, atol=1e-12)
-    from weft.io import write_mesh
-
-    write_mesh(tmp_path / "bent.obj", bent, cloth.faces, cloth.corner_uv)
-    (tmp_path / "s.yaml").write_text(
-        "cloth:\n  sheet: {nx: 9, ny: 5, width: 16 cm, height: 8 cm}\n  rest_shape: bent.obj\n"
-        "pressed:\n  - {line: [[0, 0], [0, 8 cm]], angle: 30 deg}\n"
-    )
-    with refused(weft.WeftError, "pressed line"):
-        load_scene(tmp_path / "s.yaml", ["pressed.0.line=[[1 mm, 0], [1 mm, 8 cm]]"])
-    with refused(SceneError, "rest_angles"):
-        weft.Scene(cloth, rest_angles=bent[:3])
-
-
-def test_a_line_pressed_into_the_second_of_two_cloths():
-    """Cloths of one fabric are one energy: a line of the second is in it all the same."""
-    silk = as_fabric("silk")
-    sheets = [weft.sheet(n, 3, w, 0.1, fabric=silk) for n, w in ((3, 0.1), (5, 0.2))]
-    cloth = weft.join(sheets, ["one", "two"])
-    line = weft.Pressed([(0.1, 0.0), (0.1, 0.1)], 0.7, cloth="two")
-    model = prepare(weft.Scene(cloth, pressed=[line])).model
-    (bending,) = (e for e in model.energies if e.name == "bending")
-    bent = np.flatnonzero(bending.rest_angle)
-    assert len(bent) == 2 and (bending.rest_angle[bent] == -0.7).all()
-    assert np.isin(bending.hinges[bent], cloth.parts[1].vertices).all()

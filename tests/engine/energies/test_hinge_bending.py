@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from tests.reference import dihedral
-from tests.refusals import refused
-from weft.base.errors import MeshError
-from weft.discretization.mesh import TriangleMesh, grid
+from weft.discretization.mesh import grid
 from weft.energies.elastic.hinge_bending import HingeBending, dihedral_angles
 from weft.energies.elastic.hinge_weights import STRIP
 
@@ -72,28 +70,6 @@ def test_rest_angle_near_pi_takes_the_short_way():
     sign = np.sign(dihedral_angles(x, HINGE)[0])
     bending = HingeBending(HINGE, np.ones(1), np.array([-sign * 3.1]), 4)
     assert bending.value(x)[0] == pytest.approx(0.5 * (2 * np.pi - 6.2) ** 2, rel=1e-9)
-
-
-@pytest.mark.parametrize(
-    "arguments, match",
-    [
-        (((-1.0, 1.0),), "bending stiffness"),
-        (((1.0, 1.0), "bent"), "rest angles"),
-        (((1.0, 1.0), np.zeros(3)), "rest angles"),
-    ],
-)
-def test_bad_input(arguments, match):
-    with refused(MeshError, match):
-        HingeBending.of(grid(4, 4, 1, 1), *arguments)
-
-
-def test_non_manifold_edges_have_no_hinge():
-    """Three faces at one edge: the membrane is simulated, the hinge is skipped."""
-    x = np.array([[0, 0, 0], [1, 0, 0], [0.5, 1, 0], [0.5, 0, 1], [0.5, -1, 0.0]])
-    uv = np.array([[[0, 0], [1, 0], [0.5, 1]]] * 3, dtype=float)
-    mesh = TriangleMesh(x, [[0, 1, 2], [1, 0, 3], [0, 1, 4]], uv)
-    assert mesh.non_manifold_edges.tolist() == [[0, 1]]
-    assert len(HingeBending.of(mesh, (1.0, 1.0)).weight) == 0
 
 
 def test_collapsed_face_is_finite():

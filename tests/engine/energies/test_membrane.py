@@ -8,10 +8,7 @@ from tests.engine.energies.builders import MESH, crumple, membrane
 from weft import kernel
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh
-from weft.energies.elastic.membrane import Membrane
 from weft.kernel import vec3
-from weft.laws import BaraffWitkin
-from weft.laws.base import sampled_law
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
@@ -36,19 +33,6 @@ def test_mirrored_islands_weigh_the_same():
     mirrored = TriangleMesh(MESH.vertices, MESH.faces, MESH.corner_uv * [-1, 1])
     x = crumple(MESH.vertices, 1)
     np.testing.assert_allclose(membrane(mirrored).value(x), membrane(MESH).value(x), rtol=1e-11)
-
-
-def test_two_fabrics_in_one_membrane():
-    """Parameters are data: one record a sample."""
-    soft, hard = BaraffWitkin((50.0, 50.0), 5.0), BaraffWitkin((5000.0, 400.0), 80.0)
-    n = len(MESH.faces)
-    records = soft.parameter_array(n)
-    records[n // 2 :] = hard.parameter_array(n - n // 2)
-    x = crumple(MESH.vertices, 1)
-    samples = linear_triangle(MESH)
-    both = Membrane(samples, sampled_law(soft, [records])).value(x)
-    np.testing.assert_array_equal(both[: n // 2], Membrane(samples, soft).value(x)[: n // 2])
-    np.testing.assert_array_equal(both[n // 2 :], Membrane(samples, hard).value(x)[n // 2 :])
 
 
 def test_deformation_gradients_are_taken_again_when_points_move():

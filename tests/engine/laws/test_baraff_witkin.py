@@ -98,13 +98,3 @@ def test_collapsed_fiber_is_finite_and_continuous(psd):
         jumps = np.abs(np.diff(a[near], axis=0)).reshape(near.sum() - 1, -1)
         total = np.abs(a[near][-1] - a[near][0]).max()
         assert jumps.max() <= 0.05 * total + 1e-9 * np.abs(a).max(), "a jump across the guard"
-
-
-def test_guard_is_consistent_inside(rng):
-    """Inside the guard stress is still the derivative of energy, at the guard's scale."""
-    F = np.array([[3e-7, 0.0], [1e-7, 1.0], [0.0, 0.1]])
-    d = np.zeros((3, 2))
-    d[:, 0] = rng.normal(size=3)
-    h = 1e-9
-    numeric = (BOTH.energy((F + h * d)[None]) - BOTH.energy((F - h * d)[None]))[0] / (2 * h)
-    assert numeric == pytest.approx((BOTH.stress(F[None])[0] * d).sum(), rel=1e-4)

@@ -24,7 +24,6 @@ from weft.laws import (
     StvkShear,
     StvkStretch,
 )
-from weft.laws.viscous import Viscous
 
 pytestmark = pytest.mark.quick
 
@@ -114,44 +113,15 @@ def test_projected_hessians_are_positive_semi_definite(law, psd, rng):
     assert values.min() >= -1e-12 * np.abs(values).max()
 
 
-def test_viscous_derivatives(rng):
-    """The damping law: stress and Hessian against differences, with a random tangent."""
-    from weft import kernel
-    from weft.kernel import Scalar, mat32, mat33
-    from weft.laws.base import law_kernels
-
-    law = Viscous()
-    k = law_kernels(law.functions)
-    C = rng.normal(size=(3, 3))
-    records = law.parameter_array(1)
-    records["tangent"], records["start"] = C @ C.T, rng.normal(size=3)
-    p = kernel.array(records, law.functions.Params)
-
-    def run(which, F, shape, dtype):
-        out = kernel.empty(shape, dtype)
-        kernel.launch(which, 1, kernel.array(F[None], mat32), p, 0, out)
-        return np.array(kernel.numpy(out))[0]
-
-    F, d = rng.normal(size=(3, 2)), rng.normal(size=(3, 2)) * 0.1
-    P = run(k.pk1, F, 1, mat32)
-    assert_derivative(lambda F: run(k.psi, F, 1, Scalar), (P * d).sum(), F, d, 1e-6)
-    uu, uv, vv = run(k.hessian[Psd.EXACT], F, (1, 3), mat33)
-    dP = np.stack([uu @ d[:, 0] + uv @ d[:, 1], uv.T @ d[:, 0] + vv @ d[:, 1]], axis=1)
-    assert_derivative(lambda F: run(k.pk1, F, 1, mat32), dP, F, d, 1e-6)
-
-
 BAD = {
     "BaraffWitkin.stretch": lambda: BaraffWitkin((0.0, 1.0), 1.0),
-    ("BaraffWitkin.stretch", "nan"): lambda: BaraffWitkin((1.0, float("nan")), 1.0),
     "BaraffWitkin.shear": lambda: BaraffWitkin((1.0, 1.0), -1.0),
     "BaraffWitkin.rest_stretch": lambda: BaraffWitkin((1.0, 1.0), 1.0, (0.0, 1.0)),
     "BaraffWitkin.warp": lambda: BaraffWitkin((1.0, 1.0), 1.0, warp=(1.0, 1.0)),
-    ("BaraffWitkin.warp", "3"): lambda: BaraffWitkin((1.0, 1.0), 1.0, warp=(1.0, 0.0, 0.0)),
     "Measured.compression": lambda: Measured((CURVE, CURVE), 1.0, (0.0, 1.0)),
     "limit of warp stretch": lambda: StrainLimit((0.99, 1.1)),
     ("limit of weft stretch", 1.05, "1.1"): lambda: StrainLimit((None, 1.05), rest=(1.0, 1.1)),
     "StrainLimit.shear": lambda: StrainLimit(shear=1.6),
-    "onset": lambda: StrainLimit(onset=1.0),
     ("curve", "20 N/m, then 10 N/m"): lambda: Curve([(0.1, 20.0), (0.2, 10.0)]),
     ("curve strains", "0.1, then 0.1"): lambda: Curve([(0.1, 20.0), (0.1, 30.0)]),
     "curve.points[0][1]": lambda: Curve([(0.1, np.nan)]),

@@ -87,18 +87,3 @@ def broken(F: mat32, p: One):
 def test_refused(make, match):
     with refused(LawError, match):
         make()
-
-
-@wp.func
-def spring(F: mat32, p: One):
-    f = vec3(F[0, 0], F[1, 0], F[2, 0])
-    return p.k * wp.dot(f, f)
-
-
-def test_a_name_used_again_is_another_law(rng):
-    """As when a cell of a notebook is changed and run again."""
-    F = rng.normal(size=(5, 3, 2))
-    first = OwnLaw("twice", bw.BaraffWitkinParams, bw.psi, VALUES)
-    second = OwnLaw("twice", One, spring, {"k": 2.0})
-    np.testing.assert_allclose(second.energy(F), 2 * (F[:, :, 0] ** 2).sum(1))
-    np.testing.assert_allclose(first.energy(F), SHIPPED.energy(F))
