@@ -26,9 +26,7 @@ from tests.engine.adjoint.cases import (
 )
 from tests.refusals import refused
 from weft.adjoint.adjoint import Adjoint
-from weft.adjoint.parameter_directions import ParameterDirection
 from weft.base.errors import SceneError
-from weft.scene.prepare import prepare
 
 DENSITY, SHEAR = "fabric.density", "fabric.shear"
 STRETCH = ["fabric.stretch_warp", "fabric.stretch_weft", "fabric.rest_stretch_warp"]
@@ -243,17 +241,6 @@ def test_targets_of_pins_step_by_step():
     assert by[name].shape == (3, 2, 3)
 
 
-def test_a_blow_has_steps_without_a_past():
-    scene = thrown()
-    ready = prepare(scene)
-    stepper, model, state = ready.stepper, ready.model, ready.state
-    memory, past = stepper.init(model, state), []
-    for _ in range(6):
-        state, memory, _ = stepper.step(model, state, memory, 0.005)
-        past.append(float(memory["dt"]))
-    assert past[0] > 0.0 and 0.0 in past
-
-
 def test_a_number_that_has_keys_is_known_by_them():
     scene = hung(wind=BREEZE, keyed=KEYED_WIND | FALL)
     adjoint = Adjoint(scene, noise(16), ["gravity", "gravity.1.keys"], frames=1, fps=100)
@@ -281,12 +268,3 @@ def test_refused_by_name(message, attachment, names):
     with refused(SceneError, message):
         scene = hung().with_(attachments=[attachment])
         Adjoint(scene, noise(16), names, frames=1, fps=100)()
-
-
-def test_ropes_on_bodies_by_where_these_start():
-    table = weft.contact.plate(0.3, 0.3, 0.1, name="table").move((0.0, -0.5, 0.0))
-    spring = weft.Spring([15], stiffness=1.0, body="table")
-    scene = hung().with_(bodies=[table], attachments=[spring])
-    moved = Adjoint(scene, noise(16), frames=1).parameter("bodies.table.translation")
-    with refused(SceneError, "parameter bodies.table.translation"):
-        ParameterDirection.of(scene, moved, (0,))

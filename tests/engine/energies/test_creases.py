@@ -104,7 +104,6 @@ def test_a_pulled_strip_stays_longer():
 REFUSED = {
     ("fabric custom", "creases"): {"integrator": "baraff_witkin_1998"},
     ("crease_yield", "bending quadratic", "hinges"): {"bending": "quadratic"},
-    ("crease_yield", "bending pairs", "hinges"): {"buckling": weft.BucklingForm()},
 }
 
 

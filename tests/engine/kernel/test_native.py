@@ -10,7 +10,7 @@ import pytest
 import warp as wp
 
 from tests.structs import struct_of
-from weft.contact.broad_phase import aabb, overlap_query
+from weft.contact.broad_phase import aabb, candidates, overlap_query
 from weft.contact.broad_phase.tree_order import TreeLayout
 from weft.contact.distance.distance import Pairs
 from weft.contact.narrow_phase import adjacent_pairs, distance_bounds
@@ -29,13 +29,14 @@ ELSEWHERE = {
     # By what they make: matrices of energies, contact and multigrid, and candidates of contact.
     "engine/energies/test_energies.py": "add_packed add_factor add_full add_sampled add_shared",
     "engine/contact/test_contact.py": "copy_row add_factored add_given",
-    "engine/contact/test_neighborhood.py": "are_neighbors keep_some note write_noted write_met",
+    "engine/contact/test_neighborhood.py": "are_neighbors note write_noted write_met",
     "engine/solve/test_multigrid.py": (
         "row_times row_times_double take_block move_block clear_blocks add_to_many add_many"
     ),
 }
 STUBS = {
     "aabb.h": [aabb.write_rounded, aabb.write_leaf],
+    "compaction.h": [candidates.keep_some],
     "distance_bounds.h": [distance_bounds.lessen],
     "separating_axis.h": [
         overlap_query._edges,
@@ -252,6 +253,29 @@ def test_boxes_of_a_leaf(rng, corners):
     np.testing.assert_array_equal(boxes, expected)
     np.testing.assert_array_equal(node_low[node], expected[leaf, :3].min(1))
     np.testing.assert_array_equal(node_high[node], expected[leaf, 3:].max(1))
+
+
+@pytest.mark.parametrize("marked", [False, True])
+def test_candidates_that_are_kept(rng, marked):
+    """Points of triangles first, pairs of edges further on, with what is known of them."""
+    m, points, first, shift = 40, 20, 5, 3
+    stencil, bound = integers(rng.integers(0, 99, (m, 4))), rng.random(m)
+    adjacent = rng.integers(0, 2, m if marked else 0).astype(np.uint8)
+    for mask in (0xFFFFFFFF, 1, 0x80000000, *rng.integers(0, 2**32, 20)):
+        out, bounds = np.full((m, 4), -1, np.int32), np.full(m, -1.0)
+        marks = np.full(m if marked else 0, 9, np.uint8)
+        pairs = struct_of(Pairs, stencil=stencil, bound=bound, points=points, adjacent=adjacent)
+        to = struct_of(Pairs, stencil=out, bound=bounds, adjacent=marks)
+        call(candidates.keep_some, pairs, first, int(mask), 2, shift, to)
+        expected = np.full((m, 4), -1), np.full(m, -1.0), np.full(m if marked else 0, 9)
+        for s, k in enumerate(bits(mask)):
+            i = first + k
+            row = 2 + s + (shift if i >= points else 0)
+            expected[0][row], expected[1][row] = stencil[i], bound[i]
+            if marked:
+                expected[2][row] = adjacent[i]
+        for one, other in zip((out, bounds, marks), expected, strict=True):
+            np.testing.assert_array_equal(one, other)
 
 
 def test_bounds_are_lessened(rng):
