@@ -47,7 +47,7 @@ def independent(energy, x):
     foot = energy.places(None, 0.0) if energy.rail is None else feet(energy, x).place
     e = np.linalg.norm(A - foot, axis=1) - energy.lengths(0.0)
     if energy.pulls:
-        return push(e, energy.stiffness, energy.onset[0])
+        return push(e, energy.stiffness, energy.onset)
     return energy.stiffness * e**2 / 2
 
 

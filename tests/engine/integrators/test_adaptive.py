@@ -1,6 +1,5 @@
 """Adaptive steps: the pace, what is reported, where they end, and a scene that needs them."""
 
-import dataclasses
 from contextlib import nullcontext
 
 import numpy as np
@@ -104,10 +103,10 @@ def test_gives_up_at_the_smallest_step():
     assert report.dt == pytest.approx(0.1 / 8)
 
 
-def yanked(adaptive, step=0.02):
+def yanked(adaptive, n=12, step=0.02):
     """A stiff, strongly damped sheet whose corner is yanked by 1.2 m in two steps, and back."""
     fabric = {"preset": "freecloth", "stretch": "5e6 N/m"}
-    cloth = weft.sheet(12, 12, fabric=fabric).move((0, 0, 0), (70, 0, 0))
+    cloth = weft.sheet(n, n, fabric=fabric).move((0, 0, 0), (70, 0, 0))
     frames = [(0.1, 0.0), (0.14, -1.2), (0.18, 0.0), (9.0, 0.0)]
     path = weft.Path([weft.Keyframe(t, (x, -x / 6, 0)) for t, x in frames], "linear")
     pins = [weft.Pin(cloth.corners("top-left")), weft.Pin(cloth.corners("top-right"), path=path)]
@@ -153,7 +152,7 @@ def test_stiff_scene_diverges_at_a_fixed_step_and_completes_with_adaptive_ones(s
 
 def test_resumes_bitwise(tmp_path):
     """The pace is saved with the state: a run in two halves is the same as one in one piece."""
-    scene = dataclasses.replace(yanked(AdaptiveSettings()))
+    scene = yanked(AdaptiveSettings(), 6)
     whole = weft.simulate(scene, frames=8, fps=50, out=tmp_path / "a", progress=False)
     weft.simulate(scene, frames=6, fps=50, out=tmp_path / "b", progress=False)
     parts = weft.simulate(scene, frames=8, fps=50, out=tmp_path / "b", resume=True, progress=False)
