@@ -42,11 +42,9 @@ def test_smooth_commands_start_and_end_gently():
     "command, match",
     [
         (lambda g: g.close(0.1), ("gripper.close", "0.1", "0.05")),
-        (lambda g: g.open(0.01), "gripper.open"),
         (lambda g: g.close(0.01, speed=0), ("gripper.close.speed", "0")),
         (lambda g: g.move_to((0, 0, 0)), ("gripper.move_to", "0")),
         (lambda g: g.wait(-1), "gripper.wait"),
-        (lambda g: weft.Gripper((0, 1)), ("gripper.place", "3")),
         (lambda g: weft.Gripper((0, 1, 0), axis="w"), "gripper.axis"),
     ],
 )

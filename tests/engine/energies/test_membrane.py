@@ -52,6 +52,3 @@ def test_deformation_gradients_are_taken_again_when_points_move():
         kernel.view(x)[turn] += 0.01  # in place: the same array
         for a, b in zip(asked(bound), asked(energy.bind(pattern)), strict=True):
             np.testing.assert_array_equal(a, b)
-    before = asked(bound)
-    kernel.view(x)[0] += 0.02
-    assert asked(bound)[0] != before[0]

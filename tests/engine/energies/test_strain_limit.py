@@ -90,6 +90,18 @@ def test_how_far_a_step_may_go(size, rng, device):
     assert np.isfinite(energy.value(x + step * d)).all()
 
 
+def test_settled_looks_at_limits():
+    """A direction that is short beside the cloth, but long beside what is left to a limit."""
+    mesh = grid(4, 4, 1.0, 1.0)
+    energy = StrainLimits(linear_triangle(mesh), StrainLimit((1.1, None)))
+    bound = energy.bind(BlockPattern.of(16, [energy.stencil]))
+    x = np.array(mesh.vertices) * [1.0999, 1, 1]
+    d = 1e-4 * np.array(mesh.vertices) * [1, 0, 0]
+    for length, small in ((1.0, False), (1e-2, True)):
+        asked = kernel.array(x, vec3), kernel.array(length * d, vec3)
+        assert bound.is_settled(*asked) == small
+
+
 def test_a_start_beyond_a_limit_is_refused():
     cloth = weft.sheet(4, 4, fabric=LIMITED)
     stretched = cloth.with_points(np.array(cloth.points) * [1.12, 1, 1])

@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 
 import weft
 from tests.checks import dense, scatter
-from tests.engine.solve.systems import spd
+from tests.engine.solve.systems import solution, spd
 from tests.refusals import refused
 from weft.base.errors import SolverError
 from weft.bodies.motion.pins import Keyframe, Path, Pin
@@ -20,7 +20,7 @@ from weft.integrators.model import Model
 from weft.laws import Psd
 from weft.solve.linear.constraints import Constraint, Filter, solve_constrained
 from weft.solve.linear.select import linear_solver
-from weft.solve.linear.solver import Outcome
+from weft.solve.linear.solver import Outcome, Stop
 from weft.solve.sparse.block_csr import BlockCsr
 
 pytestmark = pytest.mark.quick
@@ -118,6 +118,18 @@ def test_rigid_motion_is_undamped(variant):
     system = BaraffWitkin1998(Settings1998(damping=0.2)).system(m, State(s.x, v), DT)
     scale = np.abs(damping_of(BaraffWitkin1998(Settings1998(damping=0.2)).system(m, s, DT))).max()
     assert np.abs(damping_of(system)).max() < 1e-10 * scale
+
+
+def test_pins_are_where_they_should_be():
+    path = Path([Keyframe(0.0), Keyframe(1.0, (0.1, 0.2, 0.3))], "linear")
+    pins = [Pin(MESH.groups["top"], path=path), Pin(MESH.groups["left"][:1])]
+    m, stepper = model(pins), BaraffWitkin1998(Settings1998(damping=0.01))
+    s = State.at_rest(MESH.vertices)
+    for _ in range(5):
+        s, _, report = stepper.step(m, s, {}, DT)
+        assert report.outcome.ok
+        ids = pins[0].vertices
+        np.testing.assert_allclose(s.x[ids], path.positions(MESH.vertices[ids], s.t), atol=1e-12)
 
 
 @pytest.mark.parametrize("linear", ["pcg", "splu", "multigrid"])
@@ -249,3 +261,17 @@ def test_constraint_force_balances_the_weight():
     constraints, y = stepper._constraints(stepper.plan(m, s, DT))
     solution = stepper.solve(m, s, DT, constraints, Psd.EXACT, y)
     np.testing.assert_allclose(solution.impulse @ up, 9.81 * MASS * DT, rtol=1e-9)
+
+
+@pytest.mark.parametrize("linear", ["pcg", "multigrid"])
+def test_stop_rule_of_1998(linear, rng):
+    """sqrt(r.P^-1 r) falls below the tolerance times its start, and the rule is reported."""
+    A, full = spd(30, rng)
+    b, errors = rng.normal(size=(A.n, 3)), []
+    exact = np.linalg.solve(full, b.reshape(-1)).reshape(-1, 3)
+    prepared = linear_solver(linear, A.n, Stop.PRECONDITIONED).prepare(A)
+    for tolerance in (1e-2, 1e-8):
+        found, x = solution(prepared, b, tolerance)
+        assert found.outcome.ok and found.residual <= tolerance
+        errors.append(np.abs(x - exact).max())
+    assert errors[1] < 1e-5 * errors[0] or errors[1] < 1e-9

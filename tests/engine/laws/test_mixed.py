@@ -24,7 +24,6 @@ VALUES = {
 GIVEN = {x.functions.name: x for x in LAWS.values() if len(x.parts) == 1}.values()
 GENERATED = [
     OwnLaw("mixed_psi", bw.BaraffWitkinParams, bw.psi, VALUES),
-    OwnLaw("mixed_pk1", bw.BaraffWitkinParams, bw.psi, VALUES, pk1=bw.pk1),
     OwnLaw("mixed_neo", nh.NeoHookeanParams, nh.psi, {"mu": 300.0, "area": 400.0}),
 ]
 N = 16
