@@ -16,6 +16,7 @@ from weft.contact.distance.distance import Pairs
 from weft.contact.narrow_phase import adjacent_pairs, distance_bounds
 from weft.kernel.cpu import native_code
 from weft.kernel.cpu.native_code import FOLDER, constants, header, native
+from weft.solve.sparse import block_arithmetic
 
 HEADERS = sorted(
     p.name for p in FOLDER.glob("*.h") if p.name not in ("types.h", "contact_structs.h")
@@ -31,11 +32,12 @@ ELSEWHERE = {
     "engine/contact/test_contact.py": "copy_row add_factored add_given",
     "engine/contact/test_neighborhood.py": "are_neighbors note write_noted write_met",
     "engine/solve/test_multigrid.py": (
-        "row_times row_times_double take_block move_block clear_blocks add_to_many add_many"
+        "row_times row_times_double clear_blocks add_to_many add_many"
     ),
 }
 STUBS = {
     "aabb.h": [aabb.write_rounded, aabb.write_leaf],
+    "block_arithmetic.h": [block_arithmetic.take_block, block_arithmetic.move_block],
     "compaction.h": [candidates.keep_some],
     "distance_bounds.h": [distance_bounds.lessen],
     "separating_axis.h": [
@@ -352,3 +354,15 @@ def test_lines_that_keep_primitives_apart(rng, stub, K, M, moves):
             assert not (told & ~apart)[room < distance - 1e-12].any()
             seen += int(apart.sum())
     assert 20 < seen < 460
+
+
+def test_blocks_that_move(rng):
+    """To float32 and along a list; who is zero says so, each of the nine numbers counts."""
+    values = np.concatenate([np.zeros((1, 3, 3)), np.eye(9).reshape(9, 3, 3)])
+    out = single(rng.normal(size=(10, 3, 3)))
+    for b in range(10):
+        assert bool(call(block_arithmetic.take_block, values, b, out, 9 - b)) == (b > 0)
+    np.testing.assert_array_equal(out[::-1], values)
+    for b in range(2, 10):
+        assert bool(call(block_arithmetic.move_block, out, b, b - 2)) == (b < 9)
+    np.testing.assert_array_equal(out[7::-1], values[:8])
