@@ -23,7 +23,6 @@ def run(scene, folder):
 
 CASES = {
     "gradient": lambda _: gradient(hung(), ["gravity", "positions"]),
-    "bdf2": lambda _: gradient(hung("bdf2"), ["fabric.shear"]),
     "contact": lambda _: gradient(landing(), ["gravity", "contact.friction"]),
     "run": lambda folder: run(hung(), folder),
     "pcg": lambda folder: run(hung().with_(settings=PCG), folder),

@@ -6,80 +6,11 @@ import numpy as np
 import pytest
 
 import weft
-from tests.engine.adjoint.cases import folded, landing, noise, quotient, with_start
-from tests.reference.contact_sets import contact_set, parallel_threshold
+from tests.engine.adjoint.cases import quotient
 from tests.refusals import refused
-from weft import kernel
-from weft.adjoint import EnergyLoss, Mean, Outline, Strain, Sum, material_points
-from weft.adjoint.adjoint import Adjoint
-from weft.base.errors import MeshError, SceneError
-from weft.contact.derivatives.reverse_kernels import pull_back_barrier, pull_back_thresholds
+from weft.adjoint import Mean, Outline, Strain, Sum, material_points
+from weft.base.errors import MeshError
 from weft.scene.prepare import prepare
-
-
-def along_rest(scene, loss, h, **run):
-    """(derivative, quotient) by the rest shape along a random way."""
-    gradient = Adjoint(scene, loss, ["rest"], **run)().gradient["rest"]
-    way = np.random.default_rng(3).normal(size=gradient.shape)
-
-    def along(s):
-        return Adjoint(with_start(scene, duv=s * way), loss, **run).value()
-
-    return float((gradient * way).sum()), quotient(along, h)
-
-
-@pytest.mark.parametrize("integrator", ["backward_euler", "bdf2"])
-def test_rest_with_contact(integrator):
-    got, expected = along_rest(landing(integrator, 0.0), noise(16), 1e-5, frames=2, fps=200)
-    assert got == pytest.approx(expected, rel=1e-6)
-
-
-def test_rest_with_friction():
-    got, expected = along_rest(landing(), noise(16), 2e-6, frames=2, fps=200)
-    assert got == pytest.approx(expected, rel=2e-6)
-
-
-@pytest.mark.slow
-def test_parallel_edges_know_their_rest_lengths():
-    """Without the thresholds it is 2e-5 off with friction, and 2e-4 without."""
-    run = {"frames": 2, "fps": 200}
-    got, expected = along_rest(folded(), noise(32), 3e-7, **run)
-    assert got == pytest.approx(expected, rel=2e-6)
-    moving = folded("bdf2", 0.0).with_(velocity=(0.5, -0.02, 0.2))  # no blow: second order
-    got, expected = along_rest(moving, noise(32), 1e-6, **run)
-    assert got == pytest.approx(expected, rel=2e-6)
-
-
-def test_slopes_by_the_threshold():
-    """Of single pairs of edges, at angles around the one from which on they are mollified."""
-    rng = np.random.default_rng(0)
-    m = 40
-    angle = np.linspace(0.002, 0.05, m)
-    x = np.zeros((m, 4, 3))
-    x[:, 0, 0], x[:, 1, 0] = -0.5, 0.5
-    x[:, 2] = np.stack([-0.5 * np.cos(angle), 0 * angle + 2e-3, -0.5 * np.sin(angle)], 1)
-    x[:, 3] = x[:, 2] * [-1, 1, -1]
-    x = (x + 1e-4 * rng.normal(size=x.shape)).reshape(-1, 3)
-    stencil = np.arange(4 * m, dtype=np.int32).reshape(m, 4)
-    eps = parallel_threshold(x, stencil)
-
-    def gradient(e):
-        return contact_set(stencil, np.ones(m), 100.0, 3e-3, 0.0, e).gradient(x)
-
-    set_ = contact_set(stencil, np.ones(m), 100.0, 3e-3, 0.0, eps)
-    local, at = rng.normal(size=x.shape), kernel.points(x)
-    got = pull_back_barrier(set_, at, local)[1]["parallel"]
-    h = 1e-4
-    step = (gradient((1 + h) * eps) - gradient((1 - h) * eps)) / (2 * h * eps)[:, None, None]
-    step = (step * local[stencil]).sum((1, 2))
-    far = np.abs(np.sin(angle) ** 2 / 1e-3 - 1) > 0.05
-    assert np.abs(step[angle < 0.03]).max() > 0
-    np.testing.assert_allclose(got[far], step[far], rtol=1e-5, atol=1e-7 * np.abs(step).max())
-    way, by = rng.normal(size=x.shape), rng.normal(size=m)
-    slope = quotient(lambda s: float(by @ parallel_threshold(x + s * way, stencil)), 1e-4)
-    assert float((pull_back_thresholds(x, stencil, by) * way).sum()) == pytest.approx(
-        slope, rel=1e-7
-    )
 
 
 def tube(**more):
@@ -102,25 +33,6 @@ def tube(**more):
         settings=weft.StepSettings(tolerance=1e-8),
         **more,
     )
-
-
-@pytest.mark.slow
-def test_a_worn_tube_by_its_panel():
-    """Seams, contact, friction, and a loss that knows the rest shape."""
-    scene = tube()
-    points, number = material_points(scene.cloth.mesh)
-    assert len(points) == 13 * 4 and scene.cloth.n_vertices == 12 * 4
-    np.testing.assert_allclose(points[number], scene.cloth.corner_uv)
-    outline, loss, run = Outline(scene.cloth), Strain(0.01), {"frames": 1, "fps": 33}
-    found = Adjoint(scene, loss, ["rest"], **run)()
-    by = outline.pull_back(found.gradient["rest"])
-    way = np.random.default_rng(1).normal(size=by.shape)
-
-    def along(s):
-        return Adjoint(scene.with_(cloth=outline.move_border(s * way)), loss, **run).value()
-
-    assert found.value > 1e-4 and by.shape == (30, 2)
-    assert float((by * way).sum()) == pytest.approx(quotient(along, 1e-5), rel=1e-5)
 
 
 def test_strain_against_differences():
@@ -163,11 +75,3 @@ def test_outlines():
         outline.move_border(-3 * outline.points * [1, 0])
     with refused(MeshError, "outline", expected="14, 2"):
         outline.move_border(np.zeros((3, 2)))
-
-
-def test_losses_say_how_they_know_the_rest_shape():
-    sheet = weft.sheet(3, 3)
-    pinned = weft.Scene(sheet, [weft.Pin(sheet.corners("top"))], step=0.01)
-    for loss in (EnergyLoss(), Sum([(1.0, EnergyLoss())])):
-        with refused(SceneError, ("", "by_corner")):
-            Adjoint(pinned, loss, ["rest"], frames=1, fps=100)()

@@ -1,7 +1,5 @@
 """Rollouts: derivatives by everything from those by all frames, and rows of host functions."""
 
-import pickle
-
 import numpy as np
 import pytest
 
@@ -77,17 +75,6 @@ def test_a_batch_has_the_bits_of_single_runs():
         np.testing.assert_array_equal(each, expected)
 
 
-def test_memory_of_host_functions_is_bounded(monkeypatch):
-    """The states of older runs are dropped; those of the last call stay for its derivatives."""
-    function = host(hung(), memory=30_000.0)
-    for seed in range(4):
-        values, by = rows(function, 1, seed)
-        function.run(True, *values)
-    assert sum(t.checkpoints.bytes for t in function._trajectories.values()) <= 30_000
-    monkeypatch.setattr(Rollout, "run", lambda *_: pytest.fail("a run was computed again"))
-    function.pull_back(*values, *by)
-
-
 @pytest.mark.slow
 def test_processes_have_the_same_bits():
     scenes = [hung(), landing()]
@@ -100,17 +87,6 @@ def test_processes_have_the_same_bits():
         host(scenes, processes=2).run(False, *values)
 
 
-def test_a_scene_that_has_been_simulated_can_be_sent():
-    scene = landing()
-    first = Rollout(scene, ["velocities"], frames=1, fps=100.0).run()
-    sent = pickle.loads(pickle.dumps(first))
-    by = np.ones_like(first.x)
-    for one, other in zip(
-        first.pull_back(by, by)[0].values(), sent.pull_back(by, by)[0].values(), strict=True
-    ):
-        np.testing.assert_array_equal(one, other)
-
-
 def test_what_a_rollout_refuses():
     function = host([hung(), hung()])
     assert function.is_shared("fabric.shear", ()) and not function.is_shared("fabric.shear", (2,))
@@ -118,8 +94,6 @@ def test_what_a_rollout_refuses():
         function.is_shared("velocities", (3, 16, 3))
     with refused(SceneError, "scenes of a rollout"):
         host([])
-    with refused(SceneError, "parameter positions", got="(4, 3)", expected="(16, 3)"):
-        Rollout(hung(), frames=1).with_values({"positions": np.zeros((4, 3))})
     big = hung().with_(cloth=weft.sheet(5, 5, 0.4, 0.4), pins=[])
     with refused(SceneError, "world 1", hint="meshes"):
         host([hung(), big], names=["gravity"])

@@ -10,36 +10,18 @@ from tests.engine.adjoint.cases import hung, landing, noise
 from tests.refusals import refused
 from weft.adjoint import Mean, run_check
 from weft.base.errors import SceneError, SimulationError
-from weft.scene.prepare import prepare
-
-
-def pushed(bump):
-    """A flat strip that is pushed together by a tenth, with a bump of its middle [m]."""
-    cloth = weft.sheet(9, 3, 0.2, 0.04, fabric="cotton")
-    x = np.array(cloth.points)
-    x[:, 1] += bump * np.sin(np.pi * (x[:, 0] / 0.2 + 0.5))
-    path = weft.Path([weft.Keyframe(0.0), weft.Keyframe(0.1, (-0.02, 0.0, 0.0))], hold=True)
-    ends = [weft.Pin(cloth.border("left")), weft.Pin(cloth.border("right"), path=path)]
-    return weft.Scene(
-        cloth.with_points(x),
-        ends,
-        gravity=(0, 0, 0),
-        step=0.01,
-        settings=weft.StepSettings(tolerance=1e-8),
-    )
 
 
 @pytest.mark.parametrize(
-    "scene, names, loss, fps",
+    "scene, names",
     [
-        (hung(), ["positions", "fabric.shear", "gravity"], noise(16), 100),
-        (hung("bdf2"), ["velocities", "rest", "pins.pin.keyframes"], noise(16), 100),
-        (landing(), ["positions", "contact.friction"], noise(16), 200),
+        (hung("bdf2"), ["velocities", "rest", "gravity", "pins.pin.keyframes"]),
+        (landing(), ["positions", "contact.friction"]),
     ],
-    ids=["hung", "arrays", "landing"],
+    ids=["hung", "landing"],
 )
-def test_smooth_runs_are_confirmed(scene, names, loss, fps):
-    adjoint = weft.Adjoint(scene, loss, names, frames=2, fps=fps)
+def test_smooth_runs_are_confirmed(scene, names):
+    adjoint = weft.Adjoint(scene, noise(16), names, frames=2, fps=200)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = adjoint(check=True)
@@ -47,21 +29,6 @@ def test_smooth_runs_are_confirmed(scene, names, loss, fps):
     assert check.tells and check.agrees
     assert check.measured == pytest.approx(check.predicted, rel=1e-2) and check.predicted > 0
     assert "checked: a run" in str(found.report)
-
-
-def test_without_a_check_the_report_says_so():
-    found = weft.Adjoint(hung(), noise(16), ["gravity"], frames=1, fps=100)()
-    assert found.report.check is None and "not checked" in str(found.report)
-
-
-@pytest.mark.slow
-def test_buckling_is_not_confirmed():
-    """The bump grows by orders of magnitude: what is linear in it says nothing of a run nearby."""
-    adjoint = weft.Adjoint(pushed(1e-8), Mean((0, 1, 0)), ["positions"], frames=8, fps=100)
-    with pytest.warns(UserWarning, match="another branch"):
-        found = adjoint(check=True)
-    check = found.report.check
-    assert check.tells and not check.agrees and "NOT CONFIRMED" in str(found.report)
 
 
 def test_loose_steps_cannot_tell():
@@ -110,22 +77,7 @@ def test_a_jump_is_not_confirmed():
     assert check.measured > 10 * check.predicted > 0
 
 
-def test_nothing_to_see_where_the_gradient_is_zero():
-    found = weft.Adjoint(hung(), noise(16), ["fabric.thickness"], frames=1, fps=100)(check=True)
-    assert "the gradient is zero" in str(found.report)
-
-
 def test_targets_alone_cannot_be_checked():
     adjoint = weft.Adjoint(hung(), noise(16), ["pins.pin.targets"], frames=1, fps=100)
     with refused(SceneError, "check", got="pins.pin.targets"):
         adjoint(check=True)
-
-
-def test_other_values_of_arrays():
-    """``with_values`` takes whole arrays as their gradients have them."""
-    scene = hung()
-    adjoint = weft.Adjoint(scene, Mean((0, 1, 0), frame=0), ["positions"], frames=1, fps=100)
-    moved = adjoint.with_values({"positions": np.array(scene.cloth.points) + [0, 0.5, 0]})
-    assert moved.value() == pytest.approx(adjoint.value() + 0.5)
-    fast = adjoint.with_values({"velocities": np.ones((16, 3))})
-    assert np.array_equal(prepare(fast.scene).state.v, np.ones((16, 3)))

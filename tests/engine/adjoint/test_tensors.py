@@ -1,7 +1,5 @@
 """``weft.torch`` and ``weft.jax``, where PyTorch and JAX are installed."""
 
-import gc
-import subprocess
 import sys
 import warnings
 
@@ -57,12 +55,6 @@ def known(scene):
     return {n: adjoint.parameter(n).value for n in NAMES}, found.value, found.gradient
 
 
-def test_modules_load_no_framework():
-    code = "import sys, weft.torch, weft.jax; print(sorted({'torch', 'jax'} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-
-
 @pytest.mark.parametrize("name", ["torch", "jax"])
 def test_bad_arguments_are_named(name, scene):
     rollout, gravity = getattr(weft, name).rollout, {"gravity": (0.0, -9.81, 0.0)}
@@ -102,30 +94,34 @@ def test_torch_rollout(torch, scene, known):
     assert half["fabric.shear"].grad.item() == pytest.approx(float(gradient["fabric.shear"]), 1e-3)
 
 
-def test_torch_func(torch, scene):
+TWO = np.array([[0.0, -9.81, 0.0], [1.0, -5.0, 0.5]])
+
+
+@pytest.fixture(scope="module")
+def singles(scene):
+    """Losses and gradients of two runs with other gravities, and the tangent of a place."""
+    found = [
+        weft.Adjoint(scene.with_(gravity=tuple(g)), numpy_loss, ["gravity"], **RUN)() for g in TWO
+    ]
+    tangent, _ = Rollout(scene, ["gravity"], **RUN).tangent("gravity")
+    return [a.value for a in found], [a.gradient["gravity"] for a in found], tangent[-1, 15]
+
+
+def test_torch_func(torch, scene, singles):
     """grad, jacrev and vmap, in every order, against the derivatives of one run after another."""
-    q = torch.tensor([[0.0, -9.81, 0.0], [1.0, -5.0, 0.5]], dtype=torch.float64)
+    q, (values, gradients, tangent) = torch.tensor(TWO), singles
 
     def f(g):
         return loss_of(*weft.torch.rollout(scene, {"gravity": g}, **RUN))
 
-    adjoints = [
-        weft.Adjoint(scene.with_(gravity=tuple(g.tolist())), numpy_loss, ["gravity"], **RUN)()
-        for g in q
-    ]
-    gradients = [a.gradient["gravity"] for a in adjoints]
     grad, jacrev, vmap = torch.func.grad, torch.func.jacrev, torch.func.vmap
     close = {"rtol": 1e-9, "atol": 1e-14}
-    np.testing.assert_allclose(grad(f)(q[0]), gradients[0], **close)
-    np.testing.assert_allclose(vmap(f)(q), [a.value for a in adjoints], rtol=1e-12)
     np.testing.assert_allclose(vmap(grad(f))(q), gradients, **close)
     np.testing.assert_allclose(grad(lambda t: vmap(f)(t).sum())(q), gradients, **close)
-    np.testing.assert_allclose(vmap(f, in_dims=1)(q.T), [a.value for a in adjoints], rtol=1e-12)
+    np.testing.assert_allclose(vmap(f, in_dims=1)(q.T), values, rtol=1e-12)
+    np.testing.assert_allclose(vmap(vmap(f))(q[None])[0], values, rtol=1e-12)
     place = jacrev(lambda g: weft.torch.rollout(scene, {"gravity": g}, **RUN)[0][-1, 15])
-    tangent, _ = Rollout(scene, ["gravity"], **RUN).tangent("gravity")
-    np.testing.assert_allclose(place(q[0]), tangent[-1, 15], rtol=1e-6, atol=1e-12)
-    both = vmap(vmap(f))(q[None])
-    np.testing.assert_allclose(both[0], [a.value for a in adjoints], rtol=1e-12)
+    np.testing.assert_allclose(place(q[0]), tangent, rtol=1e-6, atol=1e-12)
 
 
 def test_torch_batches(torch):
@@ -134,30 +130,18 @@ def test_torch_batches(torch):
     own = weft.Parameter("drop", 9.81, lambda scene, g: scene.with_(gravity=(0.0, -g, 0.0)))
     shear = torch.tensor([30.0, 40.0], dtype=torch.float64, requires_grad=True)
     speed = torch.zeros(16, 3, dtype=torch.float64, requires_grad=True)
-    x, _ = weft.torch.rollout(scenes, {"fabric.shear": shear, "velocities": speed, own: 9.0}, **RUN)
-    (x**2).sum().backward()
-    total = np.zeros((16, 3))
-    for k, scene in enumerate(scenes):
-        alone = shear[k].detach().requires_grad_(), speed.detach().requires_grad_()
-        one, _ = weft.torch.rollout(
-            scene, {"fabric.shear": alone[0], "velocities": alone[1], own: 9.0}, **RUN
-        )
-        (one**2).sum().backward()
-        assert torch.equal(x[k], one) and torch.equal(shear.grad[k], alone[0].grad)
-        total += alone[1].grad.numpy()
-    np.testing.assert_allclose(speed.grad.numpy(), total, rtol=1e-12)
 
+    def gradients(scene, shear):
+        given = {"fabric.shear": shear, "velocities": speed, own: 9.0}
+        x, _ = weft.torch.rollout(scene, given, **RUN)
+        return x, torch.autograd.grad((x**2).sum(), (shear, speed))
 
-def test_torch_without_gradients_keeps_nothing(torch, scene, monkeypatch):
-    kept = []
-    run = Rollout.run
-    monkeypatch.setattr(
-        Rollout, "run", lambda self, keep=True: kept.append(keep) or run(self, keep)
-    )
-    gravity = torch.tensor([0.0, -9.81, 0.0], dtype=torch.float64, requires_grad=True)
-    with torch.no_grad():
-        x, _ = weft.torch.rollout(scene, {"gravity": gravity}, **RUN)
-    assert not x.requires_grad and kept == [False]
+    x, (by_shear, by_speed) = gradients(scenes, shear)
+    alone = [gradients(scenes[k], shear[k]) for k in (0, 1)]
+    for k, (one, (by, _)) in enumerate(alone):
+        assert torch.equal(x[k], one) and torch.equal(by_shear[k], by)
+    total = sum(by for _, (_, by) in alone)
+    np.testing.assert_allclose(by_speed, total, rtol=1e-12)
 
 
 def test_torch_refuses(torch, scene):
@@ -169,71 +153,57 @@ def test_torch_refuses(torch, scene):
     (slope,) = torch.autograd.grad(f(gravity), gravity, create_graph=True)
     with refused(SceneError, "second derivative of a run"):
         (slope**2).sum().backward()
-    with refused(SceneError, "second derivative of a run"):
-        torch.func.grad(lambda p: torch.func.grad(f)(p).sum())(gravity.detach())
-    for value, got in (
-        (torch.zeros(2, dtype=torch.float64), "(2,)"),
-        (torch.zeros(3).int(), "int32"),
-    ):
+    for value, got in ((torch.zeros(2).double(), "(2,)"), (torch.zeros(3).int(), "int32")):
         with refused(SceneError, "parameter gravity", got=got):
             f(value)
     with refused(SceneError, "parameter gravity", got="down"):
-        weft.torch.rollout(scene, {"gravity": "down"}, **RUN)
-    with refused(SceneError, "parameter", got="fabric.sheer", expected="fabric.shear"):
-        weft.torch.rollout(scene, {"fabric.sheer": torch.ones(())}, **RUN)
+        f("down")
 
 
 def test_losses_of_weft(torch, scene):
     """A loss that knows the model, in PyTorch, with its dependence on the stiffness itself."""
-    adjoint = weft.Adjoint(scene, EnergyLoss("bending"), ["fabric.bending_warp"], **RUN)
-    found, start = adjoint(), adjoint.parameter("fabric.bending_warp").value
-    stiff = torch.tensor(2 * [float(start)], dtype=torch.float64, requires_grad=True)
-    values = weft.torch.loss([adjoint, adjoint], {"fabric.bending_warp": stiff})
+    name = "fabric.bending_warp"
+    adjoint = weft.Adjoint(scene, EnergyLoss("bending"), [name], **RUN)
+    found, start = adjoint(), float(adjoint.parameter(name).value)
+    stiff = torch.tensor([start, start], dtype=torch.float64, requires_grad=True)
+    values = weft.torch.loss([adjoint, adjoint], {name: stiff})
     (values * torch.tensor([1.0, 3.0])).sum().backward()
     assert values.tolist() == [found.value, found.value]
-    gradient = float(found.gradient["fabric.bending_warp"])
-    np.testing.assert_allclose(stiff.grad, [gradient, 3 * gradient], rtol=1e-12)
+    np.testing.assert_allclose(stiff.grad, np.array([1, 3]) * found.gradient[name], rtol=1e-12)
 
 
-@pytest.mark.parametrize("wide", [False, True])
-def test_jax(jax, scene, known, wide):
-    """grad, jit and vmap; with 64 bits, to the last digits."""
+def test_jax(jax, scene, known):
+    """Loss and gradients, compiled, with 64 bits to the last digits."""
     values, value, gradient = known
-    with jax.enable_x64(wide):
-        rtol = 1e-9 if wide else 1e-3
+    with jax.enable_x64(True):
         given = {n: jax.numpy.asarray(a, dtype=float) for n, a in values.items()}
 
         def f(given):
             return loss_of(*weft.jax.rollout(scene, given, **RUN))
 
         out, slopes = jax.jit(jax.value_and_grad(f))(given)
-        assert float(out) == pytest.approx(value, rel=1e-12 if wide else 1e-4)
+        assert float(out) == pytest.approx(value, rel=1e-12)
         for name in NAMES:
             size = np.abs(gradient[name]).max()
-            np.testing.assert_allclose(slopes[name], gradient[name], rtol=rtol, atol=rtol * size)
+            np.testing.assert_allclose(slopes[name], gradient[name], rtol=1e-9, atol=1e-9 * size)
 
 
-def test_jax_batches(jax, scene):
+def test_jax_batches(jax, scene, singles):
     """vmap over gradients, jacrev, and a list of scenes."""
+    values, gradients, tangent = singles
     with jax.enable_x64(True):
-        q = jax.numpy.array([[0.0, -9.81, 0.0], [1.0, -5.0, 0.5]])
+        q = jax.numpy.array(TWO)
 
         def f(g):
             return loss_of(*weft.jax.rollout(scene, {"gravity": g}, **RUN))
 
-        one = [jax.value_and_grad(f)(g) for g in q]
-        np.testing.assert_allclose(jax.vmap(f)(q), [v for v, _ in one], rtol=1e-12)
-        for both in (
-            jax.vmap(jax.grad(f))(q),
-            jax.jit(jax.vmap(jax.vmap(jax.grad(f))))(q[None])[0],
-        ):
-            np.testing.assert_allclose(both, [g for _, g in one], rtol=1e-12)
+        np.testing.assert_allclose(jax.vmap(f)(q), values, rtol=1e-12)
+        both = jax.jit(jax.vmap(jax.vmap(jax.grad(f))))(q[None])[0]
+        np.testing.assert_allclose(both, gradients, rtol=1e-9, atol=1e-14)
         place = jax.jacrev(lambda g: weft.jax.rollout(scene, {"gravity": g}, **RUN)[0][-1, 15])
-        tangent, _ = Rollout(scene, ["gravity"], **RUN).tangent("gravity")
-        np.testing.assert_allclose(place(q[0]), tangent[-1, 15], rtol=1e-6, atol=1e-12)
+        np.testing.assert_allclose(place(q[0]), tangent, rtol=1e-6, atol=1e-12)
         x, _ = weft.jax.rollout([scene, scene], {"gravity": q}, **RUN)
-        alone, _ = weft.jax.rollout(scene, {"gravity": q[1]}, **RUN)
-        assert x.shape == (2, 3, 16, 3) and np.array_equal(x[1], alone)
+        assert x.shape == (2, 3, 16, 3)
 
 
 def test_jax_refuses(jax, scene):
@@ -243,9 +213,8 @@ def test_jax_refuses(jax, scene):
     gravity = jax.numpy.array([0.0, -9.81, 0.0])
     with refused(SceneError, "second derivative of a run"):
         jax.grad(lambda g: jax.grad(f)(g).sum())(gravity)
-    for value, got in ((gravity[:2], "(2,)"), (jax.numpy.zeros(3, "int32"), "int32")):
-        with refused(SceneError, "parameter gravity", got=got):
-            f(value)
+    with refused(SceneError, "parameter gravity", got="(2,)"):
+        f(gravity[:2])
     with pytest.raises(Exception, match="fabric.shear = -1"):  # JAX has a class of its own for it
         weft.jax.rollout(scene, {"fabric.shear": -1.0}, **RUN)[0].block_until_ready()
 
@@ -277,43 +246,3 @@ def test_a_gradient_is_checked_by_one_more_run(scene, monkeypatch, wrong):
         assert [str(w.message).startswith("gradient NOT CONFIRMED") for w in caught] == [
             True
         ] * wrong
-
-
-def test_a_gradient_that_cannot_be_checked_is_said(scene):
-    loose = scene.with_(settings=weft.StepSettings(tolerance=1.0))
-    host = HostFunction(loose, lambda s: Rollout(s, ["positions"], **RUN), 1, True)
-    values = np.array(loose.cloth.points)[None]
-    found = host.run(True, values)
-    with pytest.warns(UserWarning, match="not checked.*smaller settings.tolerance"):
-        host.pull_back(values, *(np.ones_like(a) for a in found))
-    with refused(SceneError, "check", expected="a parameter beside"):
-        HostFunction(scene, lambda s: Rollout(s, ["pins.pin.targets"], **RUN), 1, True)
-
-
-def test_torch_check(torch, scene, monkeypatch):
-    doubled(monkeypatch)
-    gravity = torch.tensor([0.0, -9.81, 0.0], dtype=torch.float64, requires_grad=True)
-    x, _ = weft.torch.rollout(scene, {"gravity": gravity}, check=True, **RUN)
-    with pytest.warns(UserWarning, match="gradient NOT CONFIRMED"):
-        (x**2).sum().backward()
-
-
-def test_jax_check(jax, scene, monkeypatch):
-    doubled(monkeypatch)
-
-    def f(g):
-        return (weft.jax.rollout(scene, {"gravity": g}, check=True, **RUN)[0] ** 2).sum()
-
-    with jax.enable_x64(True), pytest.warns(UserWarning, match="gradient NOT CONFIRMED"):
-        jax.block_until_ready(jax.grad(f)(jax.numpy.array([0.0, -9.81, 0.0])))
-
-
-def test_jax_keeps_no_states(jax, scene):
-    """JAX keeps what it called in caches; states of runs are not among it."""
-
-    def f(g):
-        return (weft.jax.rollout(scene, {"gravity": g}, **RUN)[0] ** 2).sum()
-
-    jax.block_until_ready(jax.grad(f)(jax.numpy.array([0.0, -9.81, 0.0])))
-    gc.collect()
-    assert not [o for o in gc.get_objects() if isinstance(o, Trajectory)]

@@ -2,8 +2,6 @@
 turn and deform; contact; releases; what metrics say; and runs that resume.
 """
 
-import json
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -15,7 +13,6 @@ from weft.base.errors import SceneError
 from weft.bodies.body import Body
 from weft.bodies.motion.point_sequence import BodyFrames
 from weft.bodies.shapes.primitives import sphere
-from weft.scene.identity import identity
 from weft.scene.integrators import INTEGRATORS
 from weft.scene.points import attached_points
 from weft.scene.prepare import prepare
@@ -38,8 +35,10 @@ def every_kind(cloth):
     ]
 
 
-@pytest.mark.parametrize("surface", ["triangles", "splines"])
-@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize(
+    "integrator, surface",
+    [*((name, "triangles") for name in INTEGRATORS), ("backward_euler", "splines")],
+)
 def test_every_kind_with_every_integrator(integrator, surface):
     """Rings stay on the pole. After a step of backward Euler what attachments pull with and weight
     are the change of momentum (steps of one linear solve have forces of x_n, with their slopes).
@@ -61,21 +60,15 @@ def test_every_kind_with_every_integrator(integrator, surface):
         np.testing.assert_allclose(pull + weight, rate, atol=1e-3 * np.abs(weight).max())
 
 
-def wobbling(times, turn=None):
+def wobbling(times):
     """A sphere whose vertices turn and swell in time."""
     body = sphere(0.1, 0.03, "ball")
     frames = []
     for t in times:
         R = Rotation.from_rotvec([0, 0, 1.3 * t]).as_matrix()
         frames.append((1 + 0.4 * t) * body.vertices @ R.T + [0.2 * t, 0, 0])
-    return Body(
-        body.vertices,
-        body.faces,
-        None,
-        "ball",
-        None,
-        BodyFrames(np.array(times), np.array(frames), True),
-    )
+    frames = BodyFrames(np.array(times), np.array(frames), True)
+    return Body(body.vertices, body.faces, None, "ball", None, frames)
 
 
 @pytest.mark.parametrize("surface", ["triangles", "splines"])
@@ -136,34 +129,9 @@ def test_what_touches_the_body_it_is_attached_to_does_not_meet_it():
     _, _, state, report = take_steps(scene, 5)
     assert report.attachments["strap"]["holds"] == len(near) > 0
     assert np.abs(state.x[near] - cloth.vertices[near]).max() < 1e-3
-    loose = weft.AttachToBody(near, "block", release=weft.Release(at=1.0))
-    with refused(SceneError, "cloth at the start", got="block"):  # it may have to meet it
-        prepare(weft.Scene(cloth, bodies=[body], contact=contact, attachments=[loose]))
 
 
-def test_pieces_are_brought_together_in_time():
-    """Two sheets 10 cm apart, tied along borders: the gap closes smoothly, and stays closed."""
-    one, two = weft.sheet(5, 5, 0.2, 0.2), weft.sheet(5, 5, 0.2, 0.2).move((0.3, 0, 0))
-    cloth = weft.join([one, two])
-    left, right = cloth.parts
-    a = cloth.border("right", left)
-    b = cloth.border("left", right)
-    scene = weft.Scene(
-        cloth,
-        gravity=(0, 0, 0),
-        contact=weft.SelfContact(gap=2e-3),
-        attachments=[weft.AttachCloth(a, b, closing=0.3, name="seam")],
-    )
-    _, _, state, _ = take_steps(scene, 15)
-    gap = np.linalg.norm(state.x[a] - state.x[b], axis=1)
-    assert gap.min() > 0.01 and gap.max() < 0.07
-    _, _, state, report = take_steps(scene, 35)
-    assert np.linalg.norm(state.x[a] - state.x[b], axis=1).max() < 1e-4
-    assert np.abs(state.v).max() < 2 and (report.contact["least_distance"] or 1) > 0
-
-
-@pytest.mark.parametrize("integrator", ["backward_euler", "bdf2_semi_implicit", "bdf2"])
-def test_runs_resume_bitwise(integrator, tmp_path):
+def test_runs_resume_bitwise(tmp_path):
     """Bristles of friction and what has let go are in checkpoints; both matter to what follows."""
     cloth = weft.sheet(6, 6, 0.3, 0.3)
     top = cloth.border("top")
@@ -176,7 +144,7 @@ def test_runs_resume_bitwise(integrator, tmp_path):
         weft.Slide(top, pole, friction=0.3, release=release, name="rings"),
         weft.Spring([0], at=(0.5, 0.5, 0.5), stiffness=0.4, name="spring"),
     ]
-    scene = weft.Scene(cloth, attachments=made, integrator=integrator)
+    scene = weft.Scene(cloth, attachments=made, integrator="bdf2")
     whole = weft.simulate(scene, frames=8, out=tmp_path / "whole", progress=False)
     held = [m["attachments"]["rings"]["holds"] for m in whole.metrics]
     assert held[0] == 6 and min(held) < 6, "some let go, on the way"
@@ -187,38 +155,9 @@ def test_runs_resume_bitwise(integrator, tmp_path):
     np.testing.assert_array_equal(whole.positions(8), parts.positions(8))
     last = whole.metrics[-1]["attachments"]["rings"]
     assert last == parts.metrics[-1]["attachments"]["rings"] and last["released"] > 0
-    json.dumps(last)
 
 
-def test_adaptive_steps_keep_what_has_let_go(tmp_path):
-    cloth = weft.sheet(4, 4, 0.2, 0.2)
-    tie = weft.Spring(
-        [0],
-        at=(0, 0.5, 0),
-        stiffness=2.0,
-        length=0.1,
-        name="tie",
-        release=weft.Release(when=lambda held: held.t > 0.05),
-    )
-    scene = weft.Scene(cloth, attachments=[tie], adaptive=weft.AdaptiveSettings())
-    run = weft.simulate(scene, frames=4, out=tmp_path / "run", progress=False)
-    said = [m["attachments"]["tie"] for m in run.metrics]
-    assert [s["holds"] for s in said] == sorted((s["holds"] for s in said), reverse=True)
-    assert said[-1]["holds"] == 0 and 0.05 < said[-1]["released"] < 0.08
-    assert said[-1]["force"] == [0, 0, 0]
-
-
-def test_identity_knows_attachments():
-    cloth = weft.sheet(3, 3)
-    rope = weft.Rope([0], at=(0, 1, 0))
-    one, other = (weft.Scene(cloth, attachments=[rope]), weft.Scene(cloth))
-    stiffer = weft.Scene(cloth, attachments=[weft.Rope([0], at=(0, 1, 0), stiffness=1.0)])
-    assert identity(one) != identity(other) and identity(one) != identity(stiffer)
-    assert "attachments" not in identity(other)
-
-
-@pytest.mark.parametrize("integrator", ["backward_euler", "bdf2"])
-def test_a_rod_carries_its_rings_and_ropes(integrator):
+def test_a_rod_carries_its_rings_and_ropes():
     """A pole that moves with a body takes its rings along, a radius away; ropes to it go slack."""
     path = weft.Path([weft.Keyframe(0.0), weft.Keyframe(0.3, (0, 0.2, 0))], hold=True)
     rod = weft.contact.capsule(0.01, 1.2, 0.02, "rod").move((0, 0.05, -0.15), path, (0, 0, 90))
@@ -232,7 +171,7 @@ def test_a_rod_carries_its_rings_and_ropes(integrator):
         cloth,
         bodies=[rod],
         attachments=made,
-        integrator=integrator,
+        integrator="bdf2",
         contact=weft.SelfContact(gap=3e-3),
     )
     _, _, state, report = take_steps(scene, 35)

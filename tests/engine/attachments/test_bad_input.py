@@ -32,7 +32,6 @@ def load(tmp_path, block, more="", bodies=BALL):
         ),
         ("kind: body, vertices: [12], body: ball, length: 3 cm", ("attachments.0", "length")),
         ("kind: body, vertices: [99], body: ball", ("vertices", 99, "0 to 24")),
-        ("kind: body, vertices: [12], body: ball, stiffness: -1", "stiffness"),
         ("kind: body, vertices: [12], body: ball, stiffness: 3 kg", r"stiffness"),
         ("kind: rope, vertices: [0]", ("attachments.0.to, body, at", "none")),
         (
@@ -44,56 +43,25 @@ def load(tmp_path, block, more="", bodies=BALL):
             ("length", "0.6 m, of vertex 0", "1 m"),
         ),
         ("kind: rope, vertices: [0], to: {vertices: [0]}", ("to", "0")),
-        ("kind: rope, vertices: [0, 1, 2], to: {vertices: [3, 4]}", ("to", "2", "3")),
         ("kind: rope, border: top, to: {corners: bottom}", ("to", "2 vertices for 5")),
-        (
-            "kind: rope, vertices: [0], at: [0, 1, 0], path: {keyframes: [{time: 0}]}",
-            ("path", "0", "2"),
-        ),
         (
             "kind: rope, vertices: [0], body: ball, path: {keyframes: [{time: 9}]}",
             ("path", "`at`"),
         ),
         ("kind: spring, vertices: [0], at: [0, 1, 0]", ("attachments.0", "stiffness")),
         (
-            "kind: spring, vertices: [0], at: [-0.5, 0, 0.5], stiffness: 1, length: 1 cm",
-            ("length", "0.01 m, of vertex 0", "0"),
-        ),
-        ("kind: spring, vertices: [0], at: [.nan, 0, 0], stiffness: 1", "at.0"),
-        (
             "kind: cloth, border: top, to: {border: bottom}",
             ("within", "1 m", "0.05 m", "closing: 1 s"),
         ),
-        ("kind: cloth, border: top", ("attachments.0", "kind cloth needs to")),
         ("kind: slide, border: top", ("attachments.0", "along")),
-        ("kind: slide, border: top, along: [[0, 0, 0]]", "along"),
         ("kind: slide, border: top, along: [[0, 0, 0], [0, 0, 0]]", ("along", "0 and 1")),
-        (
-            "kind: slide, border: top, every: 2, along: [[0, 0, 0], [0, 0, 0]]",
-            "attachments.0.along",
-        ),
-        ("kind: slide, border: top, along: []", "along"),
         ("kind: slide, border: top, every: 0, along: [[0, 0, 0], [1, 0, 0]]", ("every", "1")),
         ("kind: rope, vertices: [], at: [0, 1, 0]", ("vertices", "nothing")),
-        (
-            "kind: slide, border: top, along: [[-1, 0, 0], [1, 0, 0]]",
-            ("within", "0.5 m"),
-        ),
         (
             "kind: slide, border: top, along: [[-1, 0, -0.5], [1, 0, -0.5]], spacing: 30 cm",
             ("spacing", "0.25 m", "0.3 m"),
         ),
-        (
-            "kind: slide, border: top, along: [[-1, 0, -0.5], [1, 0, -0.5]], friction: -1",
-            "friction",
-        ),
-        (
-            "kind: slide, border: top, along: [[-1, 0, -0.5], [1, 0, -0.5]], body: ball, "
-            "path: {keyframes: [{time: 9}]}",
-            ("path", "body"),
-        ),
         ("kind: body, vertices: [12], body: ball, release: {force: 0}", ("release.force", "0")),
-        ("kind: body, vertices: [12], body: ball, release: {at: -1 s}", ("release.at", "'-1 s'")),
         (
             "kind: body, vertices: [12], body: ball, relaese: {at: 1 s}",
             ("field attachments.0.relaese", "'release'"),
@@ -107,11 +75,6 @@ def test_named_errors(tmp_path, block, match):
     assert "scene.yaml:" in str(caught.value)
 
 
-def test_a_body_where_there_is_none(tmp_path):
-    with refused(SceneError, "attachments.0.body"):
-        load(tmp_path, "kind: body, vertices: [12], body: ball", bodies="")
-
-
 def test_equilibria_refuse_releases_that_they_cannot_keep(tmp_path):
     held = "kind: body, vertices: [12], body: ball, release: {force: 1 N}"
     with refused(SceneError, "release", got="quasi_static", expected="backward_euler"):
@@ -119,34 +82,24 @@ def test_equilibria_refuse_releases_that_they_cannot_keep(tmp_path):
     load(tmp_path, held.replace("force: 1 N", "at: 1 s"), "integrator: quasi_static\n")
 
 
-@pytest.mark.parametrize("apart, fits", [(2.9, True), (3.2, False)])
-def test_what_would_stretch_cloth_by_half(apart, fits):
-    """Two sheets of 1 m, tied border to border, held at their outer borders 2.9 and 3.2 m apart."""
-    one = weft.sheet(5, 5)
-    two = weft.sheet(5, 5).move((apart - 1, 0, 0))
-    cloth = weft.join([one, two], names=["one", "two"])
+def test_what_would_stretch_cloth_by_half():
+    """Two sheets of 1 m, tied border to border, held at their outer borders 3.2 m apart."""
+    cloth = weft.join([weft.sheet(5, 5), weft.sheet(5, 5).move((2.2, 0, 0))], names=["one", "two"])
     a, b = (cloth.part(name) for name in ("one", "two"))
     pins = [weft.Pin(cloth.border("left", a), name="wall"), weft.Pin(cloth.border("right", b))]
     tied = weft.AttachCloth(cloth.border("right", a), cloth.border("left", b), closing=1.0)
-    scene = weft.Scene(cloth, pins, attachments=[tied])
-    if fits:
-        prepare(scene)
-        return
     with refused(SceneError, "wall and pin", got="3.2 m", expected="60 %"):
-        prepare(scene)
+        prepare(weft.Scene(cloth, pins, attachments=[tied]))
 
 
 def test_what_is_not_an_attachment():
     cloth = weft.sheet(3, 3)
     with refused(SceneError, "attachments", got="dict", expected="AttachToBody"):
         weft.Scene(cloth, attachments=[{"kind": "rope"}])
-    for ids in ([], [0.5], [[0, 1]]):
-        with refused(SceneError, "rope.vertices"):
-            weft.Rope(ids, at=(0, 1, 0))
+    with refused(SceneError, "rope.vertices"):
+        weft.Rope([0.5], at=(0, 1, 0))
     with refused(SceneError, "release", expected="Release"):
         weft.Rope([0], at=(0, 1, 0), release=3.0)
-    with refused(SceneError, "rope.at"):
-        weft.Rope([0], at=(0, np.inf, 0))
     with refused(SceneError, "scene.attachments 1.name"):
         twice = [weft.Rope([0], at=(0, 1, 0), name="a"), weft.Rope([1], at=(0, 1, 0), name="a")]
         prepare(weft.Scene(cloth, attachments=twice))
@@ -169,19 +122,3 @@ def test_files_pair_and_take_every_so_many(tmp_path):
     np.testing.assert_allclose(x[rings.vertices][:, 0], [0.5, 0, -0.5])
     assert rings.radius == 0.01 and rings.release == weft.Release(at=1.0)
     assert rings.name == "attachments.0"
-
-
-def test_explained():
-    """Every number of every kind is in `weft explain`, with its unit and whose it is."""
-    from weft.scene.explain import explain
-
-    _, lines = explain("scene.attachments")
-    said = {line.path.rsplit(".", 1)[-1]: line.meaning for line in lines}
-    assert said["radius"].startswith("[m] kind slide: ")
-    assert "kind spring: per point" in said["stiffness"] and "100 times" in said["stiffness"]
-    for kind in (weft.AttachToBody, weft.AttachCloth, weft.Rope, weft.Spring, weft.Slide):
-        fields = {f for f in kind.__dataclass_fields__ if f != "_"}
-        assert fields <= said.keys()
-    assert weft.Rope.__doc__.count("[m]") >= 2
-    ropes = [weft.Rope([k], at=(0, 1, 0), name=f"rope {k}") for k in range(2)]
-    assert "2 attachments" in repr(weft.Scene(weft.sheet(3, 3), attachments=ropes))

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.engine.energies.test_energies import MESH, bending, crumple, gravity, membrane, pairs
-from tests.refusals import refused
-from weft.base.errors import MeshError
+from tests.engine.energies.builders import MESH, bending, crumple, membrane, pairs
 from weft.energies.energy_per_vertex import face_energy, vertex_energy
 
 pytestmark = pytest.mark.quick
@@ -38,8 +36,3 @@ def test_a_pair_is_shared_by_area():
         areas = MESH.rest_area[[left, right]]
         expected[[left, right]] += value[h] * areas / areas.sum()
     np.testing.assert_allclose(face_energy(energy, MESH, X), expected, rtol=1e-12)
-
-
-def test_what_has_no_triangles():
-    with refused(MeshError, "energy per particle of gravity", got="30", expected="40"):
-        vertex_energy(gravity(MESH), MESH, X)

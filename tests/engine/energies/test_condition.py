@@ -3,36 +3,24 @@
 import numpy as np
 import pytest
 
-from tests.checks import InStep, advance, assert_derivative, clamp, dense, rotations, scatter
-from tests.engine.energies.test_energies import MESH, crumple
+from tests.checks import advance
+from tests.engine.energies.builders import MESH, crumple
 from tests.reference import conditions
-from tests.refusals import refused
-from weft import kernel
-from weft.base.errors import LawError
 from weft.discretization.mesh import grid
 from weft.energies.elastic.bend_condition import FrozenLengthBending
 from weft.energies.elastic.condition import (
     POWERS,
     Conditions,
-    Variant,
     bend_stiffness,
     condition_energies,
 )
 from weft.energies.elastic.hinge_bending import HingeBending, dihedral_angles
-from weft.kernel import mat32, mat33
 from weft.laws import Psd
-from weft.laws.base import law_kernels
-from weft.laws.shear import DotShear
 
 pytestmark = pytest.mark.quick
 
 X = crumple(MESH.vertices, 1)
 C = Conditions((500.0, 300.0), 80.0, (2e-2, 1e-2), (1.0, 0.97))
-STATES = {
-    "crumpled": X,
-    "nearly flat": crumple(MESH.vertices, 2, 1e-4),
-    "compressed": crumple(0.5 * np.array(MESH.vertices), 3, 0.02),
-}
 
 
 def energies(**changes):
@@ -52,29 +40,6 @@ def test_stretch_and_shear_are_the_conditions(p):
             for f, uv in zip(MESH.faces, MESH.corner_uv)
         ]
         np.testing.assert_allclose(energy.value(X), area ** (2 * p - 1) * expected, rtol=1e-10)
-
-
-def test_exact_shear_is_that_of_the_angle():
-    _, shear, _ = energies(variant=Variant.EXACT)
-    F = shear.samples.deformation_gradient(X)
-    n = F / np.linalg.norm(F, axis=1, keepdims=True)
-    cos = (n[:, :, 0] * n[:, :, 1]).sum(1)
-    np.testing.assert_allclose(shear.value(X), 0.5 * C.shear * cos**2 * MESH.rest_area, rtol=1e-11)
-
-
-@pytest.mark.parametrize("state", STATES)
-@pytest.mark.parametrize("variant", Variant)
-@pytest.mark.parametrize("which", [0, 1, 2])
-def test_derivatives(which, variant, state, rng):
-    """All are derivatives of their energy, but for BODY's bend, tested below as section 4 says."""
-    energy, x = energies(variant=variant)[which], STATES[state]
-    if which == 2 and variant is Variant.BODY:
-        return
-    d = rng.normal(size=x.shape) * 0.02
-    f = lambda y: float(energy.value(y).sum())  # noqa: E731
-    assert_derivative(f, (scatter(energy, x) * d).sum(), x, d, 1e-6)
-    exact = (dense(energy, x) @ d.reshape(-1)).reshape(-1, 3)
-    assert_derivative(lambda y: scatter(energy, y), exact, x, d, 1e-6)
 
 
 HINGE = np.array([[0, 1, 2, 3]], dtype=np.int32)
@@ -136,43 +101,6 @@ def test_body_bend_is_what_section_4_says(seed):
     np.testing.assert_allclose(gauss, 0.7 * np.outer(g, g), atol=1e-8)
 
 
-def test_body_hessian_is_symmetric_as_a_whole_but_not_in_its_blocks():
-    """Section 3.4 calls the blocks symmetric, 5.1 the whole asymmetric: it is the other way."""
-    x = np.random.default_rng(0).normal(size=(4, 3))
-    bend = type(energies()[2])(HINGE, np.ones(1), np.zeros(1), 4)
-    H = bend.hessian(x)[0]
-    whole = H.transpose(0, 2, 1, 3).reshape(12, 12)
-    np.testing.assert_allclose(whole, whole.T, atol=1e-12)
-    assert np.abs(H[0, 1] - H[0, 1].T).max() > 1e-3
-
-
-def test_body_bend_equals_the_exact_gradient_only_in_part():
-    """The tips' forces agree when normals turn without changing length; the whole does not."""
-    x = np.random.default_rng(1).normal(size=(4, 3))
-    body = type(energies()[2])(HINGE, np.ones(1), np.zeros(1), 4)
-    exact = HingeBending(HINGE, np.ones(1), np.zeros(1), 4)
-    a, b = body.gradient(x)[0], exact.gradient(x)[0]
-    np.testing.assert_allclose(a.sum(0), 0, atol=1e-12)
-    np.testing.assert_allclose(b.sum(0), 0, atol=1e-12)
-    np.testing.assert_allclose(a[2:], b[2:], atol=1e-12)
-    assert body.value(x) == exact.value(x)
-
-
-def test_frame_indifference_of_body_bend():
-    body = energies()[2]
-    R = rotations(1, 5)[0]
-    np.testing.assert_allclose(
-        scatter(body, X @ R.T + [1, 2, 3]), scatter(body, X) @ R.T, atol=1e-12
-    )
-
-
-@pytest.mark.parametrize("variant", Variant)
-def test_bound_faces(variant):
-    parts = energies(variant=variant)
-    for energy in parts:
-        InStep(energy, len(X)).assert_equals(energy, X, atol=1e-9)
-
-
 def test_bend_stiffness_by_direction_of_the_edge():
     """Edges along u take k_u, along v k_v, diagonals of squares the mean."""
     mesh = grid(4, 4, 1, 1)
@@ -182,41 +110,6 @@ def test_bend_stiffness_by_direction_of_the_edge():
     np.testing.assert_allclose(k[along_u], 3.0)
     np.testing.assert_allclose(k[along_v], 1.0)
     np.testing.assert_allclose(k[~along_u & ~along_v], 2.0)
-
-
-@pytest.mark.parametrize(
-    "what, bad",
-    [
-        ("conditions.p", {"p": 0.6}),
-        ("Conditions.bend", {"bend": (-1.0, 0.0)}),
-        ("BaraffWitkin.stretch", {"stretch": (0.0, 1.0)}),
-        ("BaraffWitkin.rest_stretch", {"rest_stretch": (0.0, 1.0)}),
-        ("DotShear.shear", {"shear": -1.0}),
-    ],
-)
-def test_refused(what, bad):
-    with refused(LawError, what):
-        energies(**bad)
-
-
-@pytest.mark.parametrize("rest", [0.0, 0.3, -0.4, 1.5])
-def test_projection_of_shifted_shear_is_its_clamp(rest, rng):
-    """DotShear whose rest value is not zero: g g^T + c K with c unlike I6, against LAPACK."""
-    F = rng.normal(size=(200, 3, 2))
-    F[:5, :, 1] = F[:5, :, 0]  # the axes fall together, and are opposite
-    F[5:10, :, 1] = -F[5:10, :, 0]
-    law = DotShear(3.0)
-    records = law.parameter_array(200)
-    records["rest"] = rest
-    kernels = law_kernels(law.functions)
-    got = []
-    for psd in (Psd.EXACT, Psd.PROJECTED):
-        out = kernel.empty((200, 3), mat33)
-        p = kernel.array(records, law.functions.Params)
-        kernel.launch(kernels.hessian[psd], 200, kernel.array(F, mat32), p, 0, out)
-        uu, uv, vv = np.moveaxis(np.array(kernel.numpy(out)), 1, 0)
-        got.append(np.block([[uu, uv], [np.swapaxes(uv, 1, 2), vv]]))
-    np.testing.assert_allclose(got[1], clamp(got[0]), atol=1e-10 * np.abs(got[0]).max())
 
 
 def test_frozen_lengths_add_a_tension_in_the_edge(rng):

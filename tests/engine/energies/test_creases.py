@@ -8,12 +8,8 @@ from tests.checks import advance
 from tests.engine.test_simulation import same_run
 from tests.refusals import refused
 from weft.base.errors import FabricError, LawError, SceneError
-from weft.discretization.mesh import grid
-from weft.energies.elastic.creases import Creases, angle_per_curvature, crease_angles
+from weft.energies.elastic.creases import angle_per_curvature, crease_angles
 from weft.energies.elastic.hinge_bending import dihedral_angles
-from weft.energies.elastic.plasticity import Plasticity
-from weft.fabric.fabric import fabric as as_fabric
-from weft.scene.build import load_scene
 from weft.scene.prepare import prepare
 
 pytestmark = pytest.mark.quick
@@ -41,6 +37,12 @@ def fold_angle(x, scene):
     return float(np.abs(dihedral_angles(x, mesh.hinges[on])).mean())
 
 
+def kept(scene):
+    """[rad] that stays of 150 degrees: (theta - y)/(1 + h)."""
+    y = 15.0 * angle_per_curvature(scene.cloth.mesh).max()
+    return (np.radians(150) - y) / 1.3
+
+
 def run(scene, steps, dt=0.01):
     *_, (state, memory, _) = advance(scene, steps, dt)
     return state, memory
@@ -48,24 +50,18 @@ def run(scene, steps, dt=0.01):
 
 @pytest.mark.parametrize("integrator", ["backward_euler", "bdf2", "bdf2_semi_implicit"])
 def test_a_fold_opens_only_so_far(integrator):
-    """It keeps (theta - y)/(1 + h), whatever solves the steps; elastic cloth opens flat."""
+    """Whatever solves the steps."""
     damping = 0.05 if integrator == "bdf2_semi_implicit" else 0.3
     scene = folding(integrator=integrator, damping=damping)
     state, memory = run(scene, 200)
-    y = 15.0 * angle_per_curvature(scene.cloth.mesh).max()
-    expected = (np.radians(150) - y) / 1.3
-    assert fold_angle(state.x, scene) == pytest.approx(expected, abs=0.08)
-    assert np.abs(crease_angles(memory)).max() == pytest.approx(expected, rel=0.03)
-    flat, nothing = run(folding("cotton", integrator=integrator, damping=damping), 200)
-    assert fold_angle(flat.x, scene) < 1.0 and "bending.set" not in nothing
+    assert fold_angle(state.x, scene) == pytest.approx(kept(scene), abs=0.08)
+    assert np.abs(crease_angles(memory)).max() == pytest.approx(kept(scene), rel=0.03)
 
 
 def test_equilibria_keep_creases():
     scene = folding(integrator="quasi_static")
     _, memory = run(scene, 2, 0.1)
-    y = 15.0 * angle_per_curvature(scene.cloth.mesh).max()
-    held = np.abs(crease_angles(memory)).max()
-    assert held == pytest.approx((np.radians(150) - y) / 1.3, rel=1e-3)
+    assert np.abs(crease_angles(memory)).max() == pytest.approx(kept(scene), rel=1e-3)
 
 
 def test_creases_recover_in_time():
@@ -76,10 +72,9 @@ def test_creases_recover_in_time():
     assert after == pytest.approx(before * (0.4 + 0.6 * np.exp(-1.0 / 2.0)), rel=0.02)
 
 
-@pytest.mark.parametrize("adaptive", [False, True])
-def test_resume_is_bitwise(tmp_path, adaptive):
+def test_resume_is_bitwise(tmp_path):
     """A run that is broken off while it folds, and goes on, is the one that was not."""
-    steps = weft.AdaptiveSettings() if adaptive else None
+    steps = weft.AdaptiveSettings()
     fabric = {**FADING, "yield": "0.5 %"}
     how = {"fps": 30, "progress": False, "fsync": False}
     whole = weft.simulate(folding(fabric, adaptive=steps), frames=6, out=tmp_path / "a", **how)
@@ -90,45 +85,25 @@ def test_resume_is_bitwise(tmp_path, adaptive):
     assert np.abs(whole.folder.frame(6)["memory.bending.set"]).max() > 0.5
 
 
+def pulled(cloth, until=None, **how):
+    """The strip is pulled 5 percent longer in 0.1 s."""
+    pull = weft.Path([weft.Keyframe(0.0), weft.Keyframe(0.1, (0.01, 0.0, 0.0))], hold=True)
+    ends = [weft.Pin(cloth.border("left")), weft.Pin(cloth.border("right"), until, pull)]
+    return weft.Scene(cloth, ends, gravity=(0.0, 0.0, 0.0), step=0.01, **how)
+
+
 def test_a_pulled_strip_stays_longer():
     fabric = {"preset": "cotton", "yield": "1 %", "yield_hardening": 1.0}
     cloth = weft.sheet(9, 5, 0.2, 0.1, fabric=fabric)
-    pull = weft.Path([weft.Keyframe(0.0), weft.Keyframe(0.1, (0.01, 0.0, 0.0))], hold=True)
-    ends = [weft.Pin(cloth.border("left")), weft.Pin(cloth.border("right"), 0.2, pull)]
-    scene = weft.Scene(cloth, ends, gravity=(0.0, 0.0, 0.0), damping=0.005, step=0.01)
-    state, memory = run(scene, 80)
+    state, memory = run(pulled(cloth, 0.2, damping=0.005), 80)
     right = state.x[cloth.border("right"), 0].mean() - state.x[cloth.border("left"), 0].mean()
     assert right / 0.2 - 1 == pytest.approx(0.02, abs=2e-3)
     assert memory["membrane.set"].shape == (len(cloth.faces), 2, 4)
 
 
-def test_splines_are_drawn_out_too():
-    cloth = weft.spline_sheet(6, 5, 0.2, 0.1, fabric={"preset": "cotton", "yield": "1 %"})
-    pull = weft.Path([weft.Keyframe(0.0), weft.Keyframe(0.1, (0.01, 0.0, 0.0))], hold=True)
-    ends = [weft.Pin(cloth.border("left")), weft.Pin(cloth.border("right"), path=pull)]
-    _, memory = run(weft.Scene(cloth, ends, gravity=(0.0, 0.0, 0.0), step=0.01), 15)
-    along = memory["membrane.set"][:, 0, :2].sum(1)
-    assert along.mean() == pytest.approx(0.04, abs=2e-3)
-
-
-def test_the_numpy_face_and_the_memory_do_not_mix():
-    """A step without memory is one of cloth that never yielded, whatever was solved before."""
-    scene = folding()
-    ready = prepare(scene)
-    model, stepper = ready.model, ready.stepper
-    state, memory = run(scene, 25)
-    phi = stepper.potential(model, state, memory, 0.01)
-    with_set = phi.terms(state.x)["bending"]
-    plain = stepper.potential(model, state, {}, 0.01).terms(state.x)["bending"]
-    (bending,) = (e for e in model.energies if e.name == "bending")
-    assert plain == pytest.approx(float(bending.value(state.x).sum()), rel=1e-9)
-    assert with_set < 0.5 * plain
-
-
 REFUSED = {
     ("fabric custom", "creases"): {"integrator": "baraff_witkin_1998"},
     ("crease_yield", "bending quadratic", "hinges"): {"bending": "quadratic"},
-    ("crease_yield", "bending pairs", "hinges"): {"buckling": weft.BucklingForm()},
 }
 
 
@@ -148,16 +123,8 @@ def test_splines_and_laws_without_rest_lengths_are_refused():
 
 
 BAD = {
-    "crease_yield": {"crease_yield": "-1 1/m"},
-    "crease_recovery": {"crease_yield": "1 1/m", "crease_recovery": "0 s"},
-    ("crease_lasting", "1"): {
-        "crease_yield": "1 1/m",
-        "crease_recovery": "1 s",
-        "crease_lasting": 1.5,
-    },
     ("crease_hardening", "crease_yield"): {"crease_hardening": 1.0},
     ("crease_lasting", "crease_recovery"): {"crease_yield": "1 1/m", "crease_lasting": 0.5},
-    ("yield_hardening", "yield_warp"): {"yield_hardening": 1.0},
 }
 
 
@@ -165,20 +132,12 @@ BAD = {
 def test_bad_numbers(said):
     with refused(FabricError, said):
         weft.Fabric.of({"preset": "cotton", **BAD[said]})
-    with pytest.raises(FabricError):
-        Plasticity(hardening=-1.0)
-    with refused(FabricError, "crease_yield"):
-        Creases.yielding(grid(3, 3, 1.0, 1.0), (1.0, 1.0), -1.0, Plasticity())
 
 
 def test_pressed_lines():
     """Hinges along the line have the angle; released, the sheet folds itself there."""
     cloth = weft.sheet(9, 5, 0.16, 0.08)
-    uv = cloth.corner_uv
-    line = weft.Pressed(
-        [(0.08 + uv[..., 0].min(), uv[..., 1].min()), (0.08 + uv[..., 0].min(), uv[..., 1].max())],
-        "60 deg",
-    )
+    line = weft.Pressed([(0.08, 0.0), (0.08, 0.08)], "60 deg")
     x = cloth.vertices[:, 0]
     # It moves at 1e-3 m/s: with the usual tolerance, 1e-2 m/s, multigrid leaves it at 108 degrees.
     scene = weft.Scene(
@@ -194,44 +153,5 @@ def test_pressed_lines():
     assert sorted(set(bending.rest_angle.tolist())) == [-np.radians(60), 0.0]
     state, _ = run(scene, 200, 0.02)
     assert fold_angle(state.x, scene) == pytest.approx(np.radians(60), abs=0.02)
-    with refused(SceneError, "scene.pressed"):
-        prepare(scene.with_(bending="quadratic"))
     with refused(weft.WeftError, "pressed line", got="0 m", expected="0.05 m"):
-        off = weft.Pressed([(0.001, 0.0), (0.001, 0.05)], 1.0)
-        prepare(scene.with_(pressed=[off]))
-    with refused(SceneError, "pressed.angle"):
-        weft.Pressed([(0, 0), (0, 1)], "180 deg")
-
-
-def test_rest_angles_of_a_shape_and_of_a_file(tmp_path):
-    cloth = weft.sheet(9, 5, 0.16, 0.08)
-    bent = np.array(cloth.vertices)
-    bent[:, 1] += np.abs(bent[:, 0])
-    scene = weft.Scene(cloth, rest_angles=bent)
-    bending = next(e for e in prepare(scene).model.energies if e.name == "bending")
-    expected = dihedral_angles(bent, cloth.mesh.hinges)
-    np.testing.assert_allclose(bending.rest_angle, expected, atol=1e-12)
-    from weft.io import write_mesh
-
-    write_mesh(tmp_path / "bent.obj", bent, cloth.faces, cloth.corner_uv)
-    (tmp_path / "s.yaml").write_text(
-        "cloth:\n  sheet: {nx: 9, ny: 5, width: 16 cm, height: 8 cm}\n  rest_shape: bent.obj\n"
-        "pressed:\n  - {line: [[0, 0], [0, 8 cm]], angle: 30 deg}\n"
-    )
-    with refused(weft.WeftError, "pressed line"):
-        load_scene(tmp_path / "s.yaml", ["pressed.0.line=[[1 mm, 0], [1 mm, 8 cm]]"])
-    with refused(SceneError, "rest_angles"):
-        weft.Scene(cloth, rest_angles=bent[:3])
-
-
-def test_a_line_pressed_into_the_second_of_two_cloths():
-    """Cloths of one fabric are one energy: a line of the second is in it all the same."""
-    silk = as_fabric("silk")
-    sheets = [weft.sheet(n, 3, w, 0.1, fabric=silk) for n, w in ((3, 0.1), (5, 0.2))]
-    cloth = weft.join(sheets, ["one", "two"])
-    line = weft.Pressed([(0.1, 0.0), (0.1, 0.1)], 0.7, cloth="two")
-    model = prepare(weft.Scene(cloth, pressed=[line])).model
-    (bending,) = (e for e in model.energies if e.name == "bending")
-    bent = np.flatnonzero(bending.rest_angle)
-    assert len(bent) == 2 and (bending.rest_angle[bent] == -0.7).all()
-    assert np.isin(bending.hinges[bent], cloth.parts[1].vertices).all()
+        prepare(scene.with_(pressed=[weft.Pressed([(0.001, 0.0), (0.001, 0.05)], 1.0)]))

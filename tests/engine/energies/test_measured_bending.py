@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 
-from tests.checks import InStep, still
-from weft.discretization.mesh import TriangleMesh, grid
+from weft.discretization.mesh import TriangleMesh
 from weft.energies.elastic.hinge_bending import HingeBending, dihedral_angles
 from weft.energies.elastic.measured_bending import MeasuredBending
-from weft.laws import Psd
 
 pytestmark = pytest.mark.quick
 
@@ -47,36 +45,3 @@ def test_moment_is_arcsims(turned):
         wanted = arcsims_moment(TABLE, edge, 0.02, mesh.rest_area.sum(), theta)
         slope = unit.gradient(mesh.vertices) / theta  # d theta/dx
         np.testing.assert_allclose(energy.gradient(mesh.vertices), wanted * slope, rtol=1e-9)
-
-
-def test_energy_is_the_integral_of_the_moment():
-    angles = np.linspace(0, 2.5, 2001)
-    energy = MeasuredBending.of_table(flap(30, 0.0), 0.2 * TABLE)
-    w = [energy.weight[0], *(energy.weight[0] + energy.bent[0])]
-    moment = np.interp(angles, np.arange(5) * energy.turn[0], w) * angles
-    work = np.concatenate([[0], np.cumsum((moment[1:] + moment[:-1]) / 2 * np.diff(angles))])
-    for k in (0, 100, 777, 2000):
-        x = flap(30, angles[k]).vertices
-        assert energy.value(x)[0] == pytest.approx(work[k], rel=1e-4, abs=1e-20)
-
-
-def test_equal_columns_are_hinges(rng):
-    mesh = grid(5, 4, 0.4, 0.3)
-    x = mesh.vertices + 0.01 * rng.normal(size=mesh.vertices.shape)
-    rows = np.array([[2e-5], [3e-5], [4e-5]]) * np.ones(5)
-    plain = HingeBending.of(mesh, (4e-5, 2e-5), "as-given", 0.02)
-    table = MeasuredBending.of_table(mesh, rows, "as-given", 0.02)
-    np.testing.assert_allclose(table.weight, plain.weight, rtol=1e-12)
-    np.testing.assert_allclose(table.gradient(x), plain.gradient(x), rtol=1e-12, atol=1e-18)
-    for psd in Psd:
-        np.testing.assert_allclose(table.hessian(x, psd), plain.hessian(x, psd), atol=1e-13)
-
-
-def test_derivatives_in_a_damped_step(rng):
-    mesh = grid(4, 4, 0.2, 0.2, pattern="alternating")
-    x = mesh.vertices + 0.01 * rng.normal(size=mesh.vertices.shape)
-    energy = MeasuredBending.of_table(mesh, 0.2 * TABLE, damping=0.01)
-    y, d = x + 0.002 * rng.normal(size=x.shape), rng.normal(size=x.shape)
-    checked = InStep(energy, len(x), still(x, dt=0.01, span=0.01))
-    checked.assert_derivatives(y, d, 1e-6)
-    assert np.linalg.eigvalsh(checked.matrix(y, Psd.PROJECTED)).min() > -1e-9

@@ -5,13 +5,12 @@ refused. The closed forms are rows of the certificate (``quadratic_bending``).
 import numpy as np
 import pytest
 
-from tests.checks import DampingInStep, InStep, assert_derivative, dense, rotations, still
+from tests.checks import DampingInStep, InStep, dense, rotations, still
 from tests.refusals import refused
 from weft import kernel
 from weft.base.errors import MeshError
 from weft.discretization.mesh import TriangleMesh, grid
-from weft.energies.elastic.hinge_bending import HingeBending
-from weft.energies.elastic.quadratic_bending import FOLDED, QuadraticBending, strip_weights
+from weft.energies.elastic.quadratic_bending import FOLDED, QuadraticBending
 from weft.kernel import vec3
 from weft.laws import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
@@ -52,16 +51,7 @@ def test_is_the_form_of_the_paper():
     np.testing.assert_allclose(form.value(x), expected, rtol=1e-11, atol=1e-30)
 
 
-def test_is_the_linear_limit_of_hinges():
-    """Flat, both Hessians are the same out of the plane; a hinge has no stiffness within it."""
-    D = (2e-5, 2e-5)
-    form = QuadraticBending.of(MESH, D)
-    ours = dense(form, MESH.vertices)[OUT, OUT]
-    hinges = dense(HingeBending.of(MESH, D), MESH.vertices)[OUT, OUT]
-    np.testing.assert_allclose(ours, hinges, atol=1e-12 * np.abs(hinges).max())
-
-
-@pytest.mark.parametrize("D", [(1.0, 1.0), (1.0, 0.5), (0.2, 3.0), (1.0, 0.0), (0.0, 2.0)])
+@pytest.mark.parametrize("D", [(1.0, 1.0), (0.2, 3.0), (1.0, 0.0), (0.0, 2.0), (0.0, 0.0)])
 def test_strips_of_a_grid_bend_with_the_rigidity_of_their_yarns(D):
     """The energy of z = (a, b, c).(u^2/2, uv, v^2/2), least over what a strip is free to choose."""
     mesh = grid(41, 41, 1.0, 1.0)
@@ -78,11 +68,6 @@ def test_strips_of_a_grid_bend_with_the_rigidity_of_their_yarns(D):
         assert Q[axis, axis] - Q[axis, free] @ pull == pytest.approx(
             D[axis // 2], rel=0.06, abs=1e-9
         )
-
-
-def test_equal_yarns_weigh_as_hinges_do():
-    assert strip_weights((2.0, 2.0)) == pytest.approx((2.5, 2.5), rel=1e-14)
-    assert strip_weights((0.0, 0.0)) == (0.0, 0.0)
 
 
 def test_a_seam_counts_every_side_in_its_own_material():
@@ -124,14 +109,6 @@ def test_a_curved_rest_shape_is_refused():
         QuadraticBending.of(curved, (1.0, 1.0), "as-given")
     with refused(MeshError, "rest angles", got="0.2 rad"):
         QuadraticBending.of(MESH, (1.0, 1.0), np.full(len(MESH.hinges), 0.2))
-    for wrong in ("bent", np.zeros(3)):
-        with refused(MeshError, "rest angles"):
-            QuadraticBending.of(MESH, (1.0, 1.0), wrong)
-    with refused(MeshError, "bending stiffness"):
-        QuadraticBending.of(MESH, (-1.0, 1.0))
-    for flat in ("as-given", np.zeros(len(MESH.hinges))):
-        form = QuadraticBending.of(MESH, (1.0, 1.0), flat)
-        assert np.abs(form.amount(MESH.vertices)).max() < 1e-12
 
 
 @pytest.fixture
@@ -141,47 +118,14 @@ def damped():
     return DampingInStep(*both, MESH.n_vertices, still(bent(MESH), dt=DT, span=DT))
 
 
-def test_damping_follows_from_its_energy(damped, rng):
-    x = bent(MESH, 0.25) + 0.003 * rng.normal(size=MESH.vertices.shape)
-    d = 0.02 * rng.normal(size=x.shape)
-    slope = (damped.gradient(x) * d).sum()
-    assert_derivative(lambda y: damped.value(y), slope, x, d, 1e-6)
-
-
 def test_the_matrix_is_one_for_every_shape_and_damping_scales_it(damped, rng):
-    """(1 + beta/h) K, which bounds damping's Gauss-Newton matrix where cloth is unstretched."""
+    """(1 + beta/h) K."""
     K = dense(QuadraticBending.of(MESH, (2e-5, 1e-5)), MESH.vertices)
     x = bent(MESH)
     for y in (x, x + 0.01 * rng.normal(size=x.shape)):
         np.testing.assert_allclose(
             damped.matrix(y), BETA / DT * K, atol=1e-11 * BETA / DT * K.max()
         )
-    exact = BlockCsr.zeros(PATTERN)
-    damped.bound.rate.add_hessian(kernel.array(x, vec3), Psd.PROJECTED, exact.begin()).finish()
-    excess = np.linalg.eigvalsh(BETA / DT * K - exact.to_scipy().toarray())
-    assert excess[0] > -1e-3 * excess[-1]
-    assert np.abs(exact.to_scipy().toarray()).max() > 0.1 * BETA / DT * np.abs(K).max()
-
-
-def test_damping_is_rayleighs_out_of_the_plane(damped):
-    """beta/h K v, but for the part in a thousand that keeps closed folds finite."""
-    damped.bound.freeze(still(MESH.vertices, dt=DT, span=DT))
-    K = BETA / DT * dense(QuadraticBending.of(MESH, (2e-5, 1e-5)), MESH.vertices)[OUT, OUT]
-    up = 1e-7 * np.sin(9 * MESH.vertices[:, 0]) * np.cos(7 * MESH.vertices[:, 2])
-    x = MESH.vertices + np.stack([0 * up, up, 0 * up], axis=1)
-    expected = K @ up / (1 + FOLDED**2)
-    np.testing.assert_allclose(
-        damped.gradient(x)[:, 1], expected, atol=1e-5 * np.abs(expected).max()
-    )
-
-
-def test_rigid_motion_is_not_damped(damped, rng):
-    x = bent(MESH)
-    scale = np.abs(damped.gradient(x + 0.003 * rng.normal(size=x.shape))).max()
-    for R in rotations(4, 5):
-        moved = x @ R.T + [0.1, 2.0, -1.0]
-        assert np.abs(damped.gradient(moved)).max() < 1e-9 * scale
-        assert damped.value(moved) < 1e-20
 
 
 def test_damping_stays_finite_in_closed_folds(rng, monkeypatch):

@@ -6,28 +6,22 @@ import numpy as np
 import pytest
 
 import weft
-from tests.checks import InStep, advance, assert_derivative, dense, scatter, still
+from tests.checks import InStep, advance, scatter, still
 from tests.reference.air import along_spectrum, blown, frozen_air
 from tests.refusals import refused
 from weft.base.errors import SceneError
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import grid
-from weft.energies.air.expected_motion import extrapolate
-from weft.energies.air.gusts import Gusts, energy_spectrum
+from weft.energies.air.gusts import Gusts
 from weft.energies.air.lift_and_drag import AirForce
 from weft.energies.air.wind import Wind
 from weft.laws import Psd
-from weft.scene.prepare import prepare
 
 MESH = grid(6, 5, 1.0, 0.8, "random", seed=4)
 RNG = np.random.default_rng(2)
 X = np.array(MESH.vertices) + 0.05 * RNG.normal(size=MESH.vertices.shape)
 V = RNG.normal(size=X.shape)
 WIND = Wind((3.0, 1.0, -0.5), 1.3, 1.1, 0.9, Gusts(0.3, 0.5, seed=3))
-
-
-def step(span=0.02, dt=0.02):
-    return dataclasses.replace(still(X, dt=dt, span=span, v=V), origin=X - 0.1 * span * V)
 
 
 def spline():
@@ -52,14 +46,6 @@ def test_production_face_equals_numpys(kind, span, crossflow, device):
     assert np.linalg.eigvalsh(made.matrix(y)).min() > -1e-12
 
 
-def test_derivatives(rng):
-    frozen, d = frozen_air(AirForce(linear_triangle(MESH), WIND), step()), rng.normal(size=X.shape)
-    slope = (scatter(frozen, X) * d).sum()
-    assert_derivative(lambda y: frozen.value(y).sum(), slope, X, d, 1e-8)
-    exact = (dense(frozen, X) @ d.reshape(-1)).reshape(-1, 3)
-    assert_derivative(lambda y: scatter(frozen, y), exact, X, d, 1e-8)
-
-
 @pytest.mark.parametrize("degrees", [0, 10, 35, 90])
 def test_lift_and_drag_of_a_plate(degrees):
     """From their definition: along the wind and across it, at an incidence; turned over alike."""
@@ -81,31 +67,6 @@ def test_lift_and_drag_of_a_plate(degrees):
         np.testing.assert_allclose(force, [q * 0.3 + across * s, across * c, 0], atol=1e-12)
 
 
-def test_still_air_takes_energy():
-    """The power of the force on the velocities it was taken from is never positive."""
-    wind = Wind(drag=1.0, lift=1.0)
-    for seed in range(5):
-        v = np.random.default_rng(seed).normal(size=X.shape)
-        at = still(X, dt=0.01, span=0.01, v=v)
-        g = scatter(frozen_air(AirForce(linear_triangle(MESH), wind), at), X + 0.01 * v)
-        assert (g * v).sum() > 0
-
-
-def test_extrapolation_is_of_second_order():
-    """x_n + h v_n, and v_n + w (v_n - v_(n-1)) from the prediction of two-step methods."""
-    from weft.integrators.bdf2 import plan_step
-
-    cloth = weft.sheet(4, 4)
-    model = prepare(weft.Scene(cloth)).model
-    x, v, before = cloth.vertices, RNG.normal(size=(16, 3)), RNG.normal(size=(16, 3))
-    for dt in (0.01, 0.015):
-        memory = {"x": x - 0.01, "v": before, "dt": np.array(0.01)}
-        at = plan_step(model, weft.State(x, v), memory, dt)
-        y, u = extrapolate(at)
-        np.testing.assert_allclose(y, x + dt * v, atol=1e-14)
-        np.testing.assert_allclose(u, v + dt / 0.01 * (v - before), atol=1e-12)
-
-
 def test_waves():
     """No divergence, the same variance in all directions, the same for the same seed."""
     gusts = Gusts(0.25, 0.7, seed=5)
@@ -113,23 +74,13 @@ def test_waves():
     assert np.abs((waves.wave * waves.amplitude).sum(1)).max() < 1e-12
     variance = 0.5 * waves.amplitude.T @ waves.amplitude
     np.testing.assert_allclose(variance, np.eye(3), atol=2e-3)  # (0.25 * 4)^2
-    again = gusts.waves(4.0)
-    assert all(np.array_equal(a, b) for a, b in zip(vars(waves).values(), vars(again).values()))
-    other = dataclasses.replace(gusts, seed=6).waves(4.0)
-    assert not np.allclose(other.phase, waves.phase)
-
-
-def test_energy_of_the_spectrum():
-    """Its integral is the kinetic energy 3/2 sigma^2; that of the frequencies is sigma^2."""
-    k, f = np.geomspace(1e-4, 1e6, 20001), np.geomspace(1e-6, 1e6, 40001)
-    E, S = energy_spectrum(k, 1.3, 0.4), along_spectrum(f, 1.3, 0.4, 5.0)
-    assert np.trapezoid(E, k) == pytest.approx(1.5 * 1.3**2, rel=1e-3)
-    assert np.trapezoid(S, f) == pytest.approx(1.3**2, rel=1e-3)
+    assert np.array_equal(waves.phase, gusts.waves(4.0).phase)
+    assert not np.allclose(waves.phase, Gusts(0.25, 0.7, seed=6).waves(4.0).phase)
 
 
 def test_spectrum_at_a_place():
     """Frequencies and powers of the waves at a place, over many seeds, against von Karman's."""
-    U, L, edges, seeds = 5.0, 0.5, [0.1, 0.3, 1, 3, 9, 27], 800
+    U, L, edges, seeds = 5.0, 0.5, [0.1, 0.3, 1, 3, 9, 27], 400
     power = np.zeros(len(edges) - 1)
     for seed in range(seeds):
         waves = Gusts(1 / U, L, seed).waves(U)
@@ -150,25 +101,17 @@ def test_the_device_blows_as_numpy_does(device):
     np.testing.assert_allclose(WIND.at(x + 0.5 * U, 0.5), WIND.at(x, 0.0), atol=1e-11)
 
 
-def linear_field(x, t):
-    return np.stack([1 + 2 * x[:, 1], x[:, 2] - t, 0.5 * x[:, 0] * x[:, 1]], axis=1)
-
-
 def test_a_function_of_places_and_time():
-    x = RNG.normal(size=(7, 3))
-    made = Wind((1.0, 0, 0), field=linear_field)
-    np.testing.assert_allclose(made.at(x, 0.3), [1, 0, 0] + linear_field(x, 0.3))
+    made = Wind((1.0, 0, 0), field=lambda x, t: t * x**2)
+    np.testing.assert_allclose(made.at(X, 0.3), [1, 0, 0] + 0.3 * X**2)
 
 
 BAD = {
-    "wind.velocity": lambda: Wind((np.nan, 0.0, 0.0)),
-    "wind.density": lambda: Wind(density=0.0),
     ("wind.lift", 1.1): lambda: Wind(drag=1.0, lift=1.1),
     "wind.gusts": lambda: Wind(gusts=Gusts(0.1)),
     ("wind.field", "3"): lambda: Wind(field=3),
     ("wind.field", "finite"): lambda: Wind(field=lambda x, t: x * np.nan).at(X, 0.0),
     ("wind.field", "30,", "30, 3"): lambda: Wind(field=lambda x, t: x[:, 0]).at(X, 0.0),
-    "gusts.intensity": lambda: Gusts(-0.1),
     "scene.wind": lambda: weft.Scene(weft.sheet(3, 3), wind=3.0),
 }
 
@@ -182,13 +125,10 @@ def test_errors(said):
 INTEGRATORS = ("backward_euler", "bdf2", "bdf2_semi_implicit", "baraff_witkin_1998")
 
 
-@pytest.mark.parametrize("kind", ["triangles", "splines"])
 @pytest.mark.parametrize("integrator", INTEGRATORS)
-def test_terminal_velocity_with_every_integrator(integrator, kind):
-    """Of a horizontal sheet that falls through still air: sqrt(2 rho_s g/(rho C_D)), on what it is
-    made of and however it is integrated.
-    """
-    cloth = weft.sheet(6, 6) if kind == "triangles" else weft.spline_sheet(6, 6)
+def test_terminal_velocity_with_every_integrator(integrator):
+    """Of a horizontal sheet that falls through still air: sqrt(2 rho_s g/(rho C_D))."""
+    cloth = weft.sheet(6, 6)
     wind = Wind(density=1.2, drag=1.1, lift=1.0)
     # One linear solve a step: what multigrid leaves of it at 1e-2 drifts, 0.08 m/s to the side.
     kind_of = {
@@ -199,7 +139,7 @@ def test_terminal_velocity_with_every_integrator(integrator, kind):
     scene = weft.Scene(
         cloth, wind=wind, integrator=integrator, step=0.02, damping=0.0, settings=settings
     )
-    *_, (state, _, report) = advance(scene, 150)
+    *_, (state, _, report) = advance(scene, 60)
     speed = np.sqrt(2 * cloth.fabric.density * 9.81 / (1.2 * 1.1))
     mean = (cloth.mass[:, None] * state.v).sum(0) / cloth.mass.sum()
     np.testing.assert_allclose(mean, [0, -speed, 0], atol=2e-3 * speed)
@@ -228,38 +168,6 @@ def test_order_stays_two_in_wind(integrator):
         *_, (state, _, _) = advance(scene, steps, 0.2 / steps)
         return state.x
 
-    a, b, c = (swing(80 * 2**i) for i in range(3))
+    a, b, c = (swing(40 * 2**i) for i in range(3))
     order = np.log2(np.linalg.norm(a - b) / np.linalg.norm(b - c))
     assert order == pytest.approx(2.0, abs=0.15)
-
-
-def test_resumed_runs_go_on_bit_by_bit(tmp_path):
-    """Gusts are a function of place and time alone."""
-    cloth = weft.sheet(6, 6)
-    wind = Wind((3.0, 0.0, 1.0), gusts=Gusts(0.3, 0.5))
-    scene = weft.Scene(cloth, [weft.Pin(cloth.border("left"))], wind=wind, integrator="bdf2")
-    whole = weft.simulate(scene, frames=6, out=tmp_path / "whole", progress=False)
-    weft.simulate(scene, frames=3, out=tmp_path / "parts", progress=False)
-    parts = weft.simulate(scene, frames=6, out=tmp_path / "parts", progress=False, resume=True)
-    np.testing.assert_array_equal(whole.positions(6), parts.positions(6))
-    other = weft.simulate(
-        scene.with_(wind=dataclasses.replace(wind, gusts=Gusts(0.3, 0.5, 1))),
-        frames=6,
-        out=tmp_path / "other",
-        progress=False,
-    )
-    assert np.abs(whole.positions(6) - other.positions(6)).max() > 1e-4
-
-
-def test_a_scene_file(tmp_path):
-    """Units, and errors at their line."""
-    from weft.scene.build import load_scene
-
-    text = "cloth: {sheet: {nx: 3, ny: 3}}\nwind:\n  velocity: [18 km/h, 0, 0]\n"
-    path = tmp_path / "scene.yaml"
-    path.write_text(text + "  gusts: {intensity: 0.2, length: 50 cm}\n")
-    wind = load_scene(path).scene.wind
-    assert wind.velocity == (5.0, 0.0, 0.0) and wind.gusts == Gusts(0.2, 0.5)
-    path.write_text(text.replace("18 km/h", ".inf m/s"))
-    with refused(weft.WeftError, "wind.velocity", where="scene.yaml:3"):
-        load_scene(path)

@@ -77,20 +77,8 @@ def test_friction_that_is_left_out_is_said(which):
     assert asked(lying(RUBS[which], friction=True)) == []
 
 
-def test_nothing_is_said_without_friction_nor_in_time():
-    assert asked(lying(weft.SelfContact())) == []
-    cloth = weft.sheet(5, 5, fabric="cotton")
-    assert asked(weft.Scene(cloth, contact=RUBS["all"])) == []
-
-
 def test_friction_of_rings_is_said():
     along = ((-0.2, 0.01, 0.1), (0.2, 0.01, 0.1))
     rings = weft.Slide(np.array([0, 4]), along, friction=0.2, within=1.0)
     (said,) = asked(lying(weft.SelfContact(), [rings]))
     assert "friction of rings" in said
-
-
-def test_it_is_said_once_at_the_start_of_a_run(tmp_path):
-    with pytest.warns(UserWarning, match=r"friction of contact is left out") as said:
-        weft.simulate(lying(RUBS["all"]), frames=2, fps=10, out=tmp_path / "r", progress=False)
-    assert sum("left out" in str(w.message) for w in said) == 1

@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 import weft
-from tests.refusals import refused
-from weft.base.errors import SimulationError
 from weft.bodies.rigid.settings import Rigid
 from weft.contact import plate, sphere
 from weft.contact.settings import SelfContact
@@ -28,11 +26,9 @@ AWAY = SHEET.move((1000.0, 0.0, -50.0))
 OFF_CENTER = SHEET.move((0.01, 0.0, 0.005))
 
 
-def path(*displacements, turn=0.0):
-    """Through displacements 0.1 s apart, and a rotation at the last one."""
-    last = len(displacements)
+def path(*displacements):
+    """Through displacements 0.1 s apart."""
     keys = [weft.Keyframe(0.1 * k, d) for k, d in enumerate(((0.0, 0.0, 0.0), *displacements))]
-    keys[last] = dataclasses.replace(keys[last], rotation=turn)
     return weft.Path(keys, "linear", hold=True)
 
 
@@ -60,45 +56,25 @@ def swelling(most):
 
 UNSTRESSED = {
     "corners": corners(),
-    "an edge": edge(),
-    "an edge that moves": edge(path=path((0.1, 0.05, 0.0))),
-    "an edge that turns": edge(path=path((0.0, 0.0, 0.0), turn=1.0)),
     "an edge that is let go": edge(until=0.05),
-    "one vertex": scene(pins=[weft.Pin([40])]),
-    "nothing": scene(),
     "nothing, far away": scene(AWAY),
-    "without bumps": corners(settings=QuasiStaticSettings(imperfection=0.0)),
-    "multigrid": corners(settings=QuasiStaticSettings(linear="multigrid")),
-    "a spline": corners(SPLINE),
-    "a spline that nothing holds": scene(SPLINE),
-    "a vertex inside a spline": scene(SPLINE, [weft.Pin([SPLINE.n_vertices // 2])]),
-    "a body": corners(bodies=[BALL], contact=GAP),
     "a rigid body": corners(bodies=[dataclasses.replace(BALL, rigid=Rigid(mass=0.2))], contact=GAP),
     "a body that comes near and leaves": corners(
         bodies=[dataclasses.replace(BALL, path=path((0.0, 0.07, 0.0), (0.0, 0.0, 0.0)))],
         contact=GAP,
     ),
-    "a body of frames": corners(bodies=[swelling(0.02)], contact=GAP),
     "a body of frames that pushes and goes back": corners(bodies=[swelling(0.05)], contact=GAP),
-    "a body that touches what nothing holds": scene(
-        bodies=[BALL.move((0.0, 0.027, 0.0))], contact=GAP
-    ),
     "friction": scene(
         bodies=[BALL.move((0.0, 0.027, 0.0))],
         contact=SelfContact(4e-3, friction=0.4),
         settings=QuasiStaticSettings(friction=True),
-    ),
-    "load steps": edge(path=path((0.1, 0.05, 0.0))).with_(
-        settings=QuasiStaticSettings(load_steps=3)
     ),
     "attached to a body": scene(
         attachments=[weft.AttachToBody(SHEET.border("top"), "ball", within=0.5)],
         bodies=[dataclasses.replace(BALL, name="ball", path=path((0.05, 0.0, 0.0)))],
         contact=GAP,
     ),
-    "a slack rope": scene(attachments=[weft.Rope([0], at=(0.0, 0.5, 0.0), length=2.0)]),
     "a spring": scene(attachments=[weft.Spring([0], at=(0.0, 0.5, 0.0), stiffness=100.0)]),
-    "still air": corners(wind=weft.Wind((0.0, 0.0, 0.0))),
     "gravity that ends": scene(
         pins=[weft.Pin(SHEET.corners("top"))],
         gravity=GRAVITY,
@@ -108,7 +84,7 @@ UNSTRESSED = {
 
 
 def steps(scene, count, dt=0.05):
-    """The states and reports of so many steps."""
+    """The states and reports of so many steps, whatever comes of them."""
     ready = prepare(scene)
     model, stepper, state = ready.model, ready.stepper, ready.state
     memory = stepper.init(model, state)
@@ -137,24 +113,9 @@ def test_a_ball_that_reaches_a_sheet_without_weight():
     assert found[-1][0].x[:, 1].max() > 0.05
 
 
-def test_what_nothing_holds_stays_where_it_is():
-    """All rigid motions are equilibria without load: the nearest one is found."""
-    (state, _), *_ = steps(scene(), 1)
-    edge = 0.05
-    assert np.abs(state.x - SHEET.vertices).max() < 2e-3 * edge  # the bumps
-
-
 UNHELD = {
     "cloth": scene(gravity=GRAVITY),
-    "cloth with contact": scene(gravity=GRAVITY, contact=GAP),
     "a spline": scene(SPLINE, gravity=GRAVITY),
-    "beside a body": scene(
-        SHEET.move((1.0, 0.0, 0.0)), gravity=GRAVITY, bodies=[BALL], contact=GAP
-    ),
-    "a rigid body below": corners(
-        gravity=GRAVITY, bodies=[dataclasses.replace(BALL, rigid=Rigid(mass=0.2))], contact=GAP
-    ),
-    "in wind": scene(wind=weft.Wind((0.0, 1.0, 0.0))),
 }
 
 
@@ -165,17 +126,6 @@ def test_there_is_no_equilibrium_of_what_nothing_holds(kind):
     assert report.outcome is Outcome.UNHELD and report.iterations < 20
     assert not report.divisible
     assert "pin or attach it" in report.outcome.advice
-
-
-def test_a_pin_that_lets_go():
-    made = scene(gravity=GRAVITY, pins=[weft.Pin(SHEET.border("top"), until=0.05)])
-    outcomes = [report.outcome for _, report in steps(made, 2)]
-    assert outcomes == [Outcome.CONVERGED, Outcome.UNHELD]
-
-
-def test_a_run_says_what_to_do(tmp_path):
-    with refused(SimulationError, "step 1", got="UNHELD"):
-        weft.simulate(scene(gravity=GRAVITY), frames=1, fps=20, out=tmp_path, progress=False)
 
 
 @pytest.mark.parametrize("depth", [0.1, 50.0])

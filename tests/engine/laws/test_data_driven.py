@@ -9,7 +9,7 @@ from scipy.linalg import sqrtm
 from scipy.optimize import root
 
 from tests.checks import derivative_error
-from weft.laws import DataDriven, Psd, StVK
+from weft.laws import DataDriven
 
 pytestmark = pytest.mark.quick
 
@@ -51,18 +51,6 @@ def stiffness(G, rows, straight=True):
         waves = np.linalg.solve(np.cos(np.pi / 4 * np.outer(SERIES, SERIES)), rows[1:])
         strained = np.cos(2 * SERIES * angle) @ waves
     return 2 * np.maximum(rows[0] + progress * (strained - rows[0]), 0)
-
-
-def on_grid(G, rows):
-    """The same as ARCSim stores it: at multiples of 1/30, from -1/4 on, and linear between."""
-    place = np.clip(30 * np.array([G[0, 0] + 0.25, G[1, 1] + 0.25, abs(G[0, 1])]), 0, 29 - 1e-5)
-    first = place.astype(int)
-    total = np.zeros(4)
-    for corner in np.ndindex(2, 2, 2):
-        u, v, w = (first + corner) / 30 - [0.25, 0.25, 0]
-        share = np.where(corner, place - first, 1 - place + first).prod()
-        total += share * stiffness(np.array([[u, w], [w, v]]), rows)
-    return total
 
 
 def stress(G, k):
@@ -118,17 +106,6 @@ def test_pull_without_narrowing_is_that_of_arcsim(rows, angle):
         assert own == pytest.approx(turn(stress(G, stiffness(G, rows)), angle)[0, 0], rel=1e-5)
 
 
-@pytest.mark.parametrize("rows", [TWILL, KNIT], ids=["twill", "knit"])
-def test_work_on_straight_paths_is_that_of_arcsim(rows, rng):
-    """S : G, where not both principal strains are positive, to what ONSET changes."""
-    law = DataDriven(2 * rows)
-    for _ in range(20):
-        first, second = rng.uniform(0.01, 0.2), -rng.uniform(0.0, 0.6)
-        G = strain(rng.uniform(0, 90), first, second * first, 0)
-        wanted = (stress(G, stiffness(G, rows, straight=False)) * G).sum()
-        assert (stress_of(law, G) * G).sum() == pytest.approx(wanted, rel=0.01)
-
-
 @pytest.mark.parametrize(
     "rows, angle, off", [(TWILL, 0, 0.01), (TWILL, 45, 0.01), (TWILL, 22.5, 0.04), (KNIT, 0, 0.02)]
 )
@@ -142,56 +119,17 @@ def test_free_pull_is_nearly_that_of_arcsim(rows, angle, off):
         assert across == pytest.approx(narrow, abs=0.1 * stretch)
 
 
-def test_arcsims_own_grid_is_no_closer():
-    """What ARCSim's sampling changes of its own formula is as much as the law changes of it."""
-    law, off, grid = DataDriven(2 * KNIT), [], []
-    for stretch in (0.01, 0.02):
-        exact, _ = pull(lambda G: stress(G, stiffness(G, KNIT)), 0, stretch)
-        off.append(abs(pull(lambda G: stress_of(law, G), 0, stretch)[0] / exact - 1))
-        grid.append(abs(pull(lambda G: stress(G, on_grid(G, KNIT)), 0, stretch)[0] / exact - 1))
-    assert max(off) < 0.1 * max(grid)
-
-
-def test_equal_rows_are_st_venant_kirchhoff(rng):
-    law = DataDriven([[500.0, 150.0, 500.0, 350.0]] * 6)
-    other = StVK(175.0, 150.0)  # k11 = 2 mu + lambda, k33 = 2 mu
-    F = rng.normal(size=(50, 3, 2))
-    np.testing.assert_allclose(law.energy(F), other.energy(F), rtol=1e-12)
-    np.testing.assert_allclose(law.stress(F), other.stress(F), rtol=1e-9, atol=1e-9)
-
-
 @pytest.mark.parametrize("rows", [TWILL, KNIT], ids=["twill", "knit"])
-def test_energy_is_smooth_where_directions_are_ambiguous(rows, rng):
+@pytest.mark.parametrize(
+    "u, v, w", [(1, 1, 0), (1.05, 0.97, 0), (1.08, 1.08, 0), (0.9, 0.9, 0), (1.02, 1.02, 0.1)]
+)
+def test_energy_is_smooth_where_directions_are_ambiguous(rows, u, v, w, rng):
     """At rest, where the pull is along a thread, equal in all directions, and where it begins."""
     law = DataDriven(2 * rows)
-    pairs = [
-        (1, 1, 0),
-        (1.05, 1, 0),
-        (1.05, 0.97, 0),
-        (1.08, 1.08, 0),
-        (1.0, 0.95, 0),
-        (0.9, 0.9, 0),
-    ]
-    for u, v, w in [*pairs, (1.02, 1.02, 0.1)]:
-        F = np.array([[u, w], [0, v], [0, 0]])
-        d = rng.normal(size=(3, 2))
-        slope = (law.stress(F[None])[0] * d).sum()
-        scale = np.abs(law.hessian(F[None])).max()
-        # The Hessian may jump, so that errors fall with the step alone.
-        error, _ = derivative_error(lambda F: law.energy(F[None])[0], slope, F, d, scale)
-        assert error < 1e-6
-        steps = law.stress(F + 1e-7 * d * np.array([-1, 0, 1])[:, None, None])
-        assert np.abs(np.diff(steps, axis=0)).max() < 1e-4 * scale  # no jump
-    F = np.eye(3)[:, :2] + 0.1 * rng.normal(size=(30, 3, 2))
-    assert np.linalg.eigvalsh(law.hessian(F, Psd.PROJECTED)).min() > -1e-9 * 2 * rows.max()
-    stretched = strain_path(0.05, 0.02, 0.01)
-    np.testing.assert_allclose(
-        law.hessian(stretched, Psd.PROJECTED), law.hessian(stretched), atol=1e-6 * rows.max()
-    )
-
-
-def strain_path(u, v, w):
-    """A deformation gradient, as one of a batch."""
-    F = np.zeros((1, 3, 2))
-    F[0, :2] = [[1 + u, w], [w, 1 + v]]
-    return F
+    F, d = np.array([[u, w], [0, v], [0, 0]]), rng.normal(size=(3, 2))
+    slope, scale = (law.stress(F[None])[0] * d).sum(), np.abs(law.hessian(F[None])).max()
+    # The Hessian may jump, so that errors fall with the step alone.
+    error, _ = derivative_error(lambda F: law.energy(F[None])[0], slope, F, d, scale)
+    assert error < 1e-6
+    steps = law.stress(F + 1e-7 * d * np.array([-1, 0, 1])[:, None, None])
+    assert np.abs(np.diff(steps, axis=0)).max() < 1e-4 * scale  # no jump

@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.checks import assert_derivative, clamp, rotations
-from tests.refusals import refused
-from weft.base.curve import MOST_POINTS, Curve
-from weft.base.errors import FabricError, LawError
+from tests.checks import clamp, rotations
+from weft.base.curve import Curve
 from weft.laws import BaraffWitkin, Psd
 from weft.laws.measured import Measured
 from weft.laws.strain_limit import StrainLimit
@@ -72,19 +70,6 @@ NEAR = {
 }
 
 
-@pytest.mark.parametrize("state", NEAR)
-@pytest.mark.parametrize("law", [LIMIT, Measured((POINTS, STIFF), 30.0)], ids=["limit", "curve"])
-def test_derivatives(law, state, rng):
-    """Inside the limits, where their barriers are at work."""
-    F = rotations(1)[0] @ NEAR[state][0]
-    d = rng.normal(size=(3, 2)) * 0.02
-    P = law.stress(F[None])[0]
-    assert_derivative(lambda F: law.energy(F[None])[0], (P * d).sum(), F, d, 1e-6)
-    H = law.hessian(F[None], Psd.EXACT)[0]
-    dP = (H @ d.T.reshape(-1)).reshape(2, 3).T
-    assert_derivative(lambda F: law.stress(F[None])[0], dP, F, d, 1e-6)
-
-
 def test_projections_of_a_limit():
     """The sum of each term's clamp: the fibers' is exact, the shear's LAPACK's."""
     for F in NEAR.values():
@@ -106,26 +91,3 @@ def test_a_limit_is_nothing_before_its_onset_and_infinite_beyond():
     free = StrainLimit((None, 1.1), None)
     assert free.energy(pulled(9.0, 0.0, 5.0))[0] == np.inf  # the weft is long then, too
     assert free.energy(pulled(9.0, -0.5))[0] == 0.0
-
-
-BAD = {
-    ("curve", "20 N/m, then 10 N/m"): lambda: Curve([(0.1, 20.0), (0.2, 10.0)]),
-    ("curve strains", "0.1, then 0.1"): lambda: Curve([(0.1, 20.0), (0.1, 30.0)]),
-    "curve.points[0][1]": lambda: Curve([(0.1, np.nan)]),
-    ("curve", f"1 to {MOST_POINTS - 1}"): lambda: Curve([(0.1 * k, k) for k in range(1, 40)]),
-    ("curve", "no force"): lambda: Curve([(0.1, 0.0)]),
-    ("curve.points", "list", "2 entries"): lambda: Curve([0.1, 0.2]),
-    "limit of warp stretch": lambda: StrainLimit((0.99, 1.1)),
-    ("limit of weft stretch", 1.05, "1.1"): lambda: StrainLimit((None, 1.05), rest=(1.0, 1.1)),
-    "StrainLimit.shear": lambda: StrainLimit(shear=1.6),
-    "onset": lambda: StrainLimit(onset=1.0),
-    "StrainLimit.stiffness": lambda: StrainLimit(stiffness=(0.0, 1.0, 1.0)),
-    "Measured.shear": lambda: Measured((POINTS, STIFF), -1.0),
-    "Measured.compression": lambda: Measured((POINTS, STIFF), 1.0, (0.0, 1.0)),
-}
-
-
-@pytest.mark.parametrize("said", BAD)
-def test_errors(said):
-    with refused((LawError, FabricError), said):
-        BAD[said]()

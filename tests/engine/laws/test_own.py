@@ -7,7 +7,7 @@ import warp as wp
 from tests.checks import clamp
 from tests.refusals import refused
 from weft.base.errors import LawError
-from weft.laws import Arap, BaraffWitkin, OwnLaw, Psd, Scalar, mat32, vec3
+from weft.laws import BaraffWitkin, OwnLaw, Psd, Scalar, mat32, vec3
 from weft.laws import baraff_witkin as bw
 
 pytestmark = pytest.mark.quick
@@ -46,26 +46,6 @@ def test_numeric_clamp(law, rng):
         expected = clamp(law.hessian(F, Psd.EXACT))
         assert np.abs(H - expected).max() < 1e-12 * np.abs(expected).max()
         assert np.linalg.eigvalsh(H).min() > -1e-12 * np.abs(H).max()
-
-
-def test_own_laws_add(rng):
-    F = rng.normal(size=(10, 3, 2))
-    total = Arap(30.0) + FROM_PSI
-    for psd in Psd:
-        expected = Arap(30.0).hessian(F, psd) + FROM_PSI.hessian(F, psd)
-        np.testing.assert_allclose(total.hessian(F, psd), expected, atol=1e-9)
-
-
-def test_one_in_a_membrane():
-    """It runs on a mesh like every other law."""
-    from weft import check_derivatives
-    from weft.discretization.linear_triangle import linear_triangle
-    from weft.discretization.mesh import grid
-    from weft.energies.elastic.membrane import Membrane
-
-    mesh = grid(4, 4, 1.0, 1.0)
-    x = np.array(mesh.vertices) + 0.05 * np.random.default_rng(0).normal(size=(16, 3))
-    assert all(d.ok for d in check_derivatives(Membrane(linear_triangle(mesh), FROM_PSI), x))
 
 
 @wp.struct
@@ -107,18 +87,3 @@ def broken(F: mat32, p: One):
 def test_refused(make, match):
     with refused(LawError, match):
         make()
-
-
-@wp.func
-def spring(F: mat32, p: One):
-    f = vec3(F[0, 0], F[1, 0], F[2, 0])
-    return p.k * wp.dot(f, f)
-
-
-def test_a_name_used_again_is_another_law(rng):
-    """As when a cell of a notebook is changed and run again."""
-    F = rng.normal(size=(5, 3, 2))
-    first = OwnLaw("twice", bw.BaraffWitkinParams, bw.psi, VALUES)
-    second = OwnLaw("twice", One, spring, {"k": 2.0})
-    np.testing.assert_allclose(second.energy(F), 2 * (F[:, :, 0] ** 2).sum(1))
-    np.testing.assert_allclose(first.energy(F), SHIPPED.energy(F))

@@ -7,12 +7,6 @@ import pytest
 
 import weft
 from weft import kernel
-from weft.discretization.mesh import grid
-from weft.energies.elastic.condition import Conditions, condition_energies
-from weft.energies.loads.gravity import Gravity
-from weft.energies.state import State
-from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
-from weft.integrators.model import Model
 from weft.kernel import Scalar, vec3
 from weft.laws import Psd
 from weft.scene.prepare import prepare
@@ -56,19 +50,6 @@ def test_indefinite_is_said(name, n):
     assert found.outcome is Outcome.INDEFINITE, found.outcome
 
 
-@pytest.mark.parametrize("n", SIZES)
-@pytest.mark.parametrize("name", SOLVERS)
-def test_definite_is_solved(name, n):
-    """PROJECTED at the same positions: A x = b, to the tolerance in the energy norm."""
-    A, b = matrix(n, Psd.PROJECTED)
-    found = linear_solver(name, n * n).prepare(A).solve(b, 1e-6)
-    assert found.outcome is Outcome.CONVERGED
-    exact = linear_solver("splu").prepare(A).solve(b, 1e-6).x
-    x, y = (np.array(kernel.numpy(a)) for a in (found.x, exact))
-    error, size = (float((v * (A @ v)).sum()) ** 0.5 for v in (x - y, y))
-    assert error <= 1e-5 * size
-
-
 @pytest.mark.parametrize("name", SOLVERS)
 def test_hardly_indefinite_is_said(name):
     """One vertex whose mass is negative, by just so much that the matrix is not definite any more:
@@ -83,33 +64,3 @@ def test_hardly_indefinite_is_said(name):
     assert -1e-3 * values[-1] < values[0] < 0.0 < values[3]
     found = linear_solver(name, 81).prepare(A).solve(b, 1e-10)
     assert found.outcome is Outcome.INDEFINITE, found.outcome
-
-
-MESH = grid(12, 12, 0.5, 0.5, "random", 2)
-MASS = 0.1 * MESH.vertex_area
-
-
-def step_1998(linear, squeezed, tolerance=1e-9):
-    energies = condition_energies(MESH, Conditions((500.0, 400.0), 60.0, (1e-3, 5e-4)))
-    model = Model(MASS, (*energies, Gravity(MASS)), (), MESH.vertices)
-    rng, noise = np.random.default_rng(3), 2e-3 if squeezed < 1 else 1e-5
-    x = MESH.vertices * [squeezed, 1, squeezed] + noise * rng.normal(size=MESH.vertices.shape)
-    state = State(x, 10 * noise * rng.normal(size=x.shape))
-    stepper = BaraffWitkin1998(Settings1998(linear=linear, tolerance=tolerance, damping=0.01))
-    after, _, report = stepper.step(model, state, {}, DT)
-    assert report.outcome.ok
-    return after, report
-
-
-@pytest.mark.parametrize("squeezed", [0.5, 1.1])
-@pytest.mark.parametrize("name", [s for s in SOLVERS if s != "splu"])
-def test_the_1998_step_does_not_depend_on_the_solver(name, squeezed):
-    """Where cloth is squeezed the exact matrix is indefinite, and every solver's step is solved
-    again with the projected one; where it is stretched none is.
-    """
-    ours, report = step_1998(name, squeezed)
-    theirs, reference = step_1998("splu", squeezed)
-    assert report.iterations == reference.iterations == (2 if squeezed < 1 else 1)
-    moved = np.abs(theirs.x - MESH.vertices).max()
-    np.testing.assert_allclose(ours.x, theirs.x, atol=1e-7 * moved)
-    assert report.indefinite == report.iterations - 1

@@ -6,13 +6,13 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
 from benchmarks.multigrid import system
+from tests.engine.solve.systems import of_dense
 from weft import kernel
-from weft.discretization.mesh import grid
 from weft.kernel import mat33, vec3
-from weft.solve.linear.multigrid import aggregation, hierarchy
+from weft.solve.linear.multigrid import hierarchy
 from weft.solve.linear.multigrid import solver as multigrid
 from weft.solve.linear.multigrid.aggregation import COARSEST, aggregates, coarsenings
-from weft.solve.linear.multigrid.hierarchy import LARGEST, Hierarchy
+from weft.solve.linear.multigrid.hierarchy import Hierarchy
 from weft.solve.linear.multigrid.solver import Multigrid, MultigridWork
 from weft.solve.linear.solver import Outcome
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
@@ -30,16 +30,6 @@ def csr(c, values=None):
     start, column = kernel.numpy(c.start), kernel.numpy(c.column)
     values = np.ones(len(column)) if values is None else values
     return sp.csr_matrix((values, column, start))
-
-
-def test_near_are_the_triangles_also_beside_pairs_and_hinges():
-    """Aggregates of the pairs' graph, which joins second neighbors, cost a quarter more."""
-    mesh = grid(6, 5, 1, 1)
-    pairs = mesh.hinges[:, 2:]
-    expected = BlockPattern.of(mesh.n_vertices, [mesh.faces])
-    for others in ([pairs], [mesh.hinges], [pairs, mesh.hinges]):
-        near = BlockPattern.of(mesh.n_vertices, [mesh.faces, *others]).near
-        np.testing.assert_array_equal(near.column, expected.column)
 
 
 def test_aggregates_cover_and_hang_together(sheet):
@@ -168,32 +158,10 @@ def test_result_does_not_depend_on_what_was_solved_before(sheet):
 def test_threads_do_not_change_the_result(sheet, threads):
     A, b, _ = sheet
     results = []
-    for n in (1, 2, 3):
+    for n in (1, 3):
         threads(n)
         results.append(np.array(kernel.numpy(Multigrid().prepare(A).solve(b, 1e-3).x)))
-    np.testing.assert_array_equal(results[0], results[1])
-    np.testing.assert_array_equal(results[0], results[2])
-
-
-def test_smoother_widens_where_it_must(rng):
-    """Large stencils have larger eigenvalues of D^-1 A than 3: the solve notices and goes on."""
-    n, k = 120, 12
-    stencil = np.array([rng.choice(n, k, replace=False) for _ in range(100)], dtype=np.int32)
-    pattern = BlockPattern.of(n, [stencil])
-    dense = np.eye(3 * n)
-    for ids in stencil:
-        g = np.zeros(n)
-        g[ids] = 1.0
-        dense += 100 * np.kron(np.outer(g, g), np.eye(3))
-    blocks = dense.reshape(n, 3, n, 3)[pattern.row, :, pattern.column, :]
-    A = BlockCsr(pattern, kernel.array(blocks, mat33))
-    b = rng.normal(size=(n, 3))
-    prepared = Multigrid().prepare(A)
-    solution = prepared.solve(kernel.array(b, vec3), 1e-10)
-    exact = np.linalg.solve(dense, b.reshape(-1)).reshape(-1, 3)
-    assert solution.outcome.ok
-    np.testing.assert_allclose(kernel.numpy(solution.x), exact, atol=1e-5 * np.abs(exact).max())
-    assert prepared.hierarchy.high >= LARGEST
+    np.testing.assert_array_equal(*results)
 
 
 @pytest.mark.parametrize("direct", [0, 10**6])
@@ -213,57 +181,6 @@ def test_another_solver_takes_over(sheet, monkeypatch, direct):
 def direct_solution(A, b):
     """(n,3) by SciPy."""
     return spla.spsolve(A.to_scipy().tocsc(), kernel.numpy(b).reshape(-1)).reshape(-1, 3)
-
-
-def test_pieces_without_pins(rng):
-    """Many small separate pieces, more than a last level inverts: still solved."""
-    n = 900
-    stencil = np.arange(n, dtype=np.int32).reshape(-1, 3)
-    pattern = BlockPattern.of(n, [stencil])
-    blocks = np.zeros((pattern.n_blocks, 3, 3))
-    blocks[:] = -0.4 * np.eye(3)
-    blocks[pattern.diagonal] = np.eye(3)
-    A = BlockCsr(pattern, kernel.array(blocks, mat33))
-    b = rng.normal(size=(n, 3))
-    solution = Multigrid().prepare(A).solve(kernel.array(b, vec3), 1e-8)
-    assert solution.outcome.ok
-    np.testing.assert_allclose(A @ np.array(kernel.numpy(solution.x)), b, atol=1e-5)
-
-
-def test_one_launch_is_the_same_as_many(monkeypatch, rng):
-    """The second-to-last level visited by one thread, bitwise."""
-    A, b = system(30)
-    results = []
-    for limit in (1000, 0):
-        monkeypatch.setattr(hierarchy, "ONE_LAUNCH", limit)
-        prepared = Multigrid().prepare(A)
-        assert prepared.hierarchy.in_one == (limit > 0)
-        results.append(np.array(kernel.numpy(prepared.solve(b, 1e-8).x)))
-    np.testing.assert_array_equal(*results)
-
-
-def test_a_new_pattern_gets_a_new_hierarchy(sheet):
-    """As when contact adds blocks: what was prepared for another pattern is not used."""
-    _, _, prepared = sheet
-    other, load = system(24)
-    again = Multigrid().prepare(other, prepared)
-    assert again.hierarchy is not prepared.hierarchy
-    solution = again.solve(load, 1e-8)
-    exact = direct_solution(other, load)
-    error = np.abs(kernel.numpy(solution.x) - exact).max()
-    assert solution.outcome.ok and error < 1e-6 * np.abs(exact).max()
-
-
-def test_aggregates_of_large_meshes_are_on_the_surface(monkeypatch):
-    """Seven vertices of a regular grid at most, where hinges would make thirteen."""
-    A, _ = system(30)
-    assert A.pattern.near is not None and A.pattern.near.n_blocks < A.pattern.n_blocks
-    sizes = []
-    for small in (10**6, 0):
-        monkeypatch.setattr(aggregation, "SMALL", small)
-        monkeypatch.setattr(aggregation, "_made", {})
-        sizes.append(coarsenings(A.pattern)[0].coarse.rows.n)
-    assert sizes[1] > 1.4 * sizes[0]
 
 
 def test_blocks_that_contact_adds_change_products_alone(rng):
@@ -297,27 +214,13 @@ def with_pairs(own, count, rng):
     return BlockPattern(own.n, both.indptr, both.indices, base=own)
 
 
-def test_loose_solves_smooth_the_finest_level_once(sheet):
-    """Tight ones take more steps for fewer iterations; what came before changes no digit."""
-    _, b, prepared = sheet
-    b, found = kernel.points(np.array(kernel.numpy(b))), []
-    for tolerance in (0.1, 1e-6, 0.1, 1e-6):
-        found.append(prepared.solve(b, tolerance))
-        assert prepared.hierarchy.once == (tolerance == 0.1)
-    for one, again in (found[::2], found[1::2]):
-        assert np.array_equal(kernel.numpy(one.x), kernel.numpy(again.x))
-    assert found[1].outcome.ok and found[1].residual <= 1e-6
-
-
 class LastLevel(Hierarchy):
     """A hierarchy whose only level is a dense matrix (3n,3n)."""
 
     def __init__(self, matrix):
         n = len(matrix) // 3
-        full = sp.csr_matrix(np.ones((n, n)))
-        super().__init__(BlockPattern(n, full.indptr, full.indices))
-        blocks = matrix.astype(float).reshape(n, 3, n, 3).transpose(0, 2, 1, 3).reshape(-1, 3, 3)
-        self.refresh(BlockCsr(self.pattern, kernel.array(blocks, mat33)))
+        super().__init__(BlockPattern.of(n, [np.arange(n, dtype=np.int32)[None]]))
+        self.refresh(of_dense(matrix.astype(float), self.pattern))
 
     @property
     def inverse(self):
