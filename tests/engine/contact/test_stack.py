@@ -24,7 +24,7 @@ def fallen(scene, effort, step, seconds, linear):
 @pytest.mark.parametrize(
     "scene, step, seconds, linear",
     [
-        # 5 s: fewer sheets do not land on enough of one another
+        # 5 s: as many sheets as showed it
         (layers(7, "interactive", number=14), 0.02, 0.1, "auto"),
         (effort_scenes.drape(25, 0), 2.5e-3, 0.14, "multigrid"),
     ],
