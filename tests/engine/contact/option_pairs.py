@@ -69,122 +69,89 @@ def cases(n, seed):
 
 def document(case):
     """The scene of a case: cloth of 24 cm, 8 x 8, and a body that goes 9 cm through its plane."""
-    seconds = 0.12 / case["speed"]
-    way = {
-        "interpolation": "linear",
-        "hold": True,
-        "keyframes": [{"time": 0}, {"time": seconds, "translation": [0, 0.12, 0]}],
-    }
+    seconds, kind, tied = 0.12 / case["speed"], case["cloth"], case["attachment"]
     fabric = {"preset": "cotton"}
     if case["limit"] == "shear":
         fabric["limit_shear"] = "12 deg"
     elif case["limit"] is not None:
         fabric["limit"] = case["limit"]
-    sheet = {"nx": 8, "ny": 8, "width": 0.24, "height": 0.24, "pattern": "alternating"}
-    if case["cloth"] == "random sheet":
-        sheet["pattern"] = "random"
+    sheet = {"nx": 8, "ny": 8, "width": 0.24, "height": 0.24}
     cloth = {"name": "cloth", "sheet": sheet, "fabric": fabric}
-    if case["cloth"] == "splines":
-        del sheet["pattern"]
+    if kind == "splines":
         cloth["discretization"] = "bspline"
-    scene = {"step": case["step"], "seconds": seconds, "gravity": [0, case["gravity"], 0]}
-    if case["cloth"] == "two sheets":
-        above = {**cloth, "name": "above", "translation": [0.01, 0.012, 0.007]}
-        scene["cloths"] = [cloth, above]
     else:
-        scene["cloth"] = cloth
-    scene["pins"] = pins(case, [c["name"] for c in scene.get("cloths", [])] or [None], seconds)
-    scene["bodies"] = bodies(case["body"], way, seconds, case["speed"])
-    tied = {"cloth": "cloth"} if case["cloth"] == "two sheets" else {}
-    if case["attachment"] == "body":
-        anchor = {"box": {"width": 0.02, "height": 0.02, "depth": 0.02}, "name": "anchor"}
-        scene["bodies"].append({**anchor, "translation": [-0.12, 0.03, 0.12]})
-        scene["attachments"] = [
-            {**tied, "kind": "body", "corners": "bottom-left", "body": "anchor"}
-        ]
-    elif case["attachment"] is not None:
-        scene["attachments"] = [
-            {
-                **tied,
-                "kind": case["attachment"],
-                "corners": "bottom-left",
-                "at": [-0.15, 0.08, 0.15],
-                "stiffness": 200,
-            }
-        ]
-    scene["contact"] = {
-        "gap": 0.003,
-        "friction": case["friction"],
-        "pinch": case["pinch"],
-        "lags": case["lags"],
-        "thickness": case["thickness"],
+        sheet["pattern"] = "random" if kind == "random sheet" else "alternating"
+    cloths = [cloth]
+    if kind == "two sheets":
+        cloths.append({**cloth, "name": "above", "translation": [0.01, 0.012, 0.007]})
+    tie = {"cloth": "cloth", "kind": tied, "corners": "bottom-left"}
+    anchor = {"box": dict.fromkeys(("width", "height", "depth"), 0.02), "name": "anchor"}
+    end = {"at": [-0.15, 0.08, 0.15], "stiffness": 200}
+    if tied == "body":
+        end = {"body": "anchor"}
+    sideways = {"keys": [[0, 0], [seconds, 3]]} if case["keyframes"] else 0
+    scene = {
+        "cloths": cloths,
+        "step": case["step"],
+        "seconds": seconds,
+        "gravity": [sideways, -9.81 if case["keyframes"] else case["gravity"], 0],
+        "pins": [p for c in cloths for p in pins(case["pins"], c["name"], seconds)],
+        "bodies": bodies(case["body"], seconds, case["speed"])
+        + (tied == "body") * [{**anchor, "translation": [-0.12, 0.03, 0.12]}],
+        "attachments": None if tied is None else [tie | end],
+        "contact": {k: case[k] for k in ("friction", "pinch", "lags", "thickness")} | {"gap": 3e-3},
+        "integrator": integrator(case),
+        "wind": case["wind"] and {"velocity": [case["wind"], 0, 0]},
+        "adaptive": {"limit": 0.05} if case["adaptive"] else None,
+        "bending": case["bending"],
     }
-    scene["integrator"] = integrator(case)
-    if case["wind"] is not None:
-        scene["wind"] = {"velocity": [case["wind"], 0, 0]}
-    if case["adaptive"]:
-        scene["adaptive"] = {"limit": 0.05}
-    if case["bending"] is not None:
-        scene["bending"] = case["bending"]
-    if case["keyframes"]:
-        scene["gravity"] = [{"keys": [[0, 0], [seconds, 3]]}, -9.81, 0]
-    return scene
+    return {key: value for key, value in scene.items() if value is not None}
 
 
-def pins(case, names, seconds):
-    """What holds each sheet."""
-    found = []
-    for name in names:
-        which = {} if name is None else {"cloth": name}
-        if case["pins"] == "corners":
-            found.append({**which, "corners": "all"})
-        elif case["pins"] == "one corner":
-            found.append({**which, "corners": "top-left"})
-        else:
-            right = {**which, "border": "right"}
-            if case["pins"] == "moving border":
-                keys = [{"time": 0}, {"time": seconds, "translation": [-0.04, 0.02, 0]}]
-                right["path"] = {"keyframes": keys, "hold": True}
-            found += [{**which, "border": "left"}, right]
-    return found
+def pins(kind, name, seconds):
+    """What holds a sheet."""
+    corners = {"corners": "all", "one corner": "top-left"}.get(kind)
+    if corners is not None:
+        return [{"cloth": name, "corners": corners}]
+    left, right = ({"cloth": name, "border": side} for side in ("left", "right"))
+    if kind == "moving border":
+        right["path"] = way(seconds, [-0.04, 0.02, 0], "smooth")
+    return [left, right]
 
 
-def bodies(kind, way, seconds, speed):
+def way(seconds, translation, between="linear", **more):
+    """A path."""
+    return {
+        "interpolation": between,
+        "hold": True,
+        "keyframes": [{"time": 0}, {"time": seconds, "translation": translation, **more}],
+    }
+
+
+def bodies(kind, seconds, speed):
     """What meets the sheet from below; of a pinch, from above, too."""
-    ball = {
-        "name": "ball",
-        "sphere": {"radius": 0.03, "size": 0.02},
-        "translation": [0.011, -0.04, 0.006],
-    }
+    up, sphere = {"path": way(seconds, [0, 0.12, 0])}, {"radius": 0.03, "size": 0.02}
+    ball = {"name": "ball", "sphere": sphere, "translation": [0.011, -0.04, 0.006]}
     rod = {
         "name": "rod",
         "box": {"width": 0.16, "height": 0.012, "depth": 0.012, "size": 0.03},
         "translation": [0.007, -0.03, 0.01],
         "rotation": [0, 30, 0],
     }
-    if kind == "ball":
-        return [{**ball, "path": way}]
-    if kind == "rigid ball":
-        return [{**ball, "rigid": {"density": 800, "velocity": [0, speed, 0]}}]
-    if kind == "rod":
-        return [{**rod, "path": way}]
-    if kind == "spinning rod":
-        turn = [{"time": 0}, {"time": seconds, "translation": [0, 0.1, 0], "rotation": 90}]
-        return [{**rod, "path": {**way, "keyframes": turn, "axis": [1, 0.2, 0]}}]
-    if kind == "blade":
-        blade = {"width": 0.1, "height": 0.05, "depth": 0.002, "size": 0.03}
-        return [{"name": "blade", "box": blade, "translation": [0, -0.04, 0.008], "path": way}]
-    above = {
-        "name": "above ball",
-        "sphere": {"radius": 0.03, "size": 0.02},
-        "translation": [0.002, 0.06, 0.0],
-    }
-    down = [{"time": 0}, {"time": seconds, "translation": [0, -0.045, 0]}]
-    up = [{"time": 0}, {"time": seconds, "translation": [0, 0.035, 0]}]
-    return [
-        {**ball, "path": {**way, "keyframes": up}},
-        {**above, "path": {**way, "keyframes": down}},
-    ]
+    blade = {"width": 0.1, "height": 0.05, "depth": 0.002, "size": 0.03}
+    turn = {**way(seconds, [0, 0.1, 0], rotation=90), "axis": [1, 0.2, 0]}
+    above = {"name": "above ball", "sphere": sphere, "translation": [0.002, 0.06, 0.0]}
+    return {
+        "ball": [ball | up],
+        "rigid ball": [ball | {"rigid": {"density": 800, "velocity": [0, speed, 0]}}],
+        "rod": [rod | up],
+        "spinning rod": [rod | {"path": turn}],
+        "blade": [{"name": "blade", "box": blade, "translation": [0, -0.04, 0.008], **up}],
+        "pinch": [
+            ball | {"path": way(seconds, [0, 0.035, 0])},
+            above | {"path": way(seconds, [0, -0.045, 0])},
+        ],
+    }[kind]
 
 
 def integrator(case):
@@ -194,6 +161,5 @@ def integrator(case):
     if name in STEPPED:
         settings["effort"] = case["effort"]
     if name == "quasi_static":
-        settings["friction"] = case["friction"] > 0
-        settings["max_iterations"] = 200
+        settings |= {"friction": case["friction"] > 0, "max_iterations": 200}
     return {name: settings}

@@ -5,11 +5,11 @@ import dataclasses
 import numpy as np
 
 import weft
+from tests.engine.contact.builders import INTEGRATORS
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.contact import box, plate, sphere
 from weft.scene.prepare import prepare
 
-INTEGRATORS = ("backward_euler", "bdf2", "bdf2_semi_implicit", "baraff_witkin_1998")
 SIZE = 0.1  # [m] of the sheets
 
 
@@ -27,13 +27,11 @@ def random_path(rng, far, turns=True):
 def random_body(rng, number):
     """A body below or above the cloth, at rest or on a path."""
     kind = rng.integers(3)
-    shape = (
-        sphere(rng.uniform(0.01, 0.03), 0.012)
-        if kind == 0
-        else box(tuple(rng.uniform(0.02, 0.08, 3)), 0.03)
-        if kind == 1
-        else plate(0.3, 0.3, 0.15)
-    )
+    shape = plate(0.3, 0.3, 0.15)
+    if kind == 0:
+        shape = sphere(rng.uniform(0.01, 0.03), 0.012)
+    elif kind == 1:
+        shape = box(tuple(rng.uniform(0.02, 0.08, 3)), 0.03)
     at = rng.uniform(-0.04, 0.04, 3) + [0, rng.choice([-0.06, 0.07]), 0]
     path = random_path(rng, 0.08) if rng.random() < 0.6 else None
     return dataclasses.replace(shape.move(tuple(at), path), name=f"body {number}")
@@ -85,7 +83,7 @@ def random_scene(seed):
         bodies=bodies,
         attachments=ties,
         contact=contact,
-        integrator=str(rng.choice(INTEGRATORS)),
+        integrator=str(rng.choice(INTEGRATORS[:4])),
         step=float(rng.choice([5e-3, 0.01, 0.02])),
     )
     try:

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 import warp as wp
 
-from tests.checks import assert_derivative
 from tests.engine.adjoint.cases import quotient
 from tests.engine.contact.test_barrier import SCENES, contacts
-from tests.engine.contact.test_friction import MU, SMOOTH, gradient_of
-from tests.reference.contact_sets import contact_set, uniform_friction
+from tests.engine.contact.test_friction import MU, SMOOTH, check_derivatives, gradient_of, one_pair
+from tests.reference.contact_sets import uniform_friction
 from weft import kernel
 from weft.contact.derivatives.reverse_kernels import FrictionReverse
 from weft.contact.friction.friction import FrictionInputs, FrictionSet, normal_forces
@@ -80,8 +79,7 @@ ELLIPTIC = FrictionLaw("elliptic", elliptic_energy, elliptic_slope, elliptic_cur
 )
 def test_sliding_force(way, factor):
     """2 mu N along the warp and mu N along the weft; at 45 degrees |M u|/sqrt(u . M u)."""
-    x = np.array([[0.2, 0.01, 0.2], [0, 0, 0], [0, 0, 1], [1, 0, 0]], dtype=float)
-    one = contact_set(np.array([[0, 1, 2, 3]]), np.zeros(1, np.int32), 3.0, 0.05)
+    x, one = one_pair()
     friction = FrictionSet.of(one, x, x, uniform_friction(MU), SMOOTH, law=ELLIPTIC)
     moved = x.copy()
     moved[0, [0, 2]] += 10 * SMOOTH * np.array(way)
@@ -97,23 +95,7 @@ def test_derivatives(rng, size):
     table = uniform_friction(MU)
     friction = FrictionSet.of(contacts(x, X, faces), x, x, table, SMOOTH, law=ELLIPTIC)
     y, d = x + size * rng.normal(size=x.shape), rng.normal(size=x.shape)
-
-    def value(p):
-        return kernel.total(friction.energies(kernel.points(p)))
-
-    if size > 0:
-        assert_derivative(value, (gradient_of(friction, y) * d).sum(), y, d, 1e-8)
-    h = 1e-9
-    expected = (gradient_of(friction, y + h * d) - gradient_of(friction, y - h * d)) / (2 * h)
-    local, pairs = d[friction.stencil], kernel.points(y)
-    H = np.array(kernel.numpy(friction.hessians(pairs))).reshape(-1, 4, 4, 3, 3)
-    f = np.array(kernel.numpy(friction.factors(pairs)))
-    exact = np.einsum("mabij,mbj->mai", H, local)
-    projected = np.einsum("mrai,mrbj,mbj->mai", f, f, local)
-    np.testing.assert_allclose(projected, exact, atol=1e-9 * np.abs(exact).max())
-    Hd = np.zeros_like(x)
-    np.add.at(Hd, friction.stencil, exact)
-    np.testing.assert_allclose(Hd, expected, atol=1e-4 * np.abs(Hd).max())
+    check_derivatives(friction, y, 1e-3 * d, value=size > 0, h=1e-6)
 
 
 def test_reverse_mode(rng):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import warp as wp
 
+from tests.engine.contact.test_barrier import sheets
 from tests.reference.contact_sets import step_lengths
 from tests.structs import struct_of
 from weft import kernel
@@ -16,20 +17,19 @@ from weft.contact.broad_phase.aabb import (
 )
 from weft.contact.broad_phase.candidate_search import find_candidates
 from weft.contact.broad_phase.candidates import UNKNOWN, mark_unmoved
-from weft.contact.broad_phase.tree_order import LEAF, TreeOrder
-from weft.contact.ccd.conservative_advancement import FRACTION, max_step
+from weft.contact.broad_phase.tree_order import LEAF
+from weft.contact.ccd.conservative_advancement import FRACTION
 from weft.contact.collision_mesh import CollisionMesh
 from weft.contact.detector import ContactDetector
-from weft.contact.distance.distance import PairKind, Pairs, Separation, separation
+from weft.contact.distance.distance import Pairs, Separation, separation
 from weft.contact.narrow_phase.distance_bounds import (
     DisplacementBound,
     VertexMotion,
     apart_by_lengths,
     apart_by_places,
 )
-from weft.discretization.mesh import grid
 from weft.kernel import Scalar, vec3
-from weft.kernel.bitmask import lowest_set_bit, mask_below
+from weft.kernel.bitmask import mask_below
 from weft.kernel.granularity import WORD
 
 _module = wp.get_module("tests.bits")
@@ -37,14 +37,19 @@ GAP = 0.03
 
 
 @wp.kernel(module=_module)
-def meet_all(
+def meet(
     o: int,
     boxes: wp.array(dtype=wp.float32),
     ends: wp.array(dtype=wp.float32),
     corners: wp.array(dtype=wp.int32),
+    start: wp.array(dtype=wp.int32),
+    neighbors: wp.array(dtype=wp.int32),
+    by: wp.float32,
     out: wp.array2d(dtype=wp.uint32),
 ):
-    """Leaf 0 and leaf 1: whom box i of the first meets and shares a vertex with in the second."""
+    """Whom box i of leaf 0 meets in leaf 1, twice, and if boxes are nearer; with whom it shares a
+    vertex, and whose neighbor it is.
+    """
     i = o + wp.tid()
     low = wp.vec3f(boxes[i], boxes[i + 8], boxes[i + 16])
     high = wp.vec3f(boxes[i + 24], boxes[i + 32], boxes[i + 40])
@@ -56,14 +61,8 @@ def meet_all(
     out[i, 0] = overlap_mask(boxes, ends, 1, boxes, ends, 0, i)
     out[i, 1] = overlap_mask_of_box(boxes, ends, 1, low, high, last_low, last_high)
     out[i, 2] = sharing(corners, 1, corners, 0, i)
-
-
-@wp.kernel(module=_module)
-def bits_of_words(o: int, words: wp.array(dtype=wp.uint32), out: wp.array2d(dtype=wp.int32)):
-    i = o + wp.tid()
-    out[i, 0] = lowest_set_bit(words[i])
-    out[i, 1] = int(wp.bit_count(mask_below(i)))
-    out[i, 2] = int(mask_below(i) & (mask_below(i) + wp.uint32(1)))  # 0: they are the lowest ones
+    out[i, 3] = shrunk_overlap_mask(boxes, ends, 1, boxes, ends, 0, i, by)
+    out[i, 4] = beside(corners, 1, corners, 0, i, start, neighbors)
 
 
 @wp.kernel(module=_module)
@@ -101,58 +100,52 @@ def flags(words, count):
     return bits.reshape(-1)[:count].astype(bool)
 
 
-def below(low, high, side=0):
-    """(m,m,3) whether boxes i of one side do not lie beyond boxes j of the other."""
-    if side:
-        return low[1] <= high[0, :, None]
-    return low[0, :, None] <= high[1]
-
-
 @pytest.mark.parametrize("m", [1, 3, LEAF])
-def test_eight_boxes_at_once(rng, m):
-    """Random boxes, boxes that touch, that move, leaves that are not full; what shares a vertex."""
-    seen = 0
+@pytest.mark.parametrize("shift", [0.0, 1000.0])
+def test_eight_boxes_at_once(rng, m, shift):
+    """Boxes that touch, boxes that move, leaves that are not full; points, edges and triangles that
+    share a vertex, or whose vertices are neighbors. Where boxes are made smaller: never fewer than
+    those that are that near in doubles, and hardly more.
+    """
+    seen = np.zeros(3)
     for trial in range(200):
-        if trial % 2:
-            low = rng.integers(0, 3, (2, m, 3)).astype(np.float32)  # many that touch
-            high = low + rng.integers(0, 2, (2, m, 3)).astype(np.float32)
-        else:
-            low = rng.random((2, m, 3), dtype=np.float32)
-            high = low + 0.5 * rng.random((2, m, 3), dtype=np.float32)
-        corners = np.full((2, 3, LEAF), -1, dtype=np.int32)
-        corners[:, :, :m] = rng.integers(0, 12, (2, 3, m))
-        out = kernel.empty((LEAF, 3), wp.uint32)
-        boxes = kernel.array(eights(low, high).reshape(-1), wp.float32)
-        ends, overlap = kernel.empty(0, wp.float32), below(low, high) & below(low, high, 1)
-        if trial % 3 == 0:  # somewhere else at the end: apart where they are so at both
-            way = rng.normal(size=(2, m, 3)).astype(np.float32)
-            last = low + way, high + 2 * way
-            last = np.minimum(*last), np.maximum(*last)
-            ends = kernel.array(eights(*last).reshape(-1), wp.float32)
-            overlap = (below(low, high) | below(*last)) & (below(low, high, 1) | below(*last, 1))
-        ids = kernel.array(corners.reshape(-1), wp.int32)
-        kernel.launch(meet_all, m, boxes, ends, ids, out)
-        expected = np.zeros((m, 2, LEAF), dtype=bool)
-        expected[:, 0, :m] = overlap.all(2)
-        a, b = corners[0, :, :m].T, corners[1, :, :m].T
-        expected[:, 1, :m] = (a[:, None, :, None] == b[None, :, None, :]).any((2, 3))
-        found = (kernel.numpy(out)[:m, :, None] >> np.arange(LEAF, dtype=np.uint32) & 1) == 1
-        np.testing.assert_array_equal(found[:, 0], expected[:, 0])
-        np.testing.assert_array_equal(found[:, 1], expected[:, 0])
-        np.testing.assert_array_equal(found[:, 2], expected[:, 1])
-        assert (kernel.numpy(out)[:m] < 1 << LEAF).all()
-        seen += int(overlap.all(2).sum())
-    assert seen > 10
-
-
-def test_bits_of_words(rng):
-    """The lowest bit, and all bits below a number up to 32."""
-    places = rng.integers(0, WORD, WORD + 1)
-    words = (1 << places) | (rng.integers(0, 1 << 32, WORD + 1) & ~((2 << places) - 1) & 0xFFFFFFFF)
-    out = kernel.empty((WORD + 1, 3), wp.int32)
-    kernel.launch(bits_of_words, WORD + 1, kernel.array(words.astype(np.uint32), wp.uint32), out)
-    expected = np.stack([places, np.arange(WORD + 1), np.zeros(WORD + 1, int)], axis=1)
-    np.testing.assert_array_equal(kernel.numpy(out), expected)
+        low, size = rng.random((2, 2, m, 3)) * [[[[1.0]]], [[[0.5]]]]
+        if trial % 2:  # many that touch
+            low, size = np.floor(3 * low), np.floor(4 * size)
+        boxes = np.array([low + shift, low + size + shift]).astype(np.float32)
+        way = (trial % 3 == 0) * rng.normal(size=low.shape)
+        last = np.sort(boxes + [way, 2 * way], axis=0).astype(np.float32)
+        by = np.float32(0.4 * rng.random())
+        corners = np.full((2, 3, LEAF), -1)
+        corners[:, :, :m] = rng.integers(0, 30, (2, 3, m))
+        if trial % 4:
+            corners[:, trial % 4 :] = corners[:, trial % 4 - 1, None]
+        linked = np.triu(rng.random((30, 30)) < 0.03, 1)
+        linked = linked | linked.T
+        start = np.concatenate([[0], np.cumsum(linked.sum(1))])
+        out = kernel.empty((LEAF, 5), wp.uint32)
+        ends = [kernel.array(eights(*p).reshape(-1), wp.float32) for p in (boxes, last)]
+        ends[1] = kernel.empty(0, wp.float32) if trial % 3 else ends[1]
+        arrays = [
+            kernel.array(np.asarray(a, np.int32).reshape(-1), wp.int32)
+            for a in (corners, start, np.nonzero(linked)[1])
+        ]
+        kernel.launch(meet, m, *ends, *arrays, by, out)
+        words = kernel.numpy(out)[:m]
+        found = (words[:, :, None] >> np.arange(LEAF, dtype=np.uint32) & 1) == 1
+        assert (words[:, :3] < 1 << LEAF).all() and not found[:, :3, m:].any()
+        rooms = (
+            np.stack([p[0, :, None] - q[1], p[1] - q[0, :, None]])
+            for p, q in (boxes.astype(float), last.astype(float))
+        )
+        room = np.minimum(*rooms).max((0, 3))  # apart where they are so at both ends
+        a, b = corners[0, :, :m].T[:, None, :, None], corners[1, :, :m].T[None, :, None]
+        exact = [room <= 0, room <= 0, (a == b).any((2, 3)), linked[a, b].any((2, 3))]
+        np.testing.assert_array_equal(found[:, [0, 1, 2, 4], :m], np.stack(exact, 1))
+        assert (found[:, 3, :m] >= (room + by <= 0)).all()
+        assert (found[:, 3, :m] <= (room + by <= 1e-6 * (1 + shift))).all()
+        seen += [np.sum(e) for e in exact[1:]]
+    assert (seen > 10).all()
 
 
 def seminorm(d, edges):
@@ -227,85 +220,10 @@ def separations(x, edges):
     return np.where(edges, least - np.maximum(p, 0), np.minimum(p, least))
 
 
-@wp.kernel(module=_module)
-def meet_closer(
-    o: int,
-    boxes: wp.array(dtype=wp.float32),
-    ends: wp.array(dtype=wp.float32),
-    corners: wp.array(dtype=wp.int32),
-    start: wp.array(dtype=wp.int32),
-    neighbors: wp.array(dtype=wp.int32),
-    by: wp.float32,
-    out: wp.array2d(dtype=wp.uint32),
-):
-    """Whom box i of leaf 0 meets in leaf 1 if boxes are nearer, and whose neighbor it is."""
-    i = o + wp.tid()
-    out[i, 0] = shrunk_overlap_mask(boxes, ends, 1, boxes, ends, 0, i, by)
-    out[i, 1] = beside(corners, 1, corners, 0, i, start, neighbors)
-
-
-@pytest.mark.parametrize("m", [1, 3, LEAF])
-@pytest.mark.parametrize("shift", [0.0, 1000.0])
-def test_boxes_that_are_nearer_and_neighbors(rng, m, shift):
-    """Never fewer than those that are that near in doubles, and hardly more; points, edges and
-    triangles whose vertices are neighbors.
-    """
-    seen = 0
-    for trial in range(100):
-        low = (rng.random((2, m, 3)) + shift).astype(np.float32)
-        high = (low + 0.5 * rng.random((2, m, 3))).astype(np.float32)
-        by = np.float32(0.4 * rng.random())
-        corners = np.full((2, 3, LEAF), -1, dtype=np.int32)
-        corners[:, :, :m] = rng.integers(0, 30, (2, 3, m))
-        if trial % 3:
-            corners[:, trial % 3 :] = corners[:, trial % 3 - 1, None]
-        linked = np.triu(rng.random((30, 30)) < 0.03, 1)
-        linked = linked | linked.T
-        start = np.concatenate([[0], np.cumsum(linked.sum(1))]).astype(np.int32)
-        out = kernel.empty((m, 2), wp.uint32)
-        way = (trial % 2) * rng.normal(size=(2, m, 3))
-        last = [(p + way).astype(np.float32) for p in (low, high)]
-        boxes = [kernel.array(eights(*p).reshape(-1), wp.float32) for p in ((low, high), last)]
-        boxes[1] = boxes[1] if trial % 2 else kernel.empty(0, wp.float32)
-        arrays = [
-            kernel.array(np.asarray(a, np.int32).reshape(-1), wp.int32)
-            for a in (corners, start, np.nonzero(linked)[1])
-        ]
-        kernel.launch(meet_closer, m, *boxes, *arrays, by, out)
-        found = (kernel.numpy(out)[:, :, None] >> np.arange(LEAF, dtype=np.uint32) & 1) == 1
-        rooms = [
-            np.stack([p[0, :, None] - q[1], p[1] - q[0, :, None]])
-            for p, q in ([a.astype(float) for a in ends] for ends in ((low, high), last))
-        ]
-        room = np.minimum(*rooms).max((0, 3)) + float(by)
-        assert (found[:, 0, :m] >= (room <= 0)).all()
-        assert (found[:, 0, :m] <= (room <= 1e-6 * (1 + shift))).all()
-        a, b = corners[0, :, :m].T, corners[1, :, :m].T
-        expected = linked[a[:, None, :, None], b[None, :, None, :]].any((2, 3))
-        np.testing.assert_array_equal(found[:, 1, :m], expected)
-        seen += int((room <= 0).sum()) + int(expected.sum())
-    assert seen > 4
-
-
-def test_the_least_of_words_is_the_least_of_all(rng):
-    """Step lengths pair by pair, and together."""
-    mesh = grid(6, 6, 1, 1)
-    x = np.concatenate([np.array(mesh.vertices), np.array(mesh.vertices) + [0.01, 0.01, 0.05]])
-    faces = np.concatenate([mesh.faces, mesh.faces + mesh.n_vertices])
-    candidates = find_candidates(CollisionMesh(faces, x), x, 0.3)
-    kinds = kernel.numpy(candidates.device[1])
-    assert (kinds[: candidates.points] == PairKind.POINT_TRIANGLE).all() and len(kinds) > 10 * WORD
-    for _ in range(5):
-        dx = 0.2 * rng.normal(size=x.shape)
-        assert max_step(x, dx, candidates) == step_lengths(x, dx, candidates).min() < 1.0
-
-
 def test_pairs_in_the_way_are_those_that_may_not_go_all_of_it(rng):
     """``ContactDetector.blocking_pairs`` against every pair alone; small steps are free."""
-    mesh = grid(6, 6, 1, 1)
-    x = np.concatenate([np.array(mesh.vertices), np.array(mesh.vertices) + [0.01, 0.01, 0.05]])
-    faces = np.concatenate([mesh.faces, mesh.faces + mesh.n_vertices])
-    surface = CollisionMesh(faces, x)
+    x, rest, faces = sheets(3, n=6)
+    surface = CollisionMesh(faces, rest)
     detector = ContactDetector(surface, 1.0, 0.02)
     for size in (0.05, 0.02, 1e-4):
         dx = size * rng.normal(size=x.shape)
@@ -315,19 +233,3 @@ def test_pairs_in_the_way_are_those_that_may_not_go_all_of_it(rng):
         found = detector.blocking_pairs(kernel.points(x), kernel.points(dx)).pairs
         assert sorted(map(tuple, found)) == sorted(map(tuple, expected))
         assert (len(found) > 0) == (size > 1e-3)
-
-
-@pytest.mark.parametrize("n", [1, LEAF, 9 * LEAF, 700])
-def test_blocks_have_up_to_eight_leaves(rng, n):
-    """Every leaf in one, those of a block below its node; no parent of one has so few."""
-    layout = TreeOrder.of(rng.normal(size=(n, 3)), rng.integers(0, 3, n))
-    names = ("block_at", "first", "block", "root")
-    number, first, of, root = (kernel.numpy(getattr(layout.struct, name)) for name in names)
-    size = np.diff(first)
-    assert first[0] == 0 and first[-1] == len(layout) and (size >= 1).all() and (size <= 8).all()
-    np.testing.assert_array_equal(of, np.repeat(np.arange(len(size)), size))
-    for b, p in enumerate(np.flatnonzero(number >= 0)):
-        assert number[p] == b and root[b] == p
-        inside = layout.leaf[p : layout.beyond[p]]
-        np.testing.assert_array_equal(inside[inside >= 0], np.arange(first[b], first[b + 1]))
-    assert len(size) == 1 or (layout.leaf >= 0).sum() > 8

@@ -7,7 +7,6 @@ import pytest
 
 import weft
 from tests.checks import derivative_error
-from weft import kernel
 from weft.contact import Friction, sphere
 from weft.contact.settings import SelfContact
 from weft.integrators.potential import Potential
@@ -62,7 +61,6 @@ def test_is_the_derivative_of_the_gradient(make, friction, rng, device):
         Hd = (H @ d.reshape(-1)).reshape(-1, 3)
         assert derivative_error(phi.value, (phi.gradient(x) * d).sum(), x, d)[0] < 1e-7
         assert derivative_error(phi.gradient, Hd, x, d)[0] < 1e-7
-        assert derivative_error(phi.gradient, 1.00001 * Hd, x, d)[0] > 1e-6
 
 
 @pytest.mark.parametrize("part", TERMS)
@@ -79,19 +77,3 @@ def test_is_negative_where_forces_fall(make, part, device):
     assert rate == pytest.approx(value, rel=1e-3)
     lowest, _, most = least(phi.hessian(x, Psd.PROJECTED))
     assert lowest >= -1e-12 * most
-
-
-def test_friction_that_falls_is_negative():
-    """Between sticking and kinetic sliding the coefficient falls: that term alone is indefinite, by
-    as much as its gradient says; with one coefficient it is convex.
-    """
-    found = {}
-    for name, friction in FRICTIONS.items():
-        phi, x = potential(weft.sheet, friction)
-        touching = phi.terms_of_phi[-1]
-        y = np.concatenate([x, touching.frozen.step.bodies[1]])
-        blocks = np.array(kernel.numpy(touching.frozen.friction.hessians(kernel.points(y))))
-        local = blocks.transpose(0, 1, 3, 2, 4).reshape(-1, 12, 12)
-        values = np.linalg.eigvalsh(local)
-        found[name] = values.min() / np.abs(values).max()
-    assert found["one coefficient"] > -1e-12 and found["falling"] < -0.1

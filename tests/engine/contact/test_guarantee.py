@@ -11,17 +11,19 @@ import pytest
 import yaml
 
 import weft
+from tests.engine.contact.builders import along, parts_of
 from tests.engine.contact.option_pairs import cases, document
 from tests.engine.contact.ways import recorded
+from tests.stepping import nothing_crosses
 from weft import kernel
-from weft.bodies.motion.pins import Keyframe, Path, Pin
+from weft.bodies.motion.pins import Pin
 from weft.contact import plate, sphere
 from weft.contact.detector import ContactDetector
 from weft.contact.exact.intersection_check import IntersectionCheck
 from weft.contact.exact.intersections import intersections
 from weft.contact.settings import SelfContact
 from weft.energies.barrier import Barrier
-from weft.run.drive import StepFailed, advance
+from weft.run.drive import StepFailed
 from weft.scene.build import load_scene
 from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
@@ -37,20 +39,14 @@ def run(scene, seconds):
     Returns:
         The last state, and the outcome with which the run failed; None: it did not.
     """
-    ready = prepare(scene)
-    model, stepper, state = ready.model, ready.stepper, ready.state
-    memory, outcome = stepper.init(model, state), None
+    model, outcome, n = prepare(scene).model, None, int(np.ceil(seconds / scene.step - 1e-9))
     with recorded(model) as ways:
-        for _ in range(int(np.ceil(seconds / scene.step - 1e-9))):
-            try:
-                parts = advance(stepper, model, state, memory, scene.step)
-            except StepFailed as failed:
-                outcome = failed.report.outcome
-                break
-            state, memory = parts[-1].state, parts[-1].memory
-            for end in (part.state for part in parts):
-                x = model.contact.all_vertices(end.x)
-                assert len(model.contact.crossings(x, end.t)) == 0
+        try:
+            for part in parts_of(scene, n):
+                state = part.state
+                nothing_crosses(model, state, part.report)
+        except StepFailed as failed:
+            state, outcome = failed.state, failed.report.outcome
     assert ways.bad == [] and ways.count > 0
     return state, outcome
 
@@ -71,7 +67,9 @@ def checked(case, folder, part=1.0):
     ],
 )
 def test_pairs_of_options(case, tmp_path):
-    """Bodies go 7 of 12 cm, which stretches the cloth; the campaign goes all the way."""
+    """Bodies go 7 of 12 cm, which stretches the cloth; the campaign goes all the way. Some take
+    5 s: ipctk checks every motion.
+    """
     checked(case, tmp_path, part=0.6)
 
 
@@ -87,7 +85,7 @@ def limited_sheet(speed, step, n=11, radius=0.03, **more):
     """
     fabric = {"preset": "cotton", "limit": 0.05}
     cloth = weft.sheet(n, n, 0.3, 0.3, fabric=fabric)
-    rise = Path([Keyframe(0.0), Keyframe(0.045 / speed, (0, 0.045, 0))], "linear", hold=True)
+    rise = along(0, 0.045, 0, seconds=0.045 / speed)
     ball = sphere(radius, 0.02).move((0.004, -radius - 0.01, 0.003), rise)
     pins = [Pin(cloth.border("left")), Pin(cloth.border("right"))]
     return Scene(cloth, pins, bodies=[ball], contact=SelfContact(2e-3), step=step, **more)
@@ -110,11 +108,9 @@ def test_a_limit_of_strain_and_a_ball(integrator, speed, step):
 def test_a_way_beyond_a_limit_is_blocked():
     """A ball that would stretch cloth far past its limit ends in an error."""
     scene = limited_sheet(3.0, 0.02, n=7, radius=0.01)
-    corners = np.array([0, 6, 42, 48])
-    rise = Path([Keyframe(0.0), Keyframe(0.04, (0, 0.3, 0))], "linear", hold=True)
-    scene = scene.with_(
-        pins=[Pin(corners)], bodies=[sphere(0.01, 6e-3).move((4e-3, -0.04, 3e-3), rise)]
-    )
+    rise = along(0, 0.3, 0, seconds=0.04)
+    ball = sphere(0.01, 6e-3).move((4e-3, -0.04, 3e-3), rise)
+    scene = scene.with_(pins=[Pin([0, 6, 42, 48])], bodies=[ball])
     state, outcome = run(scene, 0.06)
     assert outcome is Outcome.BLOCKED and state.t < 0.04
 
@@ -124,14 +120,10 @@ def test_steps_that_intersect_are_refused(monkeypatch):
     scene = limited_sheet(1.0, 0.01).with_(pins=[], velocity=(0, -2.0, 0))
     scene = scene.with_(bodies=[dataclasses.replace(b, core=None) for b in scene.bodies])
     monkeypatch.setattr(ContactDetector, "max_step", lambda self, *_: 1.0)
-    ready = prepare(scene)
-    model, stepper, state = ready.model, ready.stepper, ready.state
-    memory = stepper.init(model, state)
+    model = prepare(scene).model
     with pytest.raises(StepFailed) as failed:
-        for _ in range(5):
-            end = advance(stepper, model, state, memory, 0.01)[-1]
-            state, memory = end.state, end.memory
-            assert len(model.contact.crossings(state.x, state.t)) == 0
+        for part in parts_of(scene, 5):
+            nothing_crosses(model, part.state, part.report)
     assert failed.value.report.outcome is Outcome.INTERSECTED
 
 
@@ -145,14 +137,8 @@ def test_intersections_that_are_there_already_are_no_reason():
     x = prepare(scene).state.x - [0.0013, 0.0042, 0.0021]
     x[24, 1] += 0.01  # the table's plane is crossed around one vertex
     term, y = model.assembly.contact_term, np.concatenate([x, model.bodies(0.0)])
-    assert (
-        len(
-            term.workspace.intersection_check.pairs(
-                kernel.points(y), model.contact.excluded(np.zeros(49, bool))
-            )
-        )
-        > 0
-    )
+    excluded = model.contact.excluded(np.zeros(49, bool))
+    assert len(term.workspace.intersection_check.pairs(kernel.points(y), excluded)) > 0
     stepper, still = prepare(scene).stepper, weft.State(x, np.zeros_like(x))
     phi = stepper.potential(model, still, stepper.init(model, still), 0.01)
     assert not phi.has_new_intersections(x)

@@ -2,17 +2,18 @@
 Euler's, so that nothing is thrown back by a past that has ended.
 """
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 import weft
+from tests.engine.contact.builders import resumes_bitwise
 from tests.stepping import steps
 from weft import kernel
 from weft.contact import plate
 from weft.contact.settings import SelfContact
-from weft.integrators.adaptive import Adaptive
 from weft.integrators.backward_euler import BackwardEuler
-from weft.integrators.bdf2 import Bdf2
 from weft.scene.prepare import prepare
 
 
@@ -74,30 +75,20 @@ def test_steady_contact_keeps_its_past():
 
 
 def test_a_run_with_a_blow_is_resumed_bitwise(tmp_path):
-    """The forces of contact are saved with the state, as the past is."""
-    scene = falling(step=0.02)
-    whole = weft.simulate(scene, frames=14, fps=50, out=tmp_path / "whole", progress=False)
-    out = tmp_path / "part"
-    for frames in (7, 9, 14):  # before the impact, amid, and after
-        run = weft.simulate(
-            scene, frames=frames, fps=50, out=out, resume=out.exists(), progress=False
-        )
-    for k in range(15):
-        np.testing.assert_array_equal(run.positions(k), whole.positions(k))
-        np.testing.assert_array_equal(run.velocities(k), whole.velocities(k))
+    """The forces of contact are saved with the state, as the past is: before the impact, amid."""
+    resumes_bitwise(partial(falling, step=0.02), 14, [7, 9], tmp_path)
 
 
-def test_adaptive_steps_meet_blows():
-    """Sub-steps begin anew as whole steps do."""
-    scene = falling()
-    stepper = Adaptive(Bdf2(), scene.cloth.samples())
-    found = [memory["dt"] for _, memory, _ in taken(scene, 0.02, 0.3, stepper)]
-    assert 0.0 in found and max(found) > 0.0
-
-
-def test_steps_of_one_solve_meet_blows():
-    """Those of second order begin anew, too."""
-    scene = falling(tilt=3.0, integrator="bdf2_semi_implicit")
-    found = [(memory["dt"], report) for _, memory, report in taken(scene, 0.0025, 0.18)]
-    blows = [report.contact["count"] for dt, report in found if dt == 0.0]
-    assert blows and min(blows) > 0
+@pytest.mark.parametrize(
+    "more, dt, seconds",
+    [
+        ({"adaptive": weft.AdaptiveSettings()}, 0.02, 0.3),
+        ({"tilt": 3.0, "integrator": "bdf2_semi_implicit"}, 0.0025, 0.18),
+    ],
+    ids=["adaptive", "one solve"],
+)
+def test_other_steps_of_second_order_meet_blows(more, dt, seconds):
+    """Sub-steps begin anew as whole steps do, and so do steps of one solve."""
+    found = [(memory["dt"], report) for _, memory, report in taken(falling(**more), dt, seconds)]
+    blows = [report.contact["count"] for past, report in found if past == 0.0]
+    assert blows and min(blows) > 0 and max(past for past, _ in found) > 0.0

@@ -7,10 +7,10 @@ import pytest
 
 import weft
 from tests.engine.contact.test_barrier import GAP, sheets
+from tests.reference.contact_sets import candidates_of
 from weft import kernel
 from weft.bodies.shapes.primitives import sphere
 from weft.contact.broad_phase import candidate_search as neighborhood
-from weft.contact.broad_phase.aabb import MovingPoints
 from weft.contact.broad_phase.candidate_search import CandidateCache, find_candidates
 from weft.contact.broad_phase.candidates import UNKNOWN
 from weft.contact.ccd.conservative_advancement import max_step, max_step_of
@@ -18,8 +18,8 @@ from weft.contact.collision_groups import CollisionGroups
 from weft.contact.collision_mesh import CollisionMesh
 from weft.contact.distance.distance import PairKind, distances_of, separation
 from weft.contact.narrow_phase.classify import NarrowPhase
-from weft.contact.narrow_phase.distance_bounds import DisplacementBound
-from weft.discretization.mesh import grid
+
+MOST = 1000  # vertices of the meshes
 
 
 def every_pair(mesh):
@@ -36,28 +36,20 @@ def every_pair(mesh):
 
 
 def named(stencil, points):
-    """Pairs as a set, whichever side of two edges stands first."""
-    out = set()
-    for k, row in enumerate(stencil.tolist()):
-        ids = (
-            (row[0], frozenset(row[1:]))
-            if k < points
-            else frozenset((tuple(row[:2]), tuple(row[2:])))
-        )
-        out.add(ids)
-    return out
+    """Pairs as a set of numbers, whichever side of two edges stands first."""
+    sides = np.asarray(stencil, np.int64)
+    faces = np.column_stack([sides[:points, :1], np.sort(sides[:points, 1:], axis=1)])
+    edges = np.sort(np.sort(sides[points:].reshape(-1, 2, 2), axis=2) @ [MOST, 1], axis=1)
+    return {*(faces @ MOST ** np.arange(4)).tolist(), *(-1 - edges @ [MOST**2, 1]).tolist()}
 
 
 class Ways:
     """One way after another: most vertices hardly move, some do, and now and then all do."""
 
-    def __init__(self, seed):
-        x, rest, faces = sheets(seed, n=6)
-        self.mesh, self.x, self.rng = (
-            CollisionMesh(faces, rest, CollisionGroups.one(len(x))),
-            x,
-            np.random.default_rng(seed),
-        )
+    def __init__(self, seed, gap=0.0):
+        self.x, rest, faces = sheets(seed, n=6)
+        self.mesh = CollisionMesh(faces, rest, CollisionGroups.one(len(rest)), gap)
+        self.rng = np.random.default_rng(seed)
 
     def __iter__(self):
         x, n = self.x, len(self.x)
@@ -71,18 +63,28 @@ class Ways:
             x = x + self.rng.random() * d
 
 
-@pytest.mark.parametrize("fine", [False, True])
+@pytest.mark.parametrize("gap", [0.0, 0.15], ids=["", "neighbors"])
+@pytest.mark.parametrize("fine", [0.0, np.inf])
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_candidates_of_ways_that_stay_near_hold_every_pair_that_comes_near(seed, fine, monkeypatch):
+def test_candidates_of_ways_that_stay_near_hold_every_pair_that_comes_near(
+    seed, fine, gap, monkeypatch
+):
     """Against all pairs there are: none that comes within reach on a way is missing, whether the
     candidates are kept, renewed where something left, or found anew; each stands there once. Boxes
-    fly together, or move each along its way and candidates are chosen by their distances.
+    fly together, or move each along its way and candidates are chosen by their distances. What
+    edges connect may have a gap of its own: it is left out where it stays farther than that.
     """
-    monkeypatch.setattr(neighborhood, "FINE", 0.0 if fine else np.inf)
-    ways, renewed = Ways(seed), []
-    near = CandidateCache(ways.mesh, GAP)
+    monkeypatch.setattr(neighborhood, "FINE", fine)
+    ways, renewed, reach = Ways(seed, gap), [], gap or GAP
+    adjacency = ways.mesh.adjacency if gap else None
+    near = CandidateCache(ways.mesh, reach, adjacency and adjacency.closer(reach))
     every, kinds = every_pair(ways.mesh)
     points = int((kinds == PairKind.POINT_TRIANGLE).sum())
+    own, known = np.full(len(every), reach), 0
+    if gap:
+        candidates = candidates_of(every, points)
+        less = adjacency.gap_among(candidates, gap)
+        own = np.where(kernel.numpy(candidates.adjacent) == 1, less, gap)
     renew = near._renew_candidates
     near._renew_candidates = lambda found: renewed.append(1) or renew(found)
     for x, d in ways:
@@ -90,9 +92,16 @@ def test_candidates_of_ways_that_stay_near_hold_every_pair_that_comes_near(seed,
         listed = named(found.pairs, found.points)
         assert len(listed) == len(found)
         for part in (0.0, 0.3, 0.7, 1.0):
-            close = distances_of(x + part * d, every, kinds) < GAP
+            close = distances_of(x + part * d, every, kinds) < own
             assert named(every[close], int(close[:points].sum())) <= listed
+        if gap:
+            if found.adjacent is not None:  # kept and taken anew: the same as for all
+                anew = adjacency.find_adjacent(candidates_of(found.pairs, found.points))
+                np.testing.assert_array_equal(kernel.numpy(found.adjacent), kernel.numpy(anew))
+                known += 1
+            adjacency.gap_among(found, gap)
     assert 10 < len(renewed) < 29  # most ways are served by looking around what left
+    assert known > 2 or not gap
 
 
 def test_bounds_of_distances_never_exceed_them():
@@ -129,46 +138,6 @@ def test_bounds_of_distances_never_exceed_them():
     assert known > 1000
 
 
-@pytest.mark.parametrize("fine", [False, True])
-def test_what_flies_together_is_not_near_all_it_flies_past(fine, monkeypatch):
-    """A sheet that falls three times its edges' length in a step has the candidates of one that
-    hangs; if boxes held all that cloth flies past, it would have several times as many.
-    """
-    monkeypatch.setattr(neighborhood, "FINE", 0.0 if fine else np.inf)
-    mesh = grid(12, 12, 1, 1)
-    x = np.array(mesh.vertices)
-    surface = CollisionMesh(mesh.faces, x)
-    fall = kernel.points(x - [0.2, 0.3, 0.1])
-    y = kernel.points(x)
-    still = len(CandidateCache(surface, 1e-3).along(y, y))
-    falling = len(CandidateCache(surface, 1e-3).along(y, fall))
-    assert falling == still or (fine and falling < still)
-    low, high = np.minimum(x, x - [0.2, 0.3, 0.1]), np.maximum(x, x - [0.2, 0.3, 0.1])
-    swept = MovingPoints(kernel.points(low), kernel.points(high))
-    assert len(find_candidates(surface, swept, 1e-3)) > 5 * max(still, 100)
-
-
-def test_what_swings_is_not_near_all_it_swings_past(monkeypatch):
-    """A sheet that turns about its edge, in one step: boxes that move, each along its way, meet
-    no more than those of one that hangs, and less than a fifth of what boxes of whole ways meet.
-    """
-    mesh = grid(30, 30, 1, 1)
-    x = np.array(mesh.vertices)
-    surface = CollisionMesh(mesh.faces, x)
-    axis = int(np.argmin(np.ptp(x, axis=0)))
-    a, b = (axis + 1) % 3, (axis + 2) % 3
-    c, s = np.cos(0.6), np.sin(0.6)
-    end = x.copy()
-    end[:, a], end[:, axis] = c * x[:, a] - s * x[:, axis], s * x[:, a] + c * x[:, axis]
-    end[:, b] += 0.3 * x[:, a]
-    y, z = kernel.points(x), kernel.points(end)
-    monkeypatch.setattr(neighborhood, "FINE", 0.0)
-    still = len(CandidateCache(surface, 1e-3).along(y, y))
-    assert len(CandidateCache(surface, 1e-3).along(y, z)) < still
-    swept = MovingPoints(kernel.points(np.minimum(x, end)), kernel.points(np.maximum(x, end)))
-    assert len(find_candidates(surface, swept, 1e-3)) > 5 * still
-
-
 def test_edges_of_bodies_are_found_by_those_of_cloth():
     """Prescribed edges do not ask, at the end or before free ones: no pair is lost by that."""
     cloth, ball = weft.sheet(8, 8, width=0.2, height=0.2), sphere(0.05, 0.02)
@@ -186,24 +155,3 @@ def test_edges_of_bodies_are_found_by_those_of_cloth():
         few = find_candidates(mesh, x, 0.03, None, out)
         assert len(few) > 500
         assert np.array_equal(few.pairs, every.pairs)
-
-
-def test_bounds_are_kept_where_they_are_measured_from_anew(rng):
-    """Less how much nearer each other the sides of a pair may have come, in every pair of two
-    sheets that fly together by far and beside one another by little.
-    """
-    x, X, faces = sheets(4)
-    mesh = CollisionMesh(faces, X)
-    found = find_candidates(mesh, x, 0.5)
-    kinds = kernel.numpy(found.device[1])
-    before = distances_of(x, found.pairs, kinds)
-    found.bound.assign(before)
-    moved = x + [3.0, -1.0, 2.0] + 0.02 * rng.normal(size=x.shape)
-    y, since = kernel.points(moved), DisplacementBound.at(kernel.points(x), kernel.points(x))
-    since.measure(y, y)
-    since.begin(y, found.struct)
-    bound, now = kernel.numpy(found.bound), distances_of(moved, found.pairs, kinds)
-    assert len(found) > 100 and (bound <= now + 1e-12).all()
-    assert (bound > before - 0.3).all() and (bound < before).all()
-    assert kernel.total(since.motion.away) == 0.0
-    np.testing.assert_array_equal(kernel.numpy(since.motion.origin), moved)

@@ -6,11 +6,10 @@ import warp as wp
 
 import weft
 from tests.reference.contact_sets import contact_set
-from tests.stepping import steps
+from tests.stepping import nothing_crosses, steps
 from weft import kernel
 from weft.contact.assembly import contact_matrix as rows
-from weft.contact.assembly import embedding, lumped_pairs
-from weft.contact.detector import ContactDetector
+from weft.contact.assembly import lumped_pairs
 from weft.kernel import mat33, vec3
 from weft.scene.prepare import prepare
 from weft.solve.linear.multigrid.solver import Multigrid
@@ -30,7 +29,7 @@ def falling(linear):
     )
 
 
-def resumes_bitwise(scene, whole, places):
+def go_on_bitwise(scene, whole, places):
     """Runs that go on from the k-th of all steps, by another stepper and model, have their bits."""
     for k in places:
         rest = steps(scene, len(whole) - k, begin=whole[k - 1][:2])
@@ -44,27 +43,7 @@ def test_steps_do_not_depend_on_patterns_before(linear):
     scene = falling(linear)
     whole = list(steps(scene, 18))
     assert whole[-1][2].contact["count"] > 100
-    resumes_bitwise(scene, whole, (10, 14))
-
-
-def test_what_iterates_makes_few_patterns(monkeypatch):
-    """Far fewer than steps with contact; orders of elimination begin anew in each."""
-    made = []
-    extend = embedding.pattern_with_pairs
-
-    def counted(*args):
-        made.append(1)
-        return extend(*args)
-
-    monkeypatch.setattr(embedding, "pattern_with_pairs", counted)
-    counts = {}
-    for linear in ("multigrid", "splu"):
-        made.clear()
-        found = list(steps(falling(linear), 22))
-        touching = sum(report.contact["count"] > 0 for _, _, report in found)
-        counts[linear] = len(made) / touching
-    assert counts["splu"] >= 1
-    assert counts["multigrid"] < 0.7 * counts["splu"]
+    go_on_bitwise(scene, whole, (10, 14))
 
 
 def heap(**more):
@@ -85,11 +64,10 @@ def heap(**more):
 
 
 def test_who_comes_late_is_lumped(monkeypatch):
-    """Where a search may end early, the few pairs that come late in a step make no new pattern; who
-    they are does not depend on the steps before: a run that is taken up has the same bits.
+    """Where a search may end early, the few pairs that come late in a step are lumped; who they are
+    does not depend on the steps before: a run that is taken up has the same bits.
     """
-    found, made, among = [], [], lumped_pairs.LumpedPairs.among
-    extend = embedding.pattern_with_pairs
+    found, among = [], lumped_pairs.LumpedPairs.among
 
     def told(self, y, contacts):
         late = among(self, y, contacts)
@@ -97,23 +75,12 @@ def test_who_comes_late_is_lumped(monkeypatch):
         return late
 
     monkeypatch.setattr(lumped_pairs.LumpedPairs, "among", told)
-    monkeypatch.setattr(embedding, "pattern_with_pairs", lambda *a: made.append(1) or extend(*a))
     scene = heap(effort="interactive")
     whole = list(steps(scene, 14))
     assert whole[-1][2].contact["count"] > 1.5 * len(scene.cloth.points)
-    assert (
-        np.count_nonzero(found) > 2
-        and len(prepare(scene).model.contact.crossings(whole[-1][0].x)) == 0
-    )
-    resumes_bitwise(scene, whole, (9, 11))
-    patterns = []
-    for few in (lumped_pairs.FEW, -1.0):
-        monkeypatch.setattr(lumped_pairs, "FEW", few)
-        made.clear()
-        for before in whole[6:13]:
-            list(steps(scene, 1, begin=before[:2]))
-        patterns.append(len(made))
-    assert patterns[0] < patterns[1]
+    assert np.count_nonzero(found) > 2
+    nothing_crosses(prepare(scene).model, whole[-1][0], whole[-1][2])
+    go_on_bitwise(scene, whole, (9, 11))
     found.clear()
     list(steps(heap(), 7))
     assert not found  # what has to converge lumps nothing
@@ -177,25 +144,6 @@ def test_a_rescue_leaves_out_blocks_of_zeros(rng):
     for pattern in (small, large):
         blocks = np.ascontiguousarray(dense[pattern.row, pattern.column])
         A = BlockCsr(pattern, kernel.array(blocks, mat33))
-        if pattern is large:
-            stripped = A.without_zeros().pattern
-            assert np.array_equal(stripped.column, small.column)
-            assert np.array_equal(stripped.row_start, small.row_start)
         found.append(Multigrid().prepare(A).solve(b, 1e-8))
     assert found[0].outcome is found[1].outcome
     assert np.array_equal(kernel.numpy(found[0].x), kernel.numpy(found[1].x))
-
-
-@pytest.mark.parametrize("edge", [0.02, 5e-3, 4.1e-3, 2e-3])
-def test_flat_cloth_of_fine_meshes_fills_no_matrix(edge):
-    """Pairs have blocks beforehand within 1.5 gaps, but neighbors in flat cloth are no such pairs;
-    what comes near it from elsewhere is.
-    """
-    cloth = weft.sheet(6, 6, 5 * edge, 5 * edge, pattern="alternating")
-    contact = prepare(weft.Scene(cloth, contact=weft.SelfContact(4e-3))).model.contact
-    search = ContactDetector(contact.mesh, 1.0, 4e-3)
-    x = np.array(cloth.vertices)
-    assert len(search.pattern_pairs(kernel.points(x))) == 0
-    x[0] = x[35] + [0.0, 5e-3, 0.0]  # a corner over the opposite one
-    pairs = kernel.numpy(search.pattern_pairs(kernel.points(x)))
-    assert len(pairs) > 0 and (pairs == 0).any(1).all()

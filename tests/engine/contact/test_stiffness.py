@@ -3,16 +3,14 @@
 import numpy as np
 import pytest
 
-import weft
-from tests.reference.contact_sets import contact_set
+from tests.engine.contact.builders import resumes_bitwise
 from tests.stepping import model_steps
 from weft.bodies.body import Body
 from weft.bodies.motion.point_sequence import BodyFrames
 from weft.cloth.cloth import Cloth
 from weft.contact import sphere
-from weft.contact.barrier.stiffness import AdaptiveStiffness, push
+from weft.contact.barrier.stiffness import AdaptiveStiffness
 from weft.contact.contact_forces import contact_loads
-from weft.contact.distance.distance import PairKind
 from weft.contact.settings import SelfContact
 from weft.discretization.mesh import TriangleMesh
 from weft.fabric.fabric import fabric
@@ -57,9 +55,7 @@ def test_a_sphere_that_grows_in_a_bag():
     # At rest contact carries what the bag pulls with: sum f.x is dE/ds of x -> (1 + s) x, for both.
     area, stiffness = scene.cloth.mesh.vertex_area, memory["stiffness"][0]
     loads = contact_loads(model.contact, state.x, state.t, area, stiffness)
-    pressing = float(
-        (loads["contact_forces"] * np.linalg.norm(loads["contact_points"], axis=1)).sum()
-    )
+    pressing = loads["contact_forces"] @ np.linalg.norm(loads["contact_points"], axis=1)
     h = 1e-6
     stored = [
         sum(float(e.value((1 + s * h) * state.x).sum()) for e in model.energies) for s in (1, -1)
@@ -70,42 +66,23 @@ def test_a_sphere_that_grows_in_a_bag():
 
 def test_runs_resume_bitwise(tmp_path):
     """Firmness and the slip of friction are saved with the state."""
-    fps = 50.0
-    whole = weft.simulate(bag(), frames=12, fps=fps, out=tmp_path / "whole", progress=False)
-    weft.simulate(bag(), frames=9, fps=fps, out=tmp_path / "parts", progress=False)
-    parts = weft.simulate(
-        bag(), frames=12, fps=fps, out=tmp_path / "parts", resume=True, progress=False
-    )
-    before, ends = whole.folder.frame(9), [run.folder.frame(12) for run in (whole, parts)]
+    whole = resumes_bitwise(bag, 12, [9], tmp_path)
+    before = whole.folder.frame(9)
     assert before["memory.stiffness"][1] > 1 and np.abs(before["memory.slip"]).max() > 0
     assert whole.metrics[-1]["energies"]["contact"] > 0
-    np.testing.assert_array_equal(*(end["memory.slip"] for end in ends))
-    np.testing.assert_array_equal(whole.positions(-1), parts.positions(-1))
 
 
 def test_stiffness():
     """It follows what presses by a factor of 8 a step at most, from 1 to 1000; and not at all where
     it is about right, where there is room (cloth that is pinched), or where little presses.
     """
-    one, near = AdaptiveStiffness(), 1e-3
-    assert one.after(0.0, near) == one and one.after(2.0, near) == one
-    assert one.after(1e6, 0.5) == one and one.after(1e6, 0.4) == one
-    up = one.after(100.0, near)
-    assert up == AdaptiveStiffness(1.0, 8.0) and up.after(100.0, near) == AdaptiveStiffness(
-        8.0, 64.0
-    )
-    there = up.after(100.0, near).after(100.0, 0.4)
-    assert there == AdaptiveStiffness(64.0, 64.0) and there.after(60.0, 0.5) == there
+    one, near, up = AdaptiveStiffness(), 1e-3, AdaptiveStiffness(1.0, 8.0)
+    for load, room in ((0.0, near), (2.0, near), (1e6, 0.5), (1e6, 0.4)):
+        assert one.after(load, room) == one
+    there = AdaptiveStiffness(64.0, 64.0)
+    assert one.after(100.0, near) == up and up.after(0.0, 1.0).now == 1.0
+    assert up.after(100.0, near).after(100.0, 0.4) == there == there.after(60.0, 0.5)
     assert there.after(10.0, 0.5) == AdaptiveStiffness(64.0, 10.0)
-    assert there.after(0.0, 1.0) == AdaptiveStiffness(64.0, 8.0) and up.after(0.0, 1.0).now == 1.0
+    assert there.after(0.0, 1.0) == AdaptiveStiffness(64.0, 8.0)
     assert AdaptiveStiffness(1.0, 900.0).after(1e9, near).now == 1000.0
     assert AdaptiveStiffness.of(up.memory()) == up and AdaptiveStiffness.of(None) == one
-
-
-def test_push_is_the_barrier_s():
-    """Forces of a point over a point, over the one at half the gap."""
-    x = np.array([[0.0, 0, 0], [0, 1, 0]])
-    pair = contact_set(np.array([[0, 1, 0, 0]]), np.array([PairKind.POINT_POINT]), 1.0, 1.0)
-    half, near, far = (np.abs(pair.gradient(r * x)[0]).max() for r in (0.5, 0.01, 0.9))
-    assert push(0.01) == pytest.approx(near / half, rel=1e-4)
-    assert push(0.9) == pytest.approx(far / half, rel=1e-4) and push(1.0) == push(2.0) == 0.0

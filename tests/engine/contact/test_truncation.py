@@ -36,29 +36,30 @@ DOWN, UP, ALONG = [0, -1, 0], [0, 1, 0], [5, 0, 3]
 STILL = [[0, 0, 0]] * 3
 
 
+def above(way, others=STILL, thickness=0.0):
+    """(4,) of a point 0.1 over a face."""
+    return parts([[0, 0.1, 0], *TRIANGLE], [way, *others], PairKind.POINT_TRIANGLE, thickness)
+
+
 @pytest.mark.parametrize("thickness", [0.0, 0.04])
 def test_a_body_that_stands_still_leaves_all_the_room(thickness):
     """A point 0.1 over a face goes down until KEEP of the room is left; the face is not held."""
-    t = parts([[0, 0.1, 0], *TRIANGLE], [DOWN, *STILL], PairKind.POINT_TRIANGLE, thickness)
-    np.testing.assert_allclose(t, [(1 - KEEP) * (0.1 - thickness), 1, 1, 1], rtol=1e-12)
+    room = (1 - KEEP) * (0.1 - thickness)
+    np.testing.assert_allclose(above(DOWN, STILL, thickness), [room, 1, 1, 1], rtol=1e-12)
 
 
 def test_room_is_shared_as_sides_approach():
     """Ways of 1 and 3 towards each other: a quarter and three quarters of the room."""
-    d = [DOWN, *np.multiply(3, [UP] * 3)]
-    t = parts([[0, 0.1, 0], *TRIANGLE], d, PairKind.POINT_TRIANGLE)
-    room = (1 - KEEP) * 0.1
-    np.testing.assert_allclose(t, [room / 4, *[room / 4] * 3], rtol=1e-12)
-    x = [[-1, 0.1, 0], [1, 0.1, 0], [0, 0, -1], [0, 0, 1]]
-    t = parts(x, [DOWN, DOWN, *np.multiply(3, [UP] * 2)], PairKind.EDGE_EDGE)
-    np.testing.assert_allclose(t, np.full(4, room / 4), rtol=1e-12)
+    fast, x = [0, 3, 0], [[-1, 0.1, 0], [1, 0.1, 0], [0, 0, -1], [0, 0, 1]]
+    edges = parts(x, [DOWN, DOWN, fast, fast], PairKind.EDGE_EDGE)
+    for t in (above(DOWN, [fast] * 3), edges):
+        np.testing.assert_allclose(t, np.full(4, (1 - KEEP) * 0.1 / 4), rtol=1e-12)
 
 
 @pytest.mark.parametrize("way", [ALONG, UP, [0, -0.07, 0]])
 def test_what_cannot_meet_is_not_cut(way):
     """Along the plane, away from it, or not far enough; the isotropic bound cuts all of these."""
-    t = parts([[0, 0.1, 0], *TRIANGLE], [way, *STILL], PairKind.POINT_TRIANGLE)
-    assert (t == 1).all()
+    assert (above(way) == 1).all()
     assert np.linalg.norm(way) > 0.45 * 0.1
 
 

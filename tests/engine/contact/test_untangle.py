@@ -2,20 +2,14 @@
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import weft
 from tests.refusals import refused
 from weft.base.errors import SceneError
 from weft.bodies.motion.pins import Pin
-from weft.cli.commands import app
-from weft.contact import intersections, plate, sphere
-from weft.contact.contact import Contact
+from weft.contact import intersections, sphere
 from weft.contact.settings import SelfContact
-from weft.contact.untangling import crossings_of, remove_intersections
-from weft.io import read_surface
-from weft.run.check_scene import check
-from weft.scene.build import load_scene
+from weft.contact.untangling import crossings_of
 from weft.scene.prepare import prepare, untangled_start
 from weft.scene.scene import Scene
 
@@ -56,8 +50,6 @@ def test_contours_get_shorter_along_d():
 def test_small_intersections_are_untangled(tmp_path):
     cloth = bumped()
     assert len(intersections(cloth.vertices, cloth.faces)) > 10
-    with refused(SceneError, "cloth at the start", hint="resolve: true"):
-        prepare(Scene(cloth, contact=SelfContact(4e-3)))
     scene = Scene(cloth, contact=SelfContact(4e-3, thickness=1e-3, resolve=True))
     x = prepare(scene).state.x
     assert len(intersections(x, cloth.faces)) == 0
@@ -84,16 +76,8 @@ def test_out_of_a_body_and_pins_stay():
     assert np.linalg.norm(x[middle], axis=1).min() > 0.0985  # out by the short way
 
 
-def test_too_near_is_spread():
-    """No intersection, but nearer than the thickness."""
-    cloth = weft.sheet(9, 9, 0.2, 0.2).move((0, 1e-4, 0))
-    contact = SelfContact(2e-3, thickness=1e-3, resolve=True)
-    scene = Scene(cloth, bodies=[plate(0.5, 0.5)], contact=contact)
-    assert prepare(scene).state.x[:, 1].min() > 1e-3 and untangled_start(scene).crossing == 0
-
-
-def test_what_cannot_be_untangled(tmp_path):
-    """A sheet held above and below another one that is pinned; and a scene file that can be."""
+def test_what_cannot_be_untangled():
+    """A sheet held above and below another one that is pinned."""
     lower = weft.sheet(5, 5, 0.2, 0.2)
     through = weft.sheet(5, 5, 0.2, 0.2).move((0.01, 0.003, 0.013), (70, 0, 0))
     cloth = weft.join([lower, through])
@@ -101,49 +85,3 @@ def test_what_cannot_be_untangled(tmp_path):
     pins = [Pin(np.concatenate([np.arange(25), *ends]))]
     with refused(SceneError, "contact.resolve", got="pairs of faces still intersect, 14 before"):
         prepare(Scene(cloth, pins, contact=SelfContact(4e-3, resolve=True)))
-    path = tmp_path / "scene.yaml"
-    path.write_text(
-        "cloths: [{sheet: {nx: 9, ny: 9, width: 0.2, height: 0.2}},\n"
-        "  {sheet: {nx: 9, ny: 9, width: 0.2, height: 0.2}, translation: [0.01, 0.003, 0.02],\n"
-        "   rotation: [2, 30, 0]}]\n"
-        "contact: {gap: 4 mm, resolve: true}\n"
-    )
-    assert any("untangled" in fact for fact in check(path).facts), check(path).errors
-    scene = load_scene(path).scene
-    assert len(intersections(prepare(scene).state.x, scene.cloth.faces)) == 0
-
-
-def test_nothing_to_do():
-    cloth = weft.sheet(5, 5, 0.2, 0.2)
-    contact = Contact.of(cloth.mesh, cloth.mass, SelfContact(2e-3))
-    x, left = remove_intersections(contact, cloth.vertices, np.ones(25, dtype=bool))
-    assert len(left) == 0
-    np.testing.assert_array_equal(x, cloth.vertices)
-
-
-def test_check_shows_crossings_pair_by_pair(tmp_path):
-    """Cloth through a body: names, faces and places; a picture; an OBJ of the faces."""
-    path = tmp_path / "scene.yaml"
-    path.write_text(
-        "cloth: {name: cape, sheet: {nx: 9, ny: 9, width: 0.4, height: 0.4}}\n"
-        "contact: {gap: 4 mm}\n"
-        "bodies: [{name: ball, sphere: {radius: 0.1, size: 0.05}}]\n"
-    )
-    result = CliRunner().invoke(app, ["check", str(path)])
-    assert result.exit_code == 1 and "cannot resolve by itself" in result.output
-    assert "resolve: true" not in result.output, "no advice that fails"
-    assert result.output.count("cape face") >= 10 and "ball face" in result.output
-    assert (tmp_path / "scene.check.png").exists()
-    written = read_surface(tmp_path / "scene.check.obj")[1]
-    assert len(written) > 10
-
-
-def test_a_search_that_does_not_get_on_ends_early(monkeypatch):
-    """Two sheets deep in each other: pairs hardly become fewer, and 400 rounds are not taken."""
-    rounds, crossings = [], Contact.crossings
-    monkeypatch.setattr(Contact, "crossings", lambda *given: rounds.append(0) or crossings(*given))
-    lower = weft.sheet(13, 13, 0.2, 0.2)
-    cloth = weft.join([lower, lower.move((0.01, 0.003, 0.02), (60, 0, 3))])
-    with refused(SceneError, "contact.resolve"):
-        prepare(Scene(cloth, contact=SelfContact(2e-3, resolve=True)))
-    assert len(rounds) < 150

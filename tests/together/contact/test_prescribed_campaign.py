@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from studies.garments.intersection_count import count_intersections
+from tests.engine.contact.builders import parts_of
 from tests.engine.contact.prescribed_cases import random_scene
 from weft.contact.released import released_levels
-from weft.run.drive import StepFailed, advance
+from weft.run.drive import StepFailed
 from weft.scene.prepare import prepare
 from weft.solve.linear.solver import Outcome
 
@@ -21,26 +22,23 @@ def checked(seed, seconds=0.25):
     scene = random_scene(seed)
     if scene is None:
         return None
-    ready = prepare(scene)
-    model, stepper, state = ready.model, ready.stepper, ready.state
-    memory, contact = stepper.init(model, state), model.contact
-    for _ in range(int(round(seconds / scene.step))):
-        try:
-            parts = advance(stepper, model, state, memory, scene.step)
-        except StepFailed as failed:
-            outcome, why = failed.report.outcome, failed.report.obstacle
-            assert outcome not in NAMED or why, f"{seed}: {outcome.name} without a name"
-            assert outcome is not Outcome.INTERSECTED
-            return False
-        state, memory = parts[-1].state, parts[-1].memory
-        x = contact.all_vertices(state.x)
-        released = released_levels(memory, len(contact.mesh.rest))
-        told = contact.all_crossings(x, state.t, released)
-        assert len(told.forbidden) == 0, f"{seed}: t = {state.t}"
-        y, faces = np.concatenate([x, contact.body_positions(state.t)]), contact.mesh.faces
-        of_cloth = int((faces[:, 0] < contact.mesh.sides.first_body).sum())
-        found = count_intersections(y, faces, of_cloth, np.arange(len(y)))
-        assert found <= len(told.excluded) + len(told.released)
+    contact = prepare(scene).model.contact
+    faces = contact.mesh.faces
+    of_cloth = int((faces[:, 0] < contact.mesh.sides.first_body).sum())
+    try:
+        for part in parts_of(scene, round(seconds / scene.step)):
+            x, t = contact.all_vertices(part.state.x), part.state.t
+            released = released_levels(part.memory, len(contact.mesh.rest))
+            told = contact.all_crossings(x, t, released)
+            assert len(told.forbidden) == 0, f"{seed}: t = {t}"
+            y = np.concatenate([x, contact.body_positions(t)])
+            found = count_intersections(y, faces, of_cloth, np.arange(len(y)))
+            assert found <= len(told.excluded) + len(told.released)
+    except StepFailed as failed:
+        outcome, why = failed.report.outcome, failed.report.obstacle
+        assert outcome not in NAMED or why, f"{seed}: {outcome.name} without a name"
+        assert outcome is not Outcome.INTERSECTED
+        return False
     return True
 
 
