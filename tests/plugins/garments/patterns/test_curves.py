@@ -13,13 +13,7 @@ from weft.plugins.garments.patterns.curves import (
 )
 from weft.plugins.garments.patterns.pattern import BorderCurve, Edge, Panel
 
-KINDS = {
-    BorderCurve.LINE: 0,
-    BorderCurve.QUADRATIC: 1,
-    BorderCurve.CUBIC: 2,
-    BorderCurve.ARC: 1,
-    BorderCurve.POLYLINE: 5,
-}
+KINDS = {kind: 5 if kind.n_controls is None else kind.n_controls for kind in BorderCurve}
 S = np.linspace(0, 1, 23)
 
 

@@ -20,7 +20,6 @@ from tests.refusals import refused
 from weft.base.errors import PatternError, PatternProblems
 from weft.plugins.garments.patterns.curves import edge_curve
 from weft.plugins.garments.patterns.cutting import cut
-from weft.plugins.garments.patterns.darts import Dart, Pleat, insert_features
 from weft.plugins.garments.patterns.edge_chains import EdgeChain
 from weft.plugins.garments.patterns.pattern import (
     Closing,
@@ -137,19 +136,6 @@ def test_a_narrow_band_has_two_rows_of_cells():
     cut(Pattern("narrow", [panel("cord", rectangle(0.4, 0.002))]), 0.04)  # FINEST is the limit
 
 
-def test_gathers_follow_the_longer_side():
-    """A ruffle twice as long as its edge: as many vertices, at equal fractions."""
-    ruffle = panel("ruffle", rectangle(1.0, 0.1), "lower end upper start")
-    skirt = panel("skirt", rectangle(0.5, 0.3), "hem right top left")
-    pattern = Pattern("ruffled", [skirt, ruffle], [seam("gather", ("skirt", 0), ("ruffle", 2))])
-    garment = cut(pattern, 0.02)
-    line = garment.seams[0]
-    assert len(line.pairs) >= 51 and any("gathered 2.00" in w for w in garment.warnings)
-    a, b = garment.flat[line.pairs[:, 0], 0], garment.flat[line.pairs[:, 1], 0]
-    np.testing.assert_allclose(b, 2 * a, atol=1e-12)
-    assert_seams_meet(garment)
-
-
 def test_chains_of_several_edges_and_panels():
     """A band sewn to two panels that are sewn to each other: a T-junction."""
     one = panel("one", rectangle(0.3, 0.4), "hem right top left")
@@ -181,7 +167,7 @@ def test_chains_of_several_edges_and_panels():
     st.floats(0.4, 1.9),
 )
 def test_any_breaks_on_either_side(first, second, ratio):
-    """Corners of either chain are kept on both; counts agree whatever they are."""
+    """Corners of either chain are kept on both; counts agree, and are those of the longer side."""
 
     def split(name, marks, width):
         x = width * np.array([0, *sorted(marks), 1.0])
@@ -197,6 +183,8 @@ def test_any_breaks_on_either_side(first, second, ratio):
     garment = cut(pattern, 0.05)
     mesh, _ = weld(garment)
     assert euler(mesh) == 1
+    (line,) = garment.seams
+    assert np.diff(np.sort(line.fractions)).max() * max(line.lengths) < 1.7 * 0.05
     assert_seams_meet(garment)
 
 
@@ -245,27 +233,12 @@ def test_closed_lines_enclose_fabric():
     assert garment.mesh.rest_area.sum() == pytest.approx(0.16) and euler(garment.mesh) == 1
 
 
-def test_darts_and_pleats_close():
-    square = panel("p", rectangle(0.5, 0.5), "hem right waist left")
-    dart, pleat = Dart("d", 0.25, 0.04, 0.12), Pleat("k", 0.7, 0.03, 0.2, "box")
-    made, seams = insert_features(square, [(2, dart), (2, pleat)])
-    garment = cut(Pattern("p", [made], seams), 0.03)
-    mesh, new = weld(garment)
-    assert euler(mesh) == 1
-    assert len(garment.folds) == 4
-    waist = garment.edge_vertices("p", "waist")
-    assert len(set(new[waist])) < len(waist)  # its parts meet where the dart is closed
-    steps = np.linalg.norm(np.diff(garment.flat[waist], axis=0), axis=1)
-    sewn = new[waist[1:]] == new[waist[:-1]]
-    assert steps[~sewn].sum() == pytest.approx(0.5 - 0.04 - 4 * 0.03)
-
-
 def test_material_coordinates_follow_the_grain():
     """u runs along the warp, lengths stay, right sides stay right sides."""
     tilted = panel("p", rectangle(0.3, 0.4), grain=np.radians(30))
     other = panel("q", rectangle(0.3, 0.4), grain=0.0)
-    mesh = cut(Pattern("g", [tilted, other]), 0.05).mesh
     garment = cut(Pattern("g", [tilted, other]), 0.05)
+    mesh = garment.mesh
     warp = np.array([np.cos(np.radians(30)), np.sin(np.radians(30))])
     faces = garment.faces["p"]
     corners = garment.flat[mesh.faces[faces.start : faces.stop]]
@@ -302,15 +275,6 @@ def test_wraps_keep_lengths_and_layers_lie_outside():
     assert garment.mesh.vertices[middle, 2] < 0  # x = 0 where the wrap faces
 
 
-def test_placements_turn_then_move():
-    turned = panel("p", rectangle(0.2, 0.2), placement=Placement((1, 2, 3), (90, 0, 90)))
-    garment = cut(Pattern("t", [turned]), 0.1)
-    x = garment.mesh.vertices - [1, 2, 3]
-    # y goes to z (90 about x); then, about z, x goes to y.
-    np.testing.assert_allclose(x[:, 2], garment.flat[:, 1], atol=1e-12)
-    np.testing.assert_allclose(x[:, 1], garment.flat[:, 0], atol=1e-12)
-
-
 def test_elastics_groups_and_edges():
     pattern = tube()
     band = Elastic("e", [SeamSide("front", 2), SeamSide("back", 2)], 0.8, 30.0)
@@ -332,13 +296,6 @@ def test_names_that_go_over_the_last_corner_are_in_turn():
     x = garment.flat[garment.edge_vertices("p", "a")]
     np.testing.assert_allclose(x[0], [-0.15, 0.3])
     np.testing.assert_allclose(x[-1], [0.15, 0])
-
-
-def test_a_disc_of_two_arcs():
-    garment = cut(Pattern("d", [disc()]), 0.03)
-    r = np.linalg.norm(garment.flat[garment.mesh.boundary], axis=1)
-    np.testing.assert_allclose(r, 0.2)
-    assert np.degrees(minimum_angles(garment.mesh.corner_uv).min()) > 20
 
 
 def test_sizes_and_coarse_outlines():

@@ -7,7 +7,7 @@ import weft
 from tests.plugins.garments.patterns.angles import minimum_angles
 from tests.refusals import refused
 from weft.base.errors import MeshError
-from weft.discretization.polygon import contains, divide_loop, first_crossing
+from weft.discretization.polygon import contains, divide_loop
 from weft.discretization.triangulate import triangulate_piece
 
 T = np.linspace(0, 2 * np.pi, 80, endpoint=False)
@@ -55,14 +55,6 @@ def test_given_points_stay_first_and_untouched():
     assert len(mesh.boundary) == 160
 
 
-def test_seeds_give_other_meshes_of_the_same_piece_and_the_same_seed_the_same():
-    one, two, again = (triangulate_piece(SQUARE, [], 0.06, seed=s) for s in (0, 1, 0))
-    np.testing.assert_array_equal(one.vertices, again.vertices)
-    np.testing.assert_array_equal(one.faces, again.faces)
-    assert one.vertices.shape != two.vertices.shape or (one.vertices != two.vertices).any()
-    assert abs(one.n_vertices - two.n_vertices) < 0.05 * one.n_vertices
-
-
 def test_graded_along_a_fine_outline():
     """Triangles grow from short edges of the outline to the wanted size inside."""
     mesh = triangulate_piece(SQUARE, [0.5 + 0.05 * CIRCLE], 0.1)
@@ -100,22 +92,18 @@ def test_cloth():
     assert len(cloth.corners("all")) == 4 and len(cloth.border("top")) == 11
 
 
-def test_first_crossing_and_contains():
-    bow = np.array([[0, 0], [1, 1], [1, 0], [0, 1.0]])
-    assert first_crossing([bow]) is not None and first_crossing([SQUARE]) is None
-    assert first_crossing([SQUARE, SQUARE + 0.5]) is not None
-    inside = contains([SQUARE, 0.25 + 0.5 * SQUARE], np.array([[0.1, 0.1], [0.5, 0.5], [2, 0.5]]))
-    assert inside.tolist() == [True, False, False]
-
-
 @pytest.mark.parametrize(
     ("outline", "holes", "size", "message"),
     [
         ([[0, 0], [1, 0]], [], 0.1, ("outline", "2, 2")),
         ([[0, 0], [1, 0], [np.nan, 1]], [], 0.1, "outline, point 2"),
         ([[0, 0], [1, 0], [1, 0], [0, 1]], [], 0.1, "points 1 and 2"),
-        ([[0, 0], [1, 1], [1, 0], [0, 1]], [], 0.1, ("outline", "point 0 and from point 2")),
-        ([[0, 0], [1, 0], [0.2, 0], [0.5, 1]], [], 0.1, ("outline", "point 0 and from point 1")),
+        (
+            [[0, 0], [1, 1], [1, 0], [0, 1]],
+            [],
+            0.1,
+            ("outline", "point 2", "near [0.5, 0.5]"),
+        ),
         (SQUARE, [SQUARE + 0.5], 0.1, "outline and hole 0"),
         (SQUARE, [0.1 * SQUARE + 2], 0.1, "hole 0"),
         (SQUARE, [0.3 * SQUARE + 0.2, 0.1 * SQUARE + 0.3], 0.1, "hole 1"),
