@@ -4,10 +4,17 @@ import warnings
 
 import numpy as np
 
+import weft
 from weft.plugins.garments.patterns.cutting import cut
 from weft.plugins.garments.patterns.yaml_pattern import parse_yaml_pattern
 from weft.plugins.garments.scene.outfit import Outfit
 from weft.scene.build import load_scene
+
+BESIDE = """
+cloth: {sheet: {nx: 3, ny: 3, width: 20 cm, height: 20 cm}, translation: [0, 3 m, 0]}
+contact: {}
+seconds: 3 s
+"""  # a small sheet above a body
 
 
 def scene_file(folder, text, **patterns):
@@ -23,6 +30,12 @@ def scene_of(folder, text, *overrides, **patterns):
     """Return the scene that these files make, whatever they are warned of."""
     with warnings.catch_warnings(action="ignore"):
         return load_scene(scene_file(folder, text, **patterns), overrides).scene
+
+
+def simulated(scene, frames, folder, fps=None, **how):
+    """Return the run of so many frames of a scene, in a folder."""
+    out = folder / "run"
+    return weft.simulate(scene, frames=frames, fps=fps, out=out, progress=False, **how)
 
 
 def garment_of(text, size=0.05, **how):

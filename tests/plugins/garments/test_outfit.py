@@ -65,21 +65,16 @@ def test_outer_layers_are_sewn_once_inner_ones_have_settled():
     outfit = Outfit.of([("jacket", outer, None), ("shirt", inner, None)])
     sewing = Sewing(closing=1.0, settle=0.5, onset=0.2)
     assert (outfit.turns, outfit.until(sewing)) == ([1, 0], 3.0)
-    n = outer.mesh.n_vertices
-    weighs = outfit.weighs_from(sewing)
-    assert np.allclose(weighs[:n], [2.5, 2.7])
-    assert np.allclose(weighs[n:], [1.0, 1.2])
+    n, weighs = outer.mesh.n_vertices, outfit.weighs_from(sewing)
+    waits = np.arange(len(weighs)) < n
+    np.testing.assert_allclose(weighs, np.where(waits[:, None], [2.5, 2.7], [1.0, 1.2]))
     weight = Gravity(outfit.cloth.mass, onset=weighs)
-    acts = weight.part(1.1)
-    assert np.allclose(acts[n:], 0.5)
-    assert np.allclose(acts[:n], 0.0)
+    np.testing.assert_allclose(weight.part(1.1), np.where(waits, 0.0, 0.5))
     energies = {e.name: e for e in outfit.energies(sewing)}
-    sewn = energies["sewing"]
+    sewn, drag = energies["sewing"], energies["drag"]
     assert np.array_equal(sewn.acting(1.4), (sewn.pairs >= n).all(axis=1))
     assert sewn.acting(1.6).all()
-    assert (energies["seams"].begin, energies["seams 2"].begin) == (1.0, 2.5)
-    assert energies["drag"].until == 3.0
-    held = energies["drag"].rates
-    assert (held(1.4) == sewing.drag).all()
-    assert np.array_equal(held(2.0) == FROZEN, np.arange(len(outfit.cloth.mass)) >= n)
-    assert (held(2.6) == sewing.drag).all()
+    assert (energies["seams"].begin, energies["seams 2"].begin, drag.until) == (1.0, 2.5, 3.0)
+    assert np.array_equal(drag.rates(2.0) == FROZEN, ~waits)
+    for t in (1.4, 2.6):
+        assert (drag.rates(t) == sewing.drag).all()

@@ -15,7 +15,6 @@ from weft.energies.elastic.hinge_bending import HingeBending
 from weft.energies.elastic.quadratic_form import QuadraticForm
 from weft.energies.embedded import EmbeddedEnergy
 from weft.energies.seams.sewing import Sewing
-from weft.energies.springs.bonds import Bonds
 from weft.energies.state import State
 from weft.fabric.fabric import fabric
 from weft.integrators.model import Model
@@ -97,47 +96,24 @@ def test_a_kink_costs_what_it_costs_between_joined_patches():
     np.testing.assert_allclose(fold.value(folded(cloth.points, 0.01)).sum(), expected, rtol=1e-3)
 
 
-def hinges_and_bonds():
-    """Energies of the vertices of two patches that are sewn, and these patches."""
-    _, shown, joint = two_patches(MESH)
-    flat = shown.mesh(np.asarray(MESH.vertices), "patches")
-    strength = np.array([1e-3] * 3 + [1e9] * 3)
-    hinges = HingeBending.of(flat, (2e-2, 1e-2), damping=0.05)
-    bonds = Bonds(joint.pairs, np.full(6, 30.0), flat.n_vertices, strength=strength)
-    return shown, hinges, bonds
-
-
-@pytest.mark.parametrize("number", [0, 1], ids=["hinges", "bonds"])
-def test_damping_and_conditions_are_those_of_the_vertices(number):
-    """In a step: values with damping as they are, Hessians of conditions W^T H W. What tears stays
-    torn.
-    """
-    shown, *sources = hinges_and_bonds()
-    source, W = sources[number], shown.embedding.matrix.toarray()
-    m, n = W.shape
-    x, v = crumple(MESH.vertices, 1), crumple(np.zeros((n, 3)), 2)
-    start = crumple(MESH.vertices, 7)
-    step, seen = (
-        Model(np.ones(len(A)), []).step(State(A @ start, A @ v, 0.0), 0.01, rate=(A @ start, 0.01))
-        for A in (np.eye(n), W)
-    )
+def test_damping_and_conditions_are_those_of_the_vertices():
+    """In a step: values with damping as they are, Hessians of conditions W^T H W."""
+    _, shown, _ = two_patches(MESH)
+    W = shown.embedding.matrix.toarray()
+    n = W.shape[1]
+    source = HingeBending.of(shown.mesh(MESH.vertices, "patches"), (2e-2, 1e-2), damping=0.05)
     energy = EmbeddedEnergy(source, shown.embedding)
-    pattern, own = BlockPattern.of(n, [energy.stencil]), BlockPattern.of(m, [source.stencil])
-    pulled, inner = energy.bind(pattern), source.bind(own)
-    pulled.freeze(step)
-    inner.freeze(seen)
-    here, there = kernel.array(x, vec3), kernel.array(W @ x, vec3)
-    assert pulled.terms(here) == pytest.approx(dict(inner.terms(there)), rel=1e-12)
-    if source.is_condition:
-        A, H = BlockCsr.zeros(pattern), BlockCsr.zeros(own)
-        pulled.add_condition_hessian(here, step, 0.02, Psd.PROJECTED, A)
-        inner.add_condition_hessian(there, seen, 0.02, Psd.PROJECTED, H)
-        y_of = np.kron(W, np.eye(3))
-        expected = y_of.T @ H.to_scipy().toarray() @ y_of
-        np.testing.assert_allclose(A.to_scipy().toarray(), expected, atol=1e-9)
-    kept = {k: np.asarray(v) for k, v in pulled.remember(here).items()}
-    if source is sources[1]:
-        assert kept["bonds torn"].tolist() == [1.0] * 3 + [0.0] * 3
-        before = pulled.value(here)
-        pulled.freeze(dataclasses.replace(step, memory=kept))
-        assert 0 < pulled.value(here) < before
+    x, v = crumple(MESH.vertices, 1), crumple(np.zeros((n, 3)), 2)
+    start, found = crumple(MESH.vertices, 7), []
+    for e, A in ((energy, np.eye(n)), (source, W)):
+        before = State(A @ start, A @ v, 0.0)
+        step = Model(np.ones(len(A)), []).step(before, 0.01, rate=(before.x, 0.01))
+        pattern, here = BlockPattern.of(len(A), [e.stencil]), kernel.array(A @ x, vec3)
+        bound, H = e.bind(pattern), BlockCsr.zeros(pattern)
+        bound.freeze(step)
+        bound.add_condition_hessian(here, step, 0.02, Psd.PROJECTED, H)
+        found.append((dict(bound.terms(here)), H.to_scipy().toarray()))
+    (terms, H), (of_vertices, inner) = found
+    assert terms == pytest.approx(of_vertices, rel=1e-12)
+    y_of = np.kron(W, np.eye(3))
+    np.testing.assert_allclose(H, y_of.T @ inner @ y_of, atol=1e-9)

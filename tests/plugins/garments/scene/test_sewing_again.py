@@ -106,12 +106,3 @@ def test_a_garment_that_is_too_small_is_not_sewn_again(tmp_path):
     run, told = simulated(scene, tmp_path / "run", "smaller than the body")
     assert not any("again" in text for text in told)
     assert widest(scene, run) > 1e-3
-
-
-def test_seams_that_close_with_the_first_ones_have_no_earlier_time():
-    bonds = Bonds(np.array([[0, 1], [2, 3]]), np.ones(2), 4, closing=np.array([[1, 2], [1.5, 2]]))
-    bonds = replace(bonds, life=(1.0, np.inf))
-    earlier = bonds.close_earlier(np.array([[2, 3]]))
-    assert earlier is not None
-    np.testing.assert_allclose(earlier.closing, [[1, 2], [1, 1.5]])
-    assert earlier.close_earlier(np.array([[2, 3]])) is None
