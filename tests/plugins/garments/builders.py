@@ -13,7 +13,7 @@ from weft.scene.build import load_scene
 BESIDE = """
 cloth: {sheet: {nx: 3, ny: 3, width: 20 cm, height: 20 cm}, translation: [0, 3 m, 0]}
 contact: {}
-seconds: 3 s
+seconds: 100 ms
 """  # a small sheet above a body
 
 
