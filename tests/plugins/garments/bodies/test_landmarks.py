@@ -122,12 +122,13 @@ def test_a_scan_in_centimeters_with_z_up_noise_and_a_hole_is_a_body(woman, tmp_p
 
 
 def test_the_command_draws_a_body_and_scenes_state_landmarks(woman, tmp_path):
-    write_mesh(tmp_path / "anna.obj", 100 * woman.vertices[:, [0, 2, 1]] * [1, -1, 1], woman.faces)
+    lying = 100 * woman.vertices[:, [0, 2, 1]] * [1, -1, 1]
+    write_mesh(tmp_path / "anna.obj", lying, woman.faces, None)
     words = ["landmarks", str(tmp_path / "anna.obj"), "--scale", "1 cm", "--rotation=-90,0,0"]
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0 and "waist girth" in done.output
     assert (tmp_path / "anna.landmarks.png").stat().st_size > 10_000
-    write_mesh(tmp_path / "anna.obj", woman.vertices, woman.faces)
+    write_mesh(tmp_path / "anna.obj", woman.vertices, woman.faces, None)
     body = "bodies: [{mesh: {file: anna.obj}, landmarks: {waist: 1 m, top: [0, 170 cm, 0]}}]"
     found = find_landmarks(*scene_of(tmp_path, BESIDE + body).bodies)
     assert found.points["top"].tolist() == [0.0, 1.7, 0.0]

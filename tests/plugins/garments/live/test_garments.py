@@ -149,9 +149,7 @@ def test_undo_moves_a_figure_back_and_a_file_cannot_make_it_jump(figure, tmp_pat
     assert session.control_values()[path] == "a_pose"
     start = session.loop.model.bodies(0.0)
     assert np.abs(session.loop.model.bodies(session.t) - start).max() < 1e-7
-    file = save_play(session, source)
-    weft.simulate(file, out=tmp_path / "again", progress=False)
-    scene = load_scene(file).scene
+    scene = load_scene(save_play(session, source)).scene
     jumping = scene.with_(changes=[scene.changes[0], Change(1.0, {path: "0.5 sit"})])
     with pytest.raises(SimulationError, match="anna jumps by"):
         weft.simulate(jumping, seconds=2, out=tmp_path / "jump", progress=False)
