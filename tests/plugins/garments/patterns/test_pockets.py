@@ -58,6 +58,7 @@ def parse(join=SEAM):
     return parse_yaml_pattern(PATTERN.replace("SEAM", join))
 
 
+# Some seconds: a run from the start to rest, and the part in which it is sewn again.
 def test_a_pocket_hangs_on_its_panel_and_the_run_resumes_bitwise(tmp_path):
     scene = scene_of(tmp_path, SCENE, pocket=PATTERN.replace("SEAM", SEAM))
     run = simulated(scene, 20, tmp_path / "whole")
