@@ -7,6 +7,7 @@ import numpy as np
 
 import weft
 from tests.engine.adjoint.cases import CONTACT, TIGHT, hung, noise, quotient
+from tests.plugins.garments.builders import garment_of, outfit_of
 from weft import kernel
 from weft.adjoint import cut, material_points, recut
 from weft.adjoint.adjoint import Adjoint
@@ -17,9 +18,6 @@ from weft.energies.state import State
 from weft.fabric.fabric import fabric
 from weft.integrators.potential import Potential
 from weft.kernel import vec3
-from weft.plugins.garments.patterns.cutting import cut as cut_garment
-from weft.plugins.garments.patterns.yaml_pattern import parse_yaml_pattern
-from weft.plugins.garments.scene.outfit import Outfit
 from weft.scene.prepare import prepare
 
 
@@ -137,12 +135,19 @@ elastics:
 """
 
 
+def outfit():
+    return outfit_of(garment_of(SEWN))
+
+
+def sewing(outfit):
+    """The energies of an outfit whose seams close while it moves."""
+    return outfit.energies(Sewing(closing=0.02, settle=0.2, onset=0.05), damping=0.05)
+
+
 def sewn(**more):
     """Two panels of two fabrics, of which two sides are seams and a third has an elastic."""
-    outfit = Outfit.of([("it", cut_garment(parse_yaml_pattern(SEWN), 0.05), None)])
-    sewing = Sewing(closing=0.02, settle=0.2, onset=0.05)
-    made = outfit.energies(sewing, damping=0.05)
-    weighs = outfit.weighs_from(sewing)
+    worn = outfit()
+    weighs = worn.weighs_from(Sewing(closing=0.02, settle=0.2, onset=0.05))
     return weft.Scene(
-        outfit.cloth, energies=made, settings=CONTACT, step=0.01, gravity_from=weighs, **more
+        worn.cloth, energies=sewing(worn), settings=CONTACT, step=0.01, gravity_from=weighs, **more
     )

@@ -8,13 +8,20 @@ import numpy as np
 import pytest
 
 import weft
-from tests.engine.adjoint.cases import hung, noise, quotient
-from tests.plugins.garments.adjoint.recut import of_runs, of_terms, patched, sewn, splines
+from tests.engine.adjoint.cases import hung, noise
+from tests.plugins.garments.adjoint.recut import (
+    of_runs,
+    of_terms,
+    outfit,
+    patched,
+    sewing,
+    sewn,
+    splines,
+)
 from tests.refusals import refused
 from weft.adjoint import Outline, Strain, cut, material_points, recut
 from weft.adjoint.adjoint import Adjoint
 from weft.base.errors import SceneError
-from weft.energies.elastic.pair_geometry import strip_factor, strip_slopes
 
 WIND = weft.Wind((1.0, 0.2, 0.5))
 GUSTS = weft.Wind((1.0, 0.2, 0.5), gusts=weft.Gusts(intensity=0.3, length=0.5))
@@ -37,14 +44,14 @@ def test_fabrics_of_regions():
     check_terms(patched(bending="quadratic"), names)
 
 
-@pytest.mark.parametrize("bending", ["quadratic", "pairs"])
-def test_other_bending(bending):
-    check_terms(hung(bending=bending, bend=0.15), ["membrane", "bending"])
+PAIRS = weft.BucklingForm(calibrate=False, compression=3.0)
 
 
-def test_pairs_as_they_are():
-    form = weft.BucklingForm(calibrate=False, compression=3.0)
-    check_terms(hung(buckling=form, bend=0.15), ["bending"])
+@pytest.mark.parametrize(
+    "how", [{"bending": "quadratic"}, {"bending": "pairs"}, {"buckling": PAIRS}]
+)
+def test_other_bending(how):
+    check_terms(hung(bend=0.15, **how), ["membrane", "bending"])
 
 
 def test_goals_by_the_areas_that_they_stand_for():
@@ -74,16 +81,17 @@ def test_what_is_sewn():
 
 
 @pytest.mark.parametrize(
-    "scene",
+    "scene, loss",
     [
-        lambda: patched(integrator="bdf2", wind=WIND),
-        lambda: hung(bending="quadratic"),
-        lambda: hung("bdf2", bending="pairs", bend=0.15),
+        (lambda: patched(integrator="bdf2", wind=WIND), None),
+        (patched, Strain(0.0)),  # knows the rest shape, over two membranes
+        (lambda: hung(bending="quadratic"), None),
+        (lambda: hung("bdf2", bending="pairs", bend=0.15), None),
     ],
-    ids=["regions", "quadratic", "pairs"],
+    ids=["regions", "strain", "quadratic", "pairs"],
 )
-def test_runs(scene):
-    got, expected = of_runs(scene())
+def test_runs(scene, loss):
+    got, expected = of_runs(scene(), loss=loss)
     assert got == pytest.approx(expected, rel=1e-6)
 
 
@@ -120,29 +128,16 @@ def test_a_garment_by_its_panels():
 
 def test_a_recut_garment_is_the_one_that_is_sewn_anew():
     """Energies of a scene that is cut otherwise are those of an outfit made from its cloth."""
-    from weft.energies.seams.sewing import Sewing
-    from weft.plugins.garments.scene.outfit import Outfit
-
     scene = sewn()
     points, _ = material_points(scene.cloth)
     cloth = cut(scene.cloth, points * [1.1, 0.95] + 0.02 * points[:, ::-1] ** 2)
-    moved = recut(scene, cloth)
-    x = np.random.default_rng(0).normal(size=cloth.points.shape)
-    outfit = dataclasses.replace(_outfit(Outfit), cloth=cloth)
-    anew = outfit.energies(Sewing(closing=0.02, settle=0.2, onset=0.05), damping=0.05)
+    moved, x = recut(scene, cloth), np.random.default_rng(0).normal(size=cloth.points.shape)
+    anew = sewing(dataclasses.replace(outfit(), cloth=cloth))
     for one, other, old in zip(moved.energies, anew, scene.energies, strict=True):
         np.testing.assert_allclose(one.gradient(x), other.gradient(x), rtol=1e-12, atol=1e-15)
         if one.name in ("elastics", "seams"):
             assert np.abs(one.gradient(x) - old.gradient(x)).max() > 1e-6
     np.testing.assert_allclose(moved.energies[-1].mass, cloth.mass)
-
-
-def _outfit(Outfit):
-    from tests.plugins.garments.adjoint.recut import SEWN
-    from weft.plugins.garments.patterns.cutting import cut as cut_garment
-    from weft.plugins.garments.patterns.yaml_pattern import parse_yaml_pattern
-
-    return Outfit.of([("it", cut_garment(parse_yaml_pattern(SEWN), 0.05), None)])
 
 
 def test_outline_of_a_garment_and_of_splines():
@@ -156,24 +151,6 @@ def test_outline_of_a_garment_and_of_splines():
         assert float((change * by).sum()) == pytest.approx(
             float((outline.pull_back(by) * shift).sum())
         )
-
-
-def test_strain_of_several_fabrics():
-    """A loss that knows the rest shape, over two membranes."""
-    scene, loss = patched(), Strain(0.0)
-    got, expected = of_runs(scene, loss=loss)
-    assert got == pytest.approx(expected, rel=1e-6)
-
-
-def test_strip_factor_and_its_slopes():
-    rng = np.random.default_rng(2)
-    angle, area = rng.uniform(0, np.pi, 30), rng.uniform(1, 2, 30)
-    c, s = np.cos(angle), np.sin(angle)
-    along = np.stack([c * c, s * s, c * s], axis=1)
-    way, more, by = rng.normal(size=along.shape), rng.normal(size=30), np.array([0.7, -1.3])
-    got = strip_slopes(along, area, by)
-    slope = quotient(lambda t: by @ strip_factor(along + t * way, area + t * more), 1e-5)
-    assert (got[0] * way).sum() + (got[1] * more).sum() == pytest.approx(slope, rel=1e-7)
 
 
 def test_rest_refuses_what_it_does_not_know():

@@ -14,6 +14,7 @@ from weft.plugins.garments.mannequin import mannequin
 from weft.plugins.garments.mannequin.joints import Levels
 from weft.plugins.garments.mannequin.measures import LENGTHS, measures_of
 from weft.plugins.garments.patterns.formats import read_pattern
+from weft.plugins.garments.patterns.yaml_pattern import parse_yaml_pattern
 
 # As of a body file of GarmentCode: centimeters and degrees.
 FILE = """body:
@@ -77,23 +78,16 @@ def test_a_json_pattern_declares_its_body(tmp_path, name):
 PATTERN = "panels: {a: {outline: [[0, 0], [1 cm, 0], [0, 1 cm]]}}\n"
 
 
-def test_a_yaml_pattern_declares_its_body(tmp_path):
-    file = tmp_path / "skirt.yaml"
-    file.write_text(PATTERN + "body: {height: 168 cm, waist_height: 1.05 m}")
-    levels = levels_of(read_pattern(file).body)
-    assert levels["waist"] == 1.05 and levels["top"] == 1.68
-    file.write_text(PATTERN)
-    assert levels_of(read_pattern(file).body) == {}
-
-
-@pytest.mark.parametrize(
-    "body", ["{waist: 72}", "{wiast: 72 cm}", "{waist: 72 kg}", "none.yaml", "[1, 2]"]
-)
-def test_a_body_that_cannot_be_read_is_refused(tmp_path, body):
-    file = tmp_path / "skirt.yaml"
-    file.write_text(PATTERN + f"body: {body}")
+@pytest.mark.parametrize("body", ["{waist: 72}", "{wiast: 72 cm}", "none.yaml", "[1, 2]"])
+def test_a_body_that_cannot_be_read_is_refused(body):
     with pytest.raises(PatternError):
-        read_pattern(file)
+        parse_yaml_pattern(PATTERN + f"body: {body}")
+
+
+def test_a_yaml_pattern_declares_its_body():
+    body = parse_yaml_pattern(PATTERN + "body: {height: 168 cm, waist_height: 1.05 m}").body
+    levels = levels_of(body)
+    assert levels["waist"] == 1.05 and levels["top"] == 1.68
 
 
 def test_a_mannequin_of_a_body_file(tmp_path):

@@ -1,26 +1,24 @@
 """``weft grade``: files of a nest, sizes that are worn, and what is refused before it begins."""
 
 import csv
-import os
-import signal
 from pathlib import Path
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from tests.refusals import refused
+from tests.command import call_weft
 from weft.base.errors import SceneError, SimulationError
-from weft.cli import main as cli
 from weft.cli.commands import app
 from weft.plugins.garments.bodies.sizes import sizes_between
 from weft.plugins.garments.patterns import read_pattern
 from weft.plugins.garments.quality import grading
-from weft.plugins.garments.quality.grading import plan_sizes, run_sizes
+from weft.plugins.garments.quality.grading import plan_sizes
 from weft.scene.file import read_source, validate
 
 pytest.importorskip("shapely", reason="pip install 'weft[garments]'")
 ROOT = Path(__file__).parents[4]
+FILES = ROOT / "tests/plugins/garments/patterns/files"
 SKIRT = ROOT / "examples" / "garments" / "patterns" / "skirt.yaml"
 
 
@@ -41,6 +39,12 @@ def write_scene(path, measures="", body="mannequin: {figure: woman}", pattern=SK
     return path
 
 
+def planned(folder, **given):
+    """The runs of size 40 of a scene."""
+    scene = write_scene(folder / "scene.yaml", **given)
+    return plan_sizes(SKIRT, sizes_between("40"), scene, folder / "runs")
+
+
 def grade(*args):
     return CliRunner().invoke(app, ["grade", str(SKIRT), *map(str, args)])
 
@@ -50,9 +54,6 @@ def test_a_nest_and_a_scene(tmp_path):
     out = tmp_path / "new" / "nest"
     done = grade("--sizes", "38,44", "--out", out, "--print-only")
     assert done.exit_code == 0, done.output
-    names = {p.name for p in out.iterdir()}
-    drawn = {"nest.svg", "nest.seams.yaml"}
-    assert names == drawn | {"scene.yaml"}
     wide = read_pattern(SKIRT, {"size": 44}).panels[0].corners
     assert abs(read_pattern(out / "nest.svg").panels[0].corners - wide).max() < 1e-6
     runs = plan_sizes(SKIRT, sizes_between("38,44"), out / "scene.yaml", out / "runs")
@@ -63,8 +64,7 @@ def test_a_nest_and_a_scene(tmp_path):
 
 def test_a_scene_of_ones_own(tmp_path):
     """Its garments that have sizes get them; the poncho, which has none, stays."""
-    scene = write_scene(tmp_path / "scene.yaml", "length: 60 cm")
-    (run,) = plan_sizes(SKIRT, sizes_between("40"), scene, tmp_path / "runs")
+    (run,) = planned(tmp_path, measures="length: 60 cm")
     assert run.overrides == [
         "cloths.0.garment.measures.size=40",
         "bodies.0.mannequin.figure=woman",
@@ -85,39 +85,20 @@ def test_a_scene_of_ones_own(tmp_path):
     ],
 )
 def test_scenes_that_have_no_sizes(tmp_path, given, word):
-    scene = write_scene(tmp_path / "scene.yaml", **given)
     with pytest.raises(SceneError, match=word):
-        plan_sizes(SKIRT, sizes_between("40"), scene, tmp_path / "runs")
+        planned(tmp_path, **given)
 
 
-def end_process(run, threads):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-@pytest.mark.slow
-def test_a_killed_process_is_named(tmp_path, monkeypatch):
-    """The error says that the same command continues."""
-    monkeypatch.setattr(grading, "run_size", end_process)
-    scene = write_scene(tmp_path / "scene.yaml")
-    runs = plan_sizes(SKIRT, sizes_between("40"), scene, tmp_path / "runs")
-    with refused(SimulationError, "processes of sizes", hint="the same command continues"):
-        run_sizes(runs, 1, lambda run: None)
-
-
-@pytest.mark.parametrize(
-    "kind, state", [(SimulationError, "not converged"), (SceneError, "bad scene")]
-)
-def test_a_size_that_fails_is_a_row(tmp_path, monkeypatch, kind, state):
+def test_a_size_that_fails_is_a_row(tmp_path, monkeypatch):
     """The row has the state and the message, and the girths of the body."""
 
     def fail(*_):
-        raise kind("step 3", got="MAX_ITERATIONS")
+        raise SimulationError("step 3", got="MAX_ITERATIONS")
 
     monkeypatch.setattr(grading, "load_scene", fail)
-    scene = write_scene(tmp_path / "scene.yaml")
-    (run,) = plan_sizes(SKIRT, sizes_between("40"), scene, tmp_path / "runs")
+    (run,) = planned(tmp_path)
     row = grading.measure_size(run, grading.run_size(run, 1))
-    assert (row["size"], row["state"], row["hips_cm"]) == ("40", state, 100.0)
+    assert (row["size"], row["state"], row["hips_cm"]) == ("40", "not converged", 100.0)
     assert "MAX_ITERATIONS" in row["message"] and row["ease_hips_cm"] is None
 
 
@@ -147,34 +128,20 @@ def test_sizes_are_simulated_and_compared(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "args, word",
+    "pattern, args, word",
     [
-        ([SKIRT, "--sizes", "46:36"], "36:46"),
-        ([SKIRT, "--sizes", "36:99"], "32, 34 to 52"),
-        ([SKIRT, "--sizes", "36", "--figure", "dog"], "of a man"),
-        ([SKIRT, "--sizes", "36", "--allowance", "1 m"], "10 cm"),
-        ([SKIRT.with_name("poncho.yaml"), "--sizes", "36"], "docs/sizes.md"),
-        ([SKIRT.with_name("none.yaml"), "--sizes", "36"], "none.yaml"),
-        ([ROOT / "src/weft/scenes/drape.yaml", "--sizes", "36"], "a pattern file"),
-        (
-            [ROOT / "tests/plugins/garments/patterns/files/every_edge.json", "--sizes", "36"],
-            "docs/garments.md",
-        ),
+        (SKIRT, ["--sizes", "36:99"], "32, 34 to 52"),
+        (SKIRT, ["--sizes", "36", "--figure", "dog"], "of a man"),
+        (SKIRT, ["--sizes", "36", "--allowance", "1 m"], "10 cm"),
+        (SKIRT, ["--sizes", "36", "--out", "taken"], "taken"),
+        (SKIRT.with_name("poncho.yaml"), ["--sizes", "36"], "docs/sizes.md"),
+        (ROOT / "src/weft/scenes/drape.yaml", ["--sizes", "36"], "a pattern file"),
+        (FILES / "every_edge.json", ["--sizes", "36"], "docs/garments.md"),
     ],
 )
-def test_what_cannot_be_graded(tmp_path, monkeypatch, capsys, args, word):
+def test_what_cannot_be_graded(tmp_path, monkeypatch, capsys, pattern, args, word):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.argv", ["weft", "grade", *map(str, args)])
-    with pytest.raises(SystemExit) as end:
-        cli.main()
-    assert end.value.code == 2 and word in " ".join(capsys.readouterr().err.split())
-    assert list(tmp_path.rglob("*.svg")) == []
-
-
-def test_a_folder_that_is_a_file(tmp_path, monkeypatch, capsys):
     (tmp_path / "taken").write_text("")
-    out = str(tmp_path / "taken")
-    monkeypatch.setattr("sys.argv", ["weft", "grade", str(SKIRT), "--sizes", "36", "--out", out])
-    with pytest.raises(SystemExit) as end:
-        cli.main()
-    assert end.value.code == 2 and "taken" in capsys.readouterr().err
+    status, _, said = call_weft(monkeypatch, capsys, "grade", pattern, *args)
+    assert status == 2 and word in " ".join(said.split())
+    assert list(tmp_path.rglob("*.svg")) == []

@@ -14,6 +14,7 @@ def invoke(*arguments):
     return done, " ".join(done.output.split())
 
 
+# Some seconds: two bodies of full size are made and measured, as the command does.
 def test_a_pattern_is_run_with_a_scene_that_can_be_changed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done, said = invoke()

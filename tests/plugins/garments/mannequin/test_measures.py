@@ -1,22 +1,13 @@
 """What measures are accepted, and what is said of others."""
 
-import dataclasses
+from typing import get_args
 
 import pytest
 
 from tests.refusals import refused
-from weft.base.errors import MannequinError, SceneError, UnitError
-from weft.base.settings import settings_by_field
+from weft.base.errors import MannequinError, UnitError
 from weft.plugins.garments.mannequin import FIGURES, MOTIONS, mannequin, measures_of
-from weft.plugins.garments.mannequin.measures import (
-    BIACROMIAL,
-    CHEST_HEIGHT,
-    LENGTHS,
-    NECK,
-    SIZES,
-    STATURE,
-    Measures,
-)
+from weft.plugins.garments.mannequin.measures import LENGTHS, SIZES
 from weft.plugins.garments.scene.mannequin_schema import MannequinBlock
 
 
@@ -28,8 +19,6 @@ def test_tables_give_what_is_not_said():
     assert m.inseam == pytest.approx(1.70 * 0.4813, abs=1e-3)
     assert m.arm == pytest.approx(1.70 * 0.3421, abs=1e-3)
     assert measures_of("man").neck == pytest.approx(397.6 / 1756.2 * 1.76)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        m.height = 1.8
 
 
 def test_children_have_the_proportions_of_their_height():
@@ -43,30 +32,11 @@ def test_children_have_the_proportions_of_their_height():
     assert small.waist / small.chest > 0.94 > 0.87 > tall.waist / tall.chest
 
 
-@pytest.mark.parametrize(
-    "table, of_all",
-    [(STATURE, 1714.41), (NECK, 375.44), (BIACROMIAL, 399.20), (CHEST_HEIGHT, 1252.01)],
-)
-def test_means_of_men_and_women_are_those_of_all(table, of_all):
-    """ANSUR II's means of 4082 men and 1986 women against its means of all 6068 [mm]."""
-    assert (4082 * table["man"] + 1986 * table["woman"]) / 6068 == pytest.approx(of_all, abs=0.2)
-
-
 def test_words_of_scene_files_are_those_of_python():
-    from typing import get_args
-
     fields = MannequinBlock.model_fields
     assert get_args(fields["figure"].annotation) == FIGURES
     assert get_args(fields["motion"].annotation) == MOTIONS
     assert set(LENGTHS) < set(fields)
-
-
-@pytest.mark.parametrize("name", LENGTHS)
-def test_bounds(name):
-    about = settings_by_field(Measures)[name]
-    for value in (0.9 * about.least, 1.1 * about.most):
-        with refused(MannequinError, f"mannequin.{name}", expected=f">= {about.least:g}"):
-            measures_of("woman", **{name: value})
 
 
 @pytest.mark.parametrize(
@@ -74,15 +44,12 @@ def test_bounds(name):
     [
         ({"figure": "childe"}, ("figure", "'childe'")),
         ({"chst": 0.9}, ("mannequin", "'chst'", "'chest'")),
-        ({"chest": "92"}, ("", "mannequin.chest")),
         ({"chest": "2 kg"}, ("", "mannequin.chest")),
-        ({"height": 168.0}, ("mannequin.height", "168")),
         ({"height": float("nan")}, ("mannequin.height", "nan")),
         ({"chest": 0.9, "waist": 1.3}, ("waist", "1.3 m with chest 0.9 m", "0.55 to 1.25")),
         ({"height": 1.6, "inseam": 0.9}, ("inseam", "0.9 m at a height of 1.6 m")),
         ({"thigh": 0.75}, ("mannequin.hips", "0.96 m", "thighs")),
         ({"figure": "child", "height": 1.8}, ("height", "1.8 m", "0.9 to 1.65 m of a child")),
-        ({"height": 1.1}, ("height", "1.1 m", ">= 1.4 m of a woman")),
         ({"chest": 0.6}, ("chest", "0.6 m", ">= 0.7 m of a woman")),
         ({"size": "5 cm"}, ("mannequin.size", "0.05 m", "30 000 to 10 000 faces")),
     ],
@@ -90,14 +57,3 @@ def test_bounds(name):
 def test_what_cannot_be_made_is_named(given, text):
     with refused((MannequinError, UnitError), text):
         mannequin(**given)
-    assert issubclass(MannequinError, SceneError)
-
-
-def test_a_folder_that_is_not_there_is_refused_before_anything_is_computed(tmp_path, monkeypatch):
-    from weft.plugins.garments.cli.mannequin import mannequin
-
-    monkeypatch.setattr(
-        "weft.plugins.garments.mannequin.mannequin", None
-    )  # would fail where it is called
-    with refused(MannequinError, "file", got="nowhere/x.obj"):
-        mannequin(tmp_path / "nowhere" / "x.obj")

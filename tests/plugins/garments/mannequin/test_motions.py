@@ -2,35 +2,22 @@
 
 import numpy as np
 import pytest
-from scipy.spatial import cKDTree
 
 from tests.refusals import refused
 from weft.base.errors import MannequinError
 from weft.contact.exact.intersections import intersections
 from weft.plugins.garments.mannequin import MOTIONS, MotionSettings, mannequin
-from weft.plugins.garments.mannequin.gait import (
-    PERRY,
-    STRIDE,
-    foot_pitch,
-    published_angles,
-    walking_cycle,
-)
+from weft.plugins.garments.mannequin.gait import STRIDE, published_angles, walking_cycle
 from weft.plugins.garments.mannequin.joints import NUMBER
-from weft.plugins.garments.mannequin.motions import (
-    DOWN,
-    Motion,
-    smoothstep,
-    smoothstep_integral,
-    walk_in_place,
-)
+from weft.plugins.garments.mannequin.motions import DOWN, Motion, walk_in_place
 from weft.plugins.garments.mannequin.stance import solve_joints
 
 FLOOR = 0.006  # [m] below which a vertex of the sole is on the floor
 
 
-def steady(woman, forward=True, n=120):
+def steady(woman, n=120):
     """Times [s] of a cycle of the walk from the left heel's contact on, and the motion."""
-    motion = Motion(woman.body, MotionSettings("walk", cycles=3, forward=forward))
+    motion = Motion(woman.body, MotionSettings("walk", cycles=3, forward=True))
     start = motion.settings.hold + (2 - 0.31) * motion.period
     assert start > motion.settings.hold + motion.settings.blend
     return start + np.arange(n + 1) / n * motion.period, motion
@@ -61,23 +48,14 @@ def test_feet_do_not_slide(woman):
     foot = x[:, sole]
     assert x[:, :, 1].min() > -0.005
     on = foot[:, :, 1] < FLOOR
-    worst, touching = 0.0, 0
-    for v in np.flatnonzero(on.any(0)):
+    touching = np.flatnonzero(on.any(0))
+    assert len(touching) > 40
+    for v in touching:
         ids = np.flatnonzero(on[:, v])
         for run in np.split(ids, np.flatnonzero(np.diff(ids) > 1) + 1):
-            worst = max(worst, float(np.ptp(foot[run, v][:, [0, 2]], axis=0).max()))
-        touching += 1
-    assert touching > 40 and worst < 0.02
+            assert np.ptp(foot[run, v][:, [0, 2]], axis=0).max() < 0.02
     lowest = x[:, :, 1].min(1)  # some foot is always on the floor
     assert lowest.max() < 0.02
-
-
-def test_in_place_the_walk_stays(woman):
-    t, motion = steady(woman, forward=False)
-    stance, turn, shift = motion.at(t)
-    assert (turn == 0).all() and (shift == 0).all()
-    assert np.abs(stance.root[:, 2]).max() == 0
-    assert np.abs(stance.root[:, 0]).max() < 0.03
 
 
 def test_joint_angles_are_near_the_published_ones(woman):
@@ -95,12 +73,6 @@ def test_joint_angles_are_near_the_published_ones(woman):
     found = np.stack([thigh, thigh - shank, foot - shank], axis=1)
     error = np.sqrt(((found - np.degrees(published_angles(cycle.phase))) ** 2).mean(0))
     assert (error < [7, 13, 9]).all(), error
-
-
-def test_published_angles_are_interpolated():
-    np.testing.assert_allclose(np.degrees(published_angles(PERRY[:, 0])), PERRY[:, 1:], atol=1e-9)
-    flat = foot_pitch(np.linspace(0.13, 0.30, 10))
-    np.testing.assert_allclose(flat, 0, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", MOTIONS)
@@ -146,37 +118,13 @@ def test_arms_of_a_stout_figure_clear_it():
     assert len(intersections(stout.pose_vertices("arms_down"), stout.faces)) == 0
 
 
-@pytest.mark.parametrize(
-    "measures", [{}, {"hips": 1.1}, {"chest": 1.1, "waist": 0.94, "hips": 1.16}]
-)
-def test_arms_clear_wide_hips_in_a_walk(measures):
-    """A sleeve and a skirt have room between them: 2 cm, as on the default woman."""
-    figure = mannequin("woman", **measures)
-    frames = figure.motion("walk", hold=0, blend=0.3, cycles=1, fps=12)
-    sleeves = [NUMBER[side + n] for side in ("left_", "right_") for n in ("elbow", "wrist")]
-    arms = [*sleeves, NUMBER["left_shoulder"], NUMBER["right_shoulder"]]
-    of_arms, of_sleeves = (
-        (figure.weights * np.isin(figure.skin, part)).sum(1) for part in (arms, sleeves)
-    )
-    for x in frames.positions:
-        distance, _ = cKDTree(x[of_arms < 0.05]).query(x[of_sleeves > 0.5])
-        assert len(intersections(x, figure.faces)) == 0
-        assert distance.min() > 0.02
-
-
-def test_turn_comes_round(woman):
+def test_turn_comes_round_and_the_walk_stays_in_place(woman):
     motion = Motion(woman.body, MotionSettings("turn", hold=0.1, blend=0.4, cycles=1))
     _, turn, _ = motion.at(np.array([0.0, motion.duration]))
     # cycles at full speed, and half of each blend
     assert turn[1] == pytest.approx(2 * np.pi * (1 + 0.4 / motion.period))
-
-
-def test_sitting_is_on_level_thighs_with_feet_in_place(woman):
-    x, rest = woman.pose_vertices("sit"), woman.vertices
-    feet = np.flatnonzero(rest[:, 1] < 0.03)
-    assert np.abs(x[feet] - rest[feet]).max() < 5e-3
-    thighs = np.isin(woman.skin[:, 0], [NUMBER["left_hip"], NUMBER["right_hip"]])
-    assert np.ptp(x[thighs & (woman.weights[:, 0] > 0.9), 1]) < 0.22
+    stance, turn, shift = Motion(woman.body, MotionSettings("walk")).at(np.linspace(0, 9, 99))
+    assert (turn == 0).all() and (shift == 0).all() and (stance.root[:, 2] == 0).all()
 
 
 def test_speed_and_stride(woman):
@@ -185,18 +133,6 @@ def test_speed_and_stride(woman):
     fast = Motion(woman.body, MotionSettings("walk", speed=1.5))
     assert fast.stride / fast.period == pytest.approx(1.5)
     assert fast.stride > free.stride and fast.period < free.period
-    frames = woman.motion("walk", speed="1.4 m/s", hold="100 ms", blend="0.5 s", cycles=1, fps=10)
-    assert np.diff(frames.times) == pytest.approx(0.1)
-    assert frames.positions.shape == (len(frames.times), len(woman.vertices), 3)
-    assert frames.positions[:, :, 1].min() > -0.02
-
-
-def test_smooth_steps():
-    s = np.linspace(-0.5, 1.5, 2001)
-    np.testing.assert_allclose(
-        np.gradient(smoothstep_integral(s), s)[1:-1], smoothstep(s)[1:-1], atol=1e-5
-    )
-    assert smoothstep(np.array([0.0, 0.5, 1.0])).tolist() == [0.0, 0.5, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -204,8 +140,6 @@ def test_smooth_steps():
     [
         ({"motion": "jump"}, ("mannequin.motion", "'jump'", "a_pose")),
         ({"speed": 9.0}, ("mannequin.speed", "9.0")),
-        ({"blend": 0.0}, "mannequin.blend"),
-        ({"cycles": 0}, "mannequin.cycles"),
         ({"fps": -1}, "mannequin.motion.fps"),
         ({"seconds": float("inf")}, "mannequin.motion.seconds"),
     ],

@@ -41,57 +41,36 @@ def test_scene_with_a_walk(tmp_path):
     assert np.abs(body.at(1.3) - body.at(0.0)).max() > 0.1
 
 
-def test_scene_that_stands_still(tmp_path):
-    (body,) = load_scene(write(tmp_path, "figure: man, size: 20 mm")).scene.bodies
-    assert body.frames is None and np.ptp(body.vertices[:, 1]) == pytest.approx(1.76)
-
-
 @pytest.mark.parametrize(
     "says, text",
     [
         ("figure: robot", "figure"),
-        ("chest: 90 kg", "chest"),
-        ("chest: 3 m", "chest"),
         ("chest: 80 cm, waist: 110 cm", ("waist", "1.1 m with chest 0.8 m")),
-        ("motion: fly", "motion"),
         ("motion: walk, speed: 20 m/s", "speed"),
         ("size: 1 mm", "mannequin.size"),
     ],
 )
 def test_scenes_that_cannot_be(tmp_path, says, text):
-    with refused(weft.WeftError, text) as error:
+    with refused(SceneProblems, text, where="scene.yaml"):
         load_scene(write(tmp_path, says))
-    assert isinstance(error.value, SceneProblems) and "scene.yaml" in str(error.value)
 
 
 def test_command(tmp_path):
-    run = CliRunner()
     mesh, motion = tmp_path / "it.obj", tmp_path / "walk.npz"
-    small = ["--set", "height=160 cm"]
-    done = run.invoke(app, ["mannequin", str(mesh), *small, "--pose", "arms_down"])
-    assert done.exit_code == 0 and "waist" in done.output and "it.obj" in done.output
+
+    def run(*words):
+        done = CliRunner().invoke(app, ["mannequin", *map(str, words), "--set", "height=160 cm"])
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    said = run(mesh, "--pose", "arms_down")
+    assert "waist" in said and "it.obj" in said
     x, faces = read_surface(mesh)
     made = weft.Mannequin.of("woman", height=1.6)
     np.testing.assert_allclose(x, made.pose_vertices("arms_down"), atol=1e-6)
-    args = ["--fps", "10", "--cycles", "0.5", "--hold", "0 s", "--blend", "0.3 s", "--forward"]
-    done = run.invoke(app, ["mannequin", str(motion), *small, *args])
-    assert done.exit_code == 0, done.output
+    run(motion, "--fps", 10, "--cycles", 0.5, "--hold", "0 s", "--blend", "0.3 s", "--forward")
     frames, again = load_frames(motion)
     np.testing.assert_allclose(np.diff(frames.times), 0.1)
     np.testing.assert_array_equal(again, faces)
     assert frames.positions.shape[1:] == x.shape and len(frames.times) > 8
-    done = run.invoke(app, ["mannequin", "--json", *small])
-    assert json.loads(done.output)["height"] == pytest.approx(1.6)
-
-
-@pytest.mark.parametrize(
-    "args, text",
-    [
-        (["it.stl"], "expected .obj or .ply"),
-        (["--set", "chest"], "NAME=LENGTH"),
-        (["--figure", "cat"], "one of woman, man"),
-    ],
-)
-def test_command_says_what_is_wrong(args, text):
-    done = CliRunner().invoke(app, ["mannequin", *args])
-    assert done.exit_code != 0 and text in str(done.exception)
+    assert json.loads(run("--json"))["height"] == pytest.approx(1.6)

@@ -5,17 +5,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.plugins.garments.patterns.people import person
-from weft.discretization.mesh import TriangleMesh
+from tests.plugins.garments.builders import garment_of, scene_file
 from weft.io import write_mesh
 from weft.plugins.garments.mannequin import mannequin
 from weft.plugins.garments.patterns.check import check_pattern
 from weft.plugins.garments.patterns.cutting import cut
 from weft.plugins.garments.patterns.ease import Ease, ease_warnings, measure_ease
-from weft.plugins.garments.patterns.figure import Figure
 from weft.plugins.garments.patterns.formats import read_pattern
 from weft.plugins.garments.patterns.start_positions import fit_start
 from weft.plugins.garments.patterns.yaml_pattern import parse_yaml_pattern
+from weft.plugins.garments.scene.outfit import Outfit
 from weft.run.check_scene import check
 
 TROUSERS = Path("examples/garments/garmentcode/trousers_specification.json")
@@ -38,11 +37,6 @@ def tube(half="50 cm", high="130 cm", seams=SIDE):
 
 
 @pytest.fixture(scope="module")
-def figure():
-    return Figure.of(person("woman"))
-
-
-@pytest.fixture(scope="module")
 def marks(figure):
     return figure.landmarks
 
@@ -52,9 +46,14 @@ def ease_of(text, marks):
 
 
 def pattern_ease(pattern, marks):
-    made = cut(pattern, 0.05)
-    parts = [slice(own.start, own.stop) for own in made.faces.values()]
-    return measure_ease(made.mesh, parts, [s.pairs for s in made.seams], marks)
+    return cloth_ease(marks, cut(pattern, 0.05))
+
+
+def cloth_ease(marks, *garments):
+    """The ease of garments that are worn together."""
+    cloth = Outfit.of([(str(k), g, None) for k, g in enumerate(garments)]).cloth
+    parts = [part.faces for part in cloth.parts]
+    return measure_ease(cloth.mesh, parts, [pairs for _, pairs in cloth.seams], marks)
 
 
 def test_a_tube_has_its_girth_at_every_level_that_it_covers(marks):
@@ -70,44 +69,38 @@ def test_an_open_garment_has_no_girth(marks):
 
 
 @pytest.mark.parametrize(
-    ("garment", "body", "cause"),
+    "garment, cause",
     [
-        (0.36, 0.9, "inches taken for centimeters"),
-        (2.5, 0.9, "centimeters taken for inches"),
-        (9.9, 0.9, "millimeters taken for centimeters"),
-        (0.78, 0.9, "another size"),
-        (1.6, 0.9, "another size"),
-        (0.95, 0.9, None),
-        (0.88, 0.9, None),
+        (0.36, "inches taken for centimeters"),
+        (2.5, "centimeters taken for inches"),
+        (9.9, "millimeters taken for centimeters"),
+        (0.78, "another size"),
+        (1.6, "another size"),
+        (0.88, None),
     ],
 )
-def test_the_likely_cause_is_named(garment, body, cause):
-    said = list(ease_warnings("top", [Ease("chest", garment, body), Ease("waist", 99.0, 0.7)]))
+def test_the_likely_cause_is_named(garment, cause):
+    said = list(ease_warnings("top", [Ease("chest", garment, 0.9), Ease("waist", 99.0, 0.7)]))
     assert len(said) == (cause is not None)
     assert cause is None or cause in said[0]
 
 
-def test_the_crotch_of_trousers(figure):
-    """The seams between both legs, and what lacks up to the waist, in front and at the back."""
+def test_the_crotch_of_trousers(figure, marks):
+    """The seams between both legs, and what lacks up to the waist, in front and at the back; of the
+    body, down in front and up at the back, and half an ellipse between them.
+    """
     pattern = fit_start(read_pattern(TROUSERS), figure)[0]
-    marks, ease = figure.landmarks, {e.name: e for e in pattern_ease(pattern, figure.landmarks)}
+    ease = {e.name: e for e in pattern_ease(pattern, marks)}
     expected = 0.0
     for side in "fb":
-        between = [
-            match.first
-            for match in check_pattern(pattern).seams
-            if {s.panel for s in (*match.first.sides, *match.second.sides)}
-            == {f"pant_{side}_l", f"pant_{side}_r"}
-        ]
+        legs = {f"pant_{side}_l", f"pant_{side}_r"}
+        seams = check_pattern(pattern).seams
+        between = [m.first for m in seams if {s.panel for s in m.sides} == legs]
         top = max(chain.in_space(np.array([0.0, 1.0]))[:, 1].max() for chain in between)
         expected += sum(chain.length for chain in between) + marks.points["waist"][1] - top
     assert ease["crotch_length"].garment == pytest.approx(expected, abs=0.01)
     assert ease["crotch_length"].body == marks.crotch_length
     assert {"waist", "hips", "thigh"} < ease.keys()
-
-
-def test_the_crotch_of_a_body(marks):
-    """Down in front and up at the back; between them the tape goes around half an ellipse."""
     down = marks.points["waist"][1] - marks.points["crotch"][1]
     assert 2 * down < marks.crotch_length < 2 * down + np.pi / 2 * 0.25
 
@@ -122,15 +115,10 @@ def test_worn_garments_are_of_the_right_size(name, figure):
 
 def test_several_garments_have_the_widest_girth(marks):
     """A tube over another one is measured by itself."""
-    made = [cut(parse_yaml_pattern(tube(half)), 0.05) for half in ("50 cm", "60 cm")]
-    x = np.concatenate([g.mesh.vertices for g in made])
-    n, m = made[0].mesh.n_vertices, len(made[0].mesh.faces)
-    faces = np.concatenate([g.mesh.faces + k * n for k, g in enumerate(made)]).astype(np.int32)
-    mesh = TriangleMesh(x, faces, np.concatenate([g.mesh.corner_uv for g in made]))
-    parts = [slice(r.start + k * m, r.stop + k * m) for k in (0, 1) for r in made[k].faces.values()]
-    seams = [s.pairs + k * n for k in (0, 1) for s in made[k].seams]
-    found = {e.name: e.garment for e in measure_ease(mesh, parts, seams, marks)}
-    assert found == pytest.approx(dict.fromkeys(("chest", "waist", "hips"), 2.4))
+    found = cloth_ease(marks, *(garment_of(tube(half)) for half in ("50 cm", "60 cm")))
+    assert {e.name: e.garment for e in found} == pytest.approx(
+        dict.fromkeys(("chest", "waist", "hips"), 2.4)
+    )
 
 
 SCENE = """
@@ -142,9 +130,7 @@ seconds: 0.1
 
 
 def write_scene(folder, more=""):
-    (folder / "tube.yaml").write_text(tube("24 cm"))
-    (folder / "scene.yaml").write_text(SCENE + more)
-    return folder / "scene.yaml"
+    return scene_file(folder, SCENE + more, tube=tube("24 cm"))
 
 
 def test_a_scene_that_cannot_be_built_has_its_ease(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import weft
-from tests.plugins.garments.patterns.people import person
+from tests.plugins.garments.builders import scene_of, simulated
 from weft.plugins.garments.mannequin.figure import Mannequin
 from weft.plugins.garments.patterns.cutting import cut
 from weft.plugins.garments.patterns.figure import Figure
@@ -17,17 +17,11 @@ from weft.plugins.garments.patterns.start_positions import fit_start
 from weft.plugins.garments.quality.garment_lines import MovingLandmarks, find_lines, judge_line
 from weft.plugins.garments.quality.wear import wear_of
 from weft.run.quality import Quality, percentiles
-from weft.scene.build import load_scene
 
 EXAMPLES = Path(__file__).parents[4] / "examples/garments"
 TOP = {("shoulder", s) for s in ("left", "right")} | {("hem", "")}
 SLEEVED = TOP | {("armhole", s) for s in ("left", "right")}
 AS_IT_IS, QUARTER = np.eye(3), np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])
-
-
-@pytest.fixture(scope="module")
-def woman():
-    return person("woman", size="2 cm")
 
 
 def start_lines(name, body, turn=AS_IT_IS):
@@ -59,21 +53,18 @@ def test_lines_of_a_garment(name, kinds, woman):
     assert set(start_lines(name, woman)[1]) == kinds
 
 
-def test_a_strap_under_the_armpit_is_named(woman):
+@pytest.mark.parametrize("turn", [AS_IT_IS, QUARTER], ids=["as it is", "turned"])
+def test_a_strap_under_the_armpit_is_named(woman, turn):
     """A top that is moved down is off by as much, whichever way the body looks and goes."""
-    for turn in (AS_IT_IS, QUARTER):
-        x, lines, wearer = start_lines("tank_top", woman, turn)
-        line, away = lines["shoulder", "left"], np.array([0.4, 0.0, 1.0])
-        start = line.measure(x, wearer.body)["off"]
-        worn = x + away - [0.0, -start, 0.0]
-        at_shoulder = line.measure(worn, wearer.body + away)
-        assert at_shoulder["off"] == pytest.approx(0.0, abs=1e-9)
-        assert judge_line(at_shoulder)[0] == 0
-        for down, grade in ((0.04, 0), (0.07, 1), (0.14, 2)):
-            low = line.measure(worn - [0.0, down, 0.0], wearer.body + away)
-            assert low["off"] == pytest.approx(down)
-            assert judge_line(low)[0] == grade
-            assert f"{100 * down:.0f} cm" in judge_line(low)[1]
+    x, lines, wearer = start_lines("tank_top", woman, turn)
+    line, away = lines["shoulder", "left"], np.array([0.4, 0.0, 1.0])
+    start = line.measure(x, wearer.body)["off"]
+    worn = x + away - [0.0, -start, 0.0]
+    for down, grade in ((0.0, 0), (0.04, 0), (0.07, 1), (0.14, 2)):
+        low = line.measure(worn - [0.0, down, 0.0], wearer.body + away)
+        assert low["off"] == pytest.approx(down, abs=1e-9)
+        assert judge_line(low)[0] == grade
+        assert f"{100 * down:.0f} cm" in judge_line(low)[1] or not grade
 
 
 def test_a_dress_that_slid_and_a_hem_that_is_tilted(woman):
@@ -89,14 +80,14 @@ def test_a_dress_that_slid_and_a_hem_that_is_tilted(woman):
         assert judge_line(found)[0] == bad, "what is not level on paper does not count"
 
 
-@pytest.mark.parametrize("motion, stands", [("walk", True), ("seated", False), ("sit", False)])
+@pytest.mark.parametrize("motion, stands", [("walk", True), ("sit", False)])
 def test_a_body_that_sits_is_not_judged(motion, stands):
     """In every phase of a walk it stands."""
     made = Mannequin.of("woman", size="2 cm")
-    frames = made.motion(motion, hold=0.1, fps=10)
-    wearer = MovingLandmarks.of(frames.positions[0], made.faces, [len(made.vertices)])
-    assert wearer.stands(frames.positions[0])
-    assert all(wearer.stands(x) for x in frames.positions) == stands
+    x = made.motion(motion, hold=0.1, fps=10).positions
+    wearer = MovingLandmarks.of(x[0], made.faces, [len(made.vertices)])
+    assert wearer.stands(x[0])
+    assert all(map(wearer.stands, x)) == stands
 
 
 def test_a_body_that_lies_or_bends_is_not_judged(woman):
@@ -113,8 +104,6 @@ def test_percentiles_are_by_area():
     values, area = np.r_[np.full(100, 9.0), 1.0], np.r_[np.full(100, 1e-4), 0.99]
     assert percentiles(values)["p50"] == pytest.approx(9.0)
     assert percentiles(values, area)["p50"] == pytest.approx(1.0, abs=0.1)
-    assert percentiles(values, area)["p99"] < percentiles(values, area)["max"] == 9.0
-    assert percentiles(np.array([3.0]), np.array([2.0]))["p5"] == 3.0
 
 
 SCENE = f"""
@@ -126,27 +115,31 @@ fps: 50
 """
 
 
-def test_a_run_says_which_panels_are_sheared_and_whether_it_is_worn(tmp_path):
-    (tmp_path / "scene.yaml").write_text(SCENE)
-    scene = load_scene(tmp_path / "scene.yaml").scene
-    run = weft.simulate(scene, frames=1, fps=50, out=tmp_path / "run", progress=False)
-    quality = Quality(run)
+@pytest.fixture(scope="module")
+def quality(tmp_path_factory):
+    """Of a run in which a skirt still lies where it starts."""
+    folder = tmp_path_factory.mktemp("skirt")
+    return Quality(simulated(scene_of(folder, SCENE), 1, folder, 50))
+
+
+def test_a_run_says_whether_it_is_worn(quality):
     report = quality.report([0])
-    wear = report["frames"][0]["wear"]
+    (frame,) = report["frames"]
+    wear = frame["wear"]
     assert report["verdict"] == "not worn" and "side_left open by" in " ".join(wear["reasons"])
     off = {line["kind"]: line["off"] for line in wear["lines"]}
     assert set(off) == {"upper edge", "waist", "hem"}
     assert off["upper edge"] == pytest.approx(0.0, abs=0.025), "the skirt starts in its place"
     assert not any("folded" in reason for reason in wear["reasons"])
-    folded = report["frames"][0]
-    folded["parts"]["band_front"]["warp"]["p50"] = -66.0
-    reasons = wear_of(quality).judge_wear(0, folded)["reasons"]
-    assert [r for r in reasons if "folded" in r] == ["band_front folded to 34 %"]
-    front = dict(quality.parts)["front"]
-    uv, area = run.mesh.corner_uv[front].mean(1), run.mesh.rest_area[front]
-    x = np.zeros((run.mesh.n_vertices, 3))
-    flat = run.mesh.vertex_uv
-    middle = np.median(uv[:, 0])
+    frame["parts"]["band_front"]["warp"]["p50"] = -66.0
+    assert "band_front folded to 34 %" in wear_of(quality).judge_wear(0, frame)["reasons"]
+
+
+def test_a_run_says_which_panels_are_sheared(quality):
+    mesh, front = quality.run.mesh, dict(quality.parts)["front"]
+    uv, area = mesh.corner_uv[front].mean(1), mesh.rest_area[front]
+    x = np.zeros((mesh.n_vertices, 3))
+    flat, middle = mesh.vertex_uv, np.median(uv[:, 0])
     x[:, :2] = flat + np.outer(np.maximum(flat[:, 0] - middle, 0.0), [0.0, np.tan(np.radians(35))])
     share = quality.strains(x)["front"]["sheared"]
     assert share == pytest.approx(area[uv[:, 0] > middle].sum() / area.sum(), abs=0.12)
@@ -159,11 +152,9 @@ def test_cloth_that_falls_from_the_head_has_not_slipped_off(tmp_path, woman):
         weft.sheet(3, 3, 0.1, 0.1).move((0.0, height, 0.3), (90, 0, 0)) for height in (1.6, 1.2)
     ]
     scene = weft.Scene(
-        weft.join(sheets, ["hood", "bib"]),
-        bodies=[woman],
-        contact=weft.SelfContact(2e-3),
+        weft.join(sheets, ["hood", "bib"]), bodies=[woman], contact=weft.SelfContact(2e-3)
     )
-    run = weft.simulate(scene, seconds=0.3, fps=10, out=tmp_path / "run", progress=False)
+    run = simulated(scene, 3, tmp_path, 10)
     body = Quality(run, since=0).measure_frame(3)["body"]
     assert body["hood"]["slip"] > 0.2 and body["bib"]["slip"] > 0.2
     assert (body["hood"]["slipped_off"], body["bib"]["slipped_off"]) == (False, True)

@@ -1,18 +1,15 @@
 """Gathers: how long their folds are, the edges that they get, and the elastic that makes them."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-import weft
-from tests.plugins.garments.patterns.patterns import panel, rectangle, seam, tube
+from tests.plugins.garments.builders import scene_of, simulated
+from tests.plugins.garments.patterns.patterns import panel, rectangle, seam
 from weft.fabric.fabric import fabric
 from weft.plugins.garments.patterns.check import check_pattern
 from weft.plugins.garments.patterns.cutting import cut
-from weft.plugins.garments.patterns.gathers import EDGES, FINEST, find_gathers
-from weft.plugins.garments.patterns.pattern import Elastic, Pattern, SeamSide
-from weft.scene.build import load_scene
+from weft.plugins.garments.patterns.gathers import EDGES, find_gathers
+from weft.plugins.garments.patterns.pattern import Pattern
 
 PATTERN = """
 panels:
@@ -51,12 +48,6 @@ def ruffled(fullness, **fields):
     return Pattern("ruffled", [skirt, band], [seam("gather", ("skirt", 2), ("band", 0))])
 
 
-def banded(ratio):
-    pattern = tube()
-    chain = [SeamSide("front", 2), SeamSide("back", 2)]
-    return replace(pattern, elastics=[Elastic("band", chain, ratio, 30.0)])
-
-
 def test_a_fold_is_the_longer_the_stiffer_and_the_lighter_the_cloth():
     """4 pi sqrt(B/T), with the weight of all panels for the tension."""
     made = fabric("cotton")
@@ -80,34 +71,10 @@ def test_cells_are_graded_from_a_gather_outward():
     assert fine.mesh.n_vertices < 2.5 * plain.mesh.n_vertices
 
 
-def test_folds_that_the_finest_edges_do_not_have_are_warned_of():
-    report = check_pattern(ruffled(1.5, fabric="silk"))
-    assert not find_gathers(report, 0.05).warnings
-    (warning,) = find_gathers(report, 0.1).warnings
-    assert "gather" in warning and "size" in warning
-    assert find_gathers(report, 0.1).sizes["skirt", 2] == pytest.approx(0.1 * FINEST)
-    assert warning in cut(report.pattern, 0.1).warnings
-
-
-@pytest.mark.parametrize("size", [0.01, 0.04, 0.3])
-def test_an_elastic_is_sewn_on_one_fold_apart(size):
-    (line,) = cut(banded(0.7), size).elastics
-    lengths = np.full(len(line.edges), line.length / len(line.edges))
-    runs = line.stitches(lengths)
-    assert [run.start for run in runs[1:]] == [run.stop for run in runs[:-1]]
-    assert (runs[0].start, runs[-1].stop) == (0, len(line.edges))
-    for run in runs:
-        own = line.edges[run]
-        assert (own[1:, 0] == own[:-1, 1]).all(), "no bond goes from panel to panel"
-        assert line.fold / 2 < lengths[run].sum() < 2 * line.fold
-
-
 def test_an_elastic_gathers_cloth_without_compressing_it(tmp_path):
     """The band gets as short as the limb under it lets it; the cloth keeps its length in folds."""
-    (tmp_path / "tube.yaml").write_text(PATTERN)
-    (tmp_path / "scene.yaml").write_text(SCENE)
-    scene = load_scene(tmp_path / "scene.yaml").scene
-    run = weft.simulate(scene, frames=14, out=tmp_path / "run", progress=False)
+    scene = scene_of(tmp_path, SCENE, tube=PATTERN)
+    run = simulated(scene, 14, tmp_path)
     (bands,) = (e for e in scene.energies if e.name == "elastics")
     x = run.positions(-1)
     tape = np.linalg.norm(np.diff(x[bands.pairs], axis=1)[:, 0], axis=1).sum()

@@ -1,4 +1,4 @@
-"""The patterns among the examples: they can be cut, sewn and graded, and sleeves are eased in."""
+"""The patterns among the examples: they can be cut, sewn and graded."""
 
 from functools import cache
 from pathlib import Path
@@ -20,24 +20,11 @@ OPENINGS = {"skirt": 2, "top": 4, "trousers": 5}  # waist, neck, hems, armholes,
 OPENINGS |= {"shirt": 3, "jacket": 3}
 MOUTHS = {"trousers": 2}  # openings of pockets, which leave the Euler characteristic as it is
 SLEEVED = ("shirt", "jacket")
-BODIES = [
-    {"bust": f"{bust} cm", "back_length": f"{back} cm"}
-    for bust, back in ((80, 39), (88, 41), (100, 42), (112, 43))
-]
 
 
 @cache
 def garment(name, size=0.04):
     return cut(read_yaml_pattern(FOLDER / f"{name}.yaml"), size)
-
-
-def armholes(made):
-    """(side of the body, [m] of the sleeve's cap, [m] of the armhole) for each seam of them."""
-    return [
-        (s.seam.name.split("_")[1], *s.lengths)
-        for s in made.seams
-        if s.seam.name.startswith("armhole")
-    ]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -70,9 +57,8 @@ def test_a_pattern_is_drafted_for_other_measures(name, measures):
     assert list(made.warnings) == []
     assert all(abs(s.match.ratio - 1) < 0.012 for s in made.seams)
     shape = sewn_topology(made)
-    assert (shape.pieces, shape.orientable, list(shape.warnings)) == (1, True, [])
     euler = 2 - OPENINGS[name] + MOUTHS.get(name, 0)
-    assert (shape.openings, shape.euler) == (OPENINGS[name], euler)
+    assert (shape.openings, shape.euler, list(shape.warnings)) == (OPENINGS[name], euler, [])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -86,46 +72,9 @@ def test_panels_start_apart(name):
         assert np.hypot(out, z).min() > 0.075
 
 
-@pytest.mark.parametrize("measures", BODIES, ids=lambda m: m["bust"])
 @pytest.mark.parametrize("name", SLEEVED)
-def test_a_sleeve_is_eased_into_its_armhole(name, measures):
-    """Cap over armhole: tailors ease 2 to 9 % in; every body's sleeve is drafted from its own."""
-    made = cut(read_yaml_pattern(FOLDER / f"{name}.yaml", measures), 0.05)
-    assert list(made.warnings) == []
-    rows = armholes(made)
-    assert len(rows) == 4
-    for _, cap, hole in rows:
-        assert 1.02 < cap / hole < 1.09
-    for side in ("left", "right"):
-        cap, hole = np.sum([r[1:] for r in rows if r[0] == side], axis=0)
-        assert 1.03 < cap / hole < 1.08
-
-
-def test_both_sides_of_the_body_are_alike():
-    for name in SLEEVED:
-        rows = armholes(garment(name))
-        left, right = ([r[1:] for r in rows if r[0] == side] for side in ("left", "right"))
-        assert np.allclose(left, right, rtol=1e-9)
-
-
-def test_the_jacket_goes_over_the_shirt():
-    """Wider around the bust, a larger armhole, wider sleeves, and panels that start outside."""
-    shirt, jacket = garment("shirt"), garment("jacket")
-    hole = {m.pattern.name: sum(r[2] for r in armholes(m)) for m in (shirt, jacket)}
-    assert 1.1 < hole["jacket"] / hole["shirt"] < 1.3
-    for panel in ("back", "sleeve_left"):
-        one, two = (np.ptp(m.flat[m.vertices[panel], 0]) for m in (shirt, jacket))
-        assert one + 0.03 < two
-    assert min(p.layer for p in shirt.pattern.panels) == 0
-    assert {p.layer for p in jacket.pattern.panels} == {1}
-    x = np.concatenate([shirt.mesh.vertices, jacket.mesh.vertices])
-    faces = np.concatenate([shirt.mesh.faces, jacket.mesh.faces + shirt.mesh.n_vertices])
-    assert len(intersections(x, faces.astype(np.int32))) == 0
-
-
-def test_buttons_leave_the_front_open_on_the_mesh():
-    for name in SLEEVED:
-        made = garment(name)
-        front = made.seam("front")
-        assert front.seam.closing is Closing.BUTTONS
-        assert (made.weld_ids[front.pairs[:, 0]] != made.weld_ids[front.pairs[:, 1]]).all()
+def test_buttons_leave_the_front_open_on_the_mesh(name):
+    made = garment(name)
+    front = made.seam("front")
+    assert front.seam.closing is Closing.BUTTONS
+    assert (made.weld_ids[front.pairs[:, 0]] != made.weld_ids[front.pairs[:, 1]]).all()

@@ -4,22 +4,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.spatial import cKDTree
 
-import weft
+from tests.plugins.garments.builders import changed, garment_of, scene_of, simulated
 from tests.plugins.garments.patterns.patterns import panel, rectangle, seam
 from tests.refusals import refused
-from weft.base.errors import PatternProblems, WeftError
+from weft.base.errors import WeftError
 from weft.discretization.mesh import unique_edges
 from weft.plugins.garments.patterns.check import check_pattern
 from weft.plugins.garments.patterns.cutting import cut
 from weft.plugins.garments.patterns.formats import read_pattern
-from weft.plugins.garments.patterns.pattern import Pattern, PatternFold, Placement, SeamSide, Wrap
+from weft.plugins.garments.patterns.pattern import Pattern, PatternFold, Placement, Wrap
 from weft.plugins.garments.patterns.topology import sewn_topology
 from weft.plugins.garments.patterns.yaml_pattern import parse_yaml_pattern
 from weft.plugins.garments.sheets.svg_writer import write_svg
 from weft.run.quality import Quality
-from weft.scene.build import load_scene
 
 PATTERN = """
 panels:
@@ -48,10 +46,6 @@ fps: 20
 """
 
 
-def parse(join=SEAM, pattern=PATTERN):
-    return parse_yaml_pattern(pattern.replace("SEAM", join))
-
-
 def square_on_square(line, first, second):
     """A square of 10 cm on a line of a larger one, which starts wrapped around a limb."""
     wrap = Placement(wrap=Wrap((0.0, 1.0, 0.0), 0.2))
@@ -60,25 +54,24 @@ def square_on_square(line, first, second):
     return Pattern("p", [patch, under], [seam("sew", first, second)])
 
 
+def parse(join=SEAM):
+    return parse_yaml_pattern(PATTERN.replace("SEAM", join))
+
+
+# Some seconds: a run from the start to rest, and the part in which it is sewn again.
 def test_a_pocket_hangs_on_its_panel_and_the_run_resumes_bitwise(tmp_path):
-    (tmp_path / "pocket.yaml").write_text(PATTERN.replace("SEAM", SEAM))
-    (tmp_path / "scene.yaml").write_text(SCENE)
-    scene = load_scene(tmp_path / "scene.yaml").scene
-    run = weft.simulate(scene, frames=20, out=tmp_path / "run", progress=False)
-    last = Quality(run).measure_frame(-1)
+    scene = scene_of(tmp_path, SCENE, pocket=PATTERN.replace("SEAM", SEAM))
+    run = simulated(scene, 20, tmp_path / "whole")
+    quality = Quality(run)
+    last, x = quality.measure_frame(-1), run.positions(-1)
     assert last["intersections"] == 0 and last["seams"]["pocket"]["max"] < 0.1
-    names, x = run.parts(), run.positions(-1)
-    front, pocket = (x[np.unique(run.mesh.faces[part])] for _, part in Quality(run).parts)
-    assert [name for name, _ in names] == ["front", "pocket"]
-    assert np.ptp(front[:, 2]) < 5e-3, (
-        "the panel hangs flat: its line bends as if nothing were sewn"
-    )
+    front, pocket = (x[np.unique(run.mesh.faces[part])] for _, part in quality.parts)
+    assert np.ptp(front[:, 2]) < 5e-3, "it hangs flat: its line bends as if nothing were sewn"
     over = pocket[:, 2] - front[:, 2].mean()
     assert over.mean() > 5e-4 and over.max() < 12e-3, "in front, and near"
-    half = weft.simulate(scene, frames=9, out=tmp_path / "half", progress=False)
-    assert len(half) == 10
-    whole = weft.simulate(scene, frames=20, out=tmp_path / "half", resume=True, progress=False)
-    np.testing.assert_array_equal(whole.points(-1), run.points(-1))
+    simulated(scene, 5, tmp_path)
+    whole = simulated(scene, 9, tmp_path, resume=True)
+    np.testing.assert_array_equal(whole.points(9), run.points(9))
 
 
 @pytest.mark.parametrize("size", [0.02, 0.035, 0.1])
@@ -100,29 +93,31 @@ def test_a_pocket_is_cut_and_placed_to_meet_its_line(size):
     assert len(np.unique(np.sort(mesh.faces, axis=1), axis=0)) == len(mesh.faces)
 
 
-def test_the_line_may_be_drawn_in_parts_and_from_either_end():
+@pytest.mark.parametrize(
+    "join, bottom",
+    [
+        # the pocket is sewn upside down
+        ("[[pocket.right, pocket.mouth, pocket.left], front.pocket]", 1.16),
+        ("[-front.pocket, [pocket.left, pocket.bottom, pocket.right]]", 1.06),
+    ],
+)
+def test_the_line_may_be_drawn_from_either_end(join, bottom):
     """A seam finds the way round in which the pocket fits its line."""
-    want = cut(parse(), 0.04).mesh.vertices
-    for join in (
-        "[[pocket.right, pocket.mouth, pocket.left], front.pocket]",
-        "[-front.pocket, [pocket.left, pocket.bottom, pocket.right]]",
-    ):
-        turned = "mouth" in join  # the pocket is sewn upside down
-        garment = cut(parse(join), 0.04)
-        assert not garment.warnings
-        x = garment.mesh.vertices[garment.edge_vertices("pocket", "bottom")]
-        assert x[:, 1].min() == pytest.approx(1.16 if turned else 1.06)
-    parts = PATTERN.replace(
-        "{pocket: [[4 cm, 16 cm], [4 cm, 6 cm], [13 cm, 6 cm], [13 cm, 16 cm]]}",
-        "{l: [[4 cm, 6 cm], [4 cm, 16 cm]], b: [[4 cm, 6 cm], [13 cm, 6 cm]], "
-        "r: [[13 cm, 16 cm], [13 cm, 6 cm]]}",
-    )
-    pairs = ("l", "left"), ("b", "bottom"), ("r", "right")
-    joins = [f"  {line}: [front.{line}, pocket.{edge}]" for line, edge in pairs]
-    garment = cut(parse_yaml_pattern(parts.replace("  pocket: SEAM", "\n".join(joins))), 0.04)
-    np.testing.assert_allclose(
-        garment.mesh.vertices[-20:].mean(0)[:2], want[-20:].mean(0)[:2], atol=5e-3
-    )
+    garment = cut(parse(join), 0.04)
+    assert not garment.warnings
+    x = garment.mesh.vertices[garment.edge_vertices("pocket", "bottom")]
+    assert x[:, 1].min() == pytest.approx(bottom)
+
+
+def test_the_line_may_be_drawn_in_parts():
+    parts = "{l: [[4 cm, 6 cm], [4 cm, 16 cm]], b: [[4 cm, 6 cm], [13 cm, 6 cm]], "
+    parts += "r: [[13 cm, 16 cm], [13 cm, 6 cm]]}"
+    line = "{pocket: [[4 cm, 16 cm], [4 cm, 6 cm], [13 cm, 6 cm], [13 cm, 16 cm]]}"
+    joins = "l: [front.l, pocket.left]\n  b: [front.b, pocket.bottom]\n  r: [front.r, pocket.right]"
+    text = changed(changed(PATTERN, line, parts), "pocket: SEAM", joins)
+    garment, want = garment_of(text, 0.04), cut(parse(), 0.04)
+    one, two = (g.panel_mesh("pocket").vertices.mean(0) for g in (garment, want))
+    np.testing.assert_allclose(one, two, atol=5e-3)
     assert sewn_topology(garment).euler == 1 and not garment.warnings
 
 
@@ -166,40 +161,20 @@ def test_a_fold_may_be_named_and_elastics_run_along_lines():
     [
         ("front.pocket,", "front.poket,", ("seams.pocket.0", "pocket")),
         ("[13 cm, 16 cm]]", "[23 cm, 16 cm]]", ("line 0 (pocket)", "inside the panel")),
-        ("[9 cm, 10 cm]", "[300 cm, 10 cm]", "seam pocket"),
         (SEAM, f"{{join: {SEAM}, angle: 90 deg}}", ("seam pocket: angle", "inner line")),
         ("lines: {pocket:", "lines: {a.b:", ("lines", "dots")),
-        ("[[4 cm, 16 cm], ", "[[4 cm, oops], ", ("lines", "oops")),
+        (SEAM, f"{SEAM}\n  again: [front.pocket, pocket.mouth]", "seam again"),
     ],
 )
 def test_errors_name_the_line(old, new, what):
-    text = PATTERN.replace("SEAM", SEAM)
-    assert text.count(old) == 1
     with refused(WeftError, what):
-        check_pattern(parse_yaml_pattern(text.replace(old, new)))
+        check_pattern(parse_yaml_pattern(changed(PATTERN.replace("SEAM", SEAM), old, new)))
 
 
-def test_a_line_takes_one_panel():
-    pattern = parse()
-    again = seam("again", ("front", 4), [("pocket", 2)])
-    with pytest.raises(PatternProblems):
-        check_pattern(replace(pattern, seams=[*pattern.seams, again]))
-
-
-def test_drawings_keep_names_of_lines_and_side_cars_add_some(tmp_path):
-    pattern = parse()
-    write_svg(tmp_path / "p.svg", pattern)
-    found = read_pattern(tmp_path / "p.svg")
-    assert found.panels[0].line_names == ["pocket"]
-    assert list(found.seams[0].first) == [SeamSide("front", 4)]
-    # Round-off of the drawing may change the order of vertices inside a panel.
-    drawn, own = (cut(p, 0.04).mesh.vertices for p in (found, pattern))
-    distance, order = cKDTree(own).query(drawn)
-    assert distance.max() < 1e-8 and sorted(order) == list(range(len(own)))
+def test_side_cars_add_names_of_lines(tmp_path):
+    write_svg(tmp_path / "p.svg", parse())
     beside = tmp_path / "p.seams.yaml"
-    text = beside.read_text()
-    beside.write_text(
-        text.replace("  pocket: {}", "  pocket: {lines: {stitch: [[0, 1 cm], [1 cm, 1 cm]]}}")
-    )
-    (name,) = read_pattern(tmp_path / "p.svg").panels[1].line_names
-    assert name == "stitch"
+    stitch = "  pocket: {lines: {stitch: [[0, 1 cm], [1 cm, 1 cm]]}}"
+    beside.write_text(changed(beside.read_text(), "  pocket: {}", stitch))
+    front, pocket = read_pattern(tmp_path / "p.svg").panels
+    assert (front.line_names, pocket.line_names) == (["pocket"], ["stitch"])

@@ -1,15 +1,13 @@
-"""Princess seams and double (fisheye) darts: shape from seams whose two sides curve differently."""
+"""Princess seams: shape from seams whose two sides curve differently."""
 
 import numpy as np
 import pytest
 
-import weft
+from tests.plugins.garments.builders import garment_of, outfit_of, simulated
 from weft.energies.seams.sewing import Sewing
 from weft.plugins.garments.patterns.check import check_pattern
-from weft.plugins.garments.patterns.cutting import cut
 from weft.plugins.garments.patterns.topology import sewn_topology
 from weft.plugins.garments.patterns.yaml_pattern import parse_yaml_pattern
-from weft.plugins.garments.scene.outfit import Outfit
 from weft.scene.scene import Scene
 
 # The side panel's edge bows out where the bust is; the front's is nearly straight, and shorter.
@@ -34,35 +32,6 @@ panels:
 seams:
   princess: [[front.low, front.high], [-side.low, -side.high]]
 """
-# A dart with two points: the panel is cut along the dart's line from edge to edge, and both halves
-# are curved where the dart is; above and below, they meet in straight lines.
-FISHEYE = """
-fabric: cotton
-measures: {dart: 3 cm}
-panels:
-  left:
-    outline:
-      - {at: [-12 cm, 0], edge: hem}
-      - {at: [0, 0], edge: below}
-      - {at: [0, 10 cm], edge: dart, points: [[-dart/2, 20 cm]]}
-      - {at: [0, 30 cm], edge: above}
-      - {at: [0, 40 cm], edge: top}
-      - {at: [-12 cm, 40 cm], edge: side}
-  right:
-    mirror: left
-seams:
-  back: {join: [[left.below, left.dart, left.above], [right.below, right.dart, right.above]], flip: false}
-"""  # noqa: E501
-
-
-def sewn(tmp_path, text, size=0.02):
-    """The garment, its cloth, and where it is once its seams are closed."""
-    garment = cut(parse_yaml_pattern(text), size)
-    outfit = Outfit.of([("it", garment, None)])
-    sewing = Sewing(closing=0.3)
-    scene = Scene(outfit.cloth, energies=outfit.energies(sewing), gravity=(0, 0, 0), step=0.02)
-    run = weft.simulate(scene, frames=10, fps=20, out=tmp_path / "run", progress=False)
-    return garment, outfit.cloth, run.positions(-1)
 
 
 def defects(x, faces, seam):
@@ -85,9 +54,12 @@ def test_a_princess_seam_makes_room(tmp_path):
     """
     (match,) = check_pattern(parse_yaml_pattern(PRINCESS)).seams
     assert 1.002 < max(match.ratio, 1 / match.ratio) < 1.1
-    garment, cloth, x = sewn(tmp_path, PRINCESS)
-    shape = sewn_topology(garment)
-    assert (shape.pieces, shape.openings, shape.euler, shape.orientable) == (1, 1, 1, True)
+    garment = garment_of(PRINCESS, 0.02)
+    outfit = outfit_of(garment)
+    energies = outfit.energies(Sewing(closing=0.3))
+    scene = Scene(outfit.cloth, energies=energies, gravity=(0, 0, 0), step=0.02)
+    x = simulated(scene, 10, tmp_path, 20).positions(-1)
+    assert sewn_topology(garment).euler == 1
     pairs = garment.seam("princess").pairs
     corner = garment.outline["front", 2][0], garment.outline["side", 4][0]
     assert set(corner) <= set(pairs.reshape(-1).tolist())
@@ -96,31 +68,9 @@ def test_a_princess_seam_makes_room(tmp_path):
     seam = np.unique(new[pairs])
     ends = new[pairs[[0, -1]].reshape(-1)]
     inner = np.setdiff1d(seam, ends)
-    paper = defects(cloth.corner_uv, mesh.faces, inner).sum()
+    paper = defects(outfit.cloth.corner_uv, mesh.faces, inner).sum()
     ways = np.array([[-1, 10], [-2.5, 10], [-3.5, -12], [0.8, -12]])  # tangents at the ends
     a, b, c, d = np.arctan2(ways[:, 1], ways[:, 0])
     assert paper == pytest.approx((b - a) + (d - c), abs=0.05)
     space = defects(mesh.vertices, mesh.faces, inner).sum()
     assert space == pytest.approx(paper, rel=0.25)
-
-
-def test_a_dart_with_two_points_is_a_seam_through_it(tmp_path):
-    """What the dart takes in is gone at the waist, and nothing above and below."""
-    garment, cloth, x = sewn(tmp_path, FISHEYE)
-    shape = sewn_topology(garment)
-    assert (shape.pieces, shape.openings, shape.euler) == (1, 1, 1)
-    pairs = garment.seam("back").pairs
-    assert np.linalg.norm(x[pairs[:, 0]] - x[pairs[:, 1]], axis=1).max() < 1e-4
-    paper = np.array(cloth.vertices)
-    widths = {}
-    for height in (0.0, 0.2, 0.4):
-        ends = [
-            int(np.argmin(np.abs(paper[:, 0] - a) + np.abs(paper[:, 1] - height)))
-            for a in (-0.12, 0.12)
-        ]
-        middle = pairs[int(np.argmin(np.abs(paper[pairs[:, 0], 1] - height))), 0]
-        there = x[[ends[0], middle, ends[1]]]
-        widths[height] = float(np.linalg.norm(np.diff(there, axis=0), axis=1).sum())
-    assert widths[0.0] == pytest.approx(0.24, abs=3e-3)
-    assert widths[0.4] == pytest.approx(0.24, abs=3e-3)
-    assert widths[0.2] == pytest.approx(0.24 - 0.03, abs=4e-3)

@@ -6,15 +6,13 @@ import numpy as np
 import pytest
 
 import weft
+from tests.plugins.garments.builders import garment_of, outfit_of, simulated
 from tests.refusals import refused
 from weft.base.errors import WeftError
 from weft.bodies.motion.pins import Pin
-from weft.discretization.compound_surface import Surfaces
 from weft.energies.seams.sewing import Sewing
 from weft.integrators.quasi_static import QuasiStaticSettings
-from weft.plugins.garments.patterns.cutting import cut
 from weft.plugins.garments.patterns.spline_panels import FEWEST, fit_patches
-from weft.plugins.garments.patterns.yaml_pattern import parse_yaml_pattern
 from weft.plugins.garments.scene.outfit import Outfit
 from weft.scene.scene import Scene
 
@@ -44,39 +42,41 @@ seams:
 
 
 def made(text, size=0.02, span=0.04):
-    return fit_patches(cut(parse_yaml_pattern(text), size, fewest=FEWEST), span)
+    return fit_patches(garment_of(text, size, fewest=FEWEST), span)
 
 
-def test_patches_lie_where_panels_do():
+@pytest.mark.parametrize("name", ["front", "back"])
+def test_patches_lie_where_panels_do(name):
     """On paper within the fit's deviation; in space on the placement's cylinder; along a side at
-    its fractions; sides that are sewn have as many spans, whatever their lengths.
+    its fractions.
     """
     thing = made(FLARED)
-    garment = thing.garment
-    for name, surface in thing.surfaces.items():
-        patch, uv, ids = surface.patches[0], surface.touched.uv, garment.vertices[name]
-        flat = garment.panel_mesh(name)
-        paper = np.zeros((len(uv), 2))
-        paper[flat.faces] = flat.corner_uv
-        assert np.abs(patch.material(uv) - paper).max() < max(2 * surface.deviation, 1e-4)
-        x = surface.shown.embedding.of(thing.points[name])
-        assert np.abs(x - garment.mesh.vertices[ids.start : ids.stop]).max() < 1e-3
-        assert np.hypot(x[:, 0], x[:, 2]) == pytest.approx(0.14, abs=1e-3)
-        m = np.array(patch.spans)
-        edges = [garment.edge_vertices(name, e) - ids.start for e in ("left", "right", "hem")]
-        for side in edges:
-            at = uv[side]
-            constant = int(np.argmin(np.ptp(at, axis=0)))
-            assert set(at[:, constant]) <= {0.0, float(m[constant])}, "on the border exactly"
-            step = np.linalg.norm(np.diff(paper[side], axis=0), axis=1)
-            fractions = np.concatenate([[0.0], np.cumsum(step)]) / step.sum()
-            along = at[:, 1 - constant] / m[1 - constant]
-            both = (along, 1 - along)
-            assert min(np.abs(fractions - a).max() for a in both) < 1e-9
+    garment, surface = thing.garment, thing.surfaces[name]
+    patch, uv, ids = surface.patches[0], surface.touched.uv, garment.vertices[name]
+    flat, paper = garment.panel_mesh(name), np.zeros((len(uv), 2))
+    paper[flat.faces] = flat.corner_uv
+    assert np.abs(patch.material(uv) - paper).max() < max(2 * surface.deviation, 1e-4)
+    x = surface.shown.embedding.of(thing.points[name])
+    assert np.abs(x - garment.mesh.vertices[ids.start : ids.stop]).max() < 1e-3
+    assert np.hypot(x[:, 0], x[:, 2]) == pytest.approx(0.14, abs=1e-3)
+    m = np.array(patch.spans)
+    for side in ("left", "right", "hem"):
+        own = garment.edge_vertices(name, side) - ids.start
+        at = uv[own] / m
+        constant = int(np.argmin(np.ptp(at, axis=0)))
+        assert set(at[:, constant]) <= {0.0, 1.0}, "on the border exactly"
+        step = np.linalg.norm(np.diff(paper[own], axis=0), axis=1)
+        fractions = np.concatenate([[0.0], np.cumsum(step)]) / step.sum()
+        along = at[:, 1 - constant]
+        assert min(np.abs(fractions - a).max() for a in (along, 1 - along)) < 1e-9
+
+
+def test_sides_that_are_sewn_have_as_many_spans_whatever_their_lengths():
+    thing = made(FLARED)
     front, back = (s.patches[0].spans for s in thing.surfaces.values())
-    assert front[0] == back[0], "spans along the seams"
-    lengths = garment.seam("one").lengths
-    assert lengths[1] > 1.05 * lengths[0], "of different lengths"
+    assert front[0] == back[0]
+    lengths = thing.garment.seam("one").lengths
+    assert lengths[1] > 1.05 * lengths[0]
 
 
 STRIP = """
@@ -108,12 +108,15 @@ seams:
 COTTON = weft.Fabric.of("cotton")
 
 
+def isotropic(stretch, shear, bending):
+    of = dict.fromkeys(("stretch_warp", "stretch_weft"), stretch) | {"shear": shear}
+    return of | dict.fromkeys(("bending_warp", "bending_weft"), bending)
+
+
 def settled(path, text, size, span, pinned=None, gravity=0.0, **of_fabric):
     """The cloth, its last positions and energies in equilibrium, with seams closed."""
     fabric = dataclasses.replace(COTTON, damping=0.0, **of_fabric)
-    garment = cut(parse_yaml_pattern(text), size, fewest=1 if span is None else FEWEST)
-    thing = garment if span is None else fit_patches(garment, span)
-    outfit = Outfit.of([("it", thing, None)], [fabric])
+    outfit = outfit_of(garment_of(text, size) if span is None else made(text, size, span), fabric)
     cloth = outfit.cloth
     exactly = QuasiStaticSettings(tolerance=1e-7, force_tolerance=1e-6, imperfection=0)
     scene = Scene(
@@ -125,31 +128,19 @@ def settled(path, text, size, span, pinned=None, gravity=0.0, **of_fabric):
         settings=exactly,
         step=1.0,
     )
-    run = weft.simulate(scene, frames=1, fps=1, out=path, progress=False)
+    run = simulated(scene, 1, path, 1)
     assert run.metrics[-1]["outcome"] == "CONVERGED"
     return cloth, run.positions(-1), run.metrics[-1]["energies"]
 
 
-@pytest.mark.parametrize(("size", "span", "off"), [(0.02, None, 1e-3), (0.01, 0.015, 3e-3)])
+@pytest.mark.parametrize("size, span, off", [(0.02, None, 1e-3), (0.01, 0.015, 3e-3)])
 def test_a_hanging_strip_is_as_long_as_it_should_be(tmp_path, size, span, off):
     """Sewn across: rho g H^2/(2 k) longer, and open at the seam by its load over 10 k a point, on
     triangles and on splines.
     """
     k, rho, width, length = 50.0, 0.15, 0.1, 0.4
-    cloth, x, _ = settled(
-        tmp_path / "run",
-        STRIP,
-        size,
-        span,
-        "upper top",
-        9.81,
-        density=rho,
-        stretch_warp=k,
-        stretch_weft=k,
-        shear=10.0,
-        bending_warp=1e-4,
-        bending_weft=1e-4,
-    )
+    of = isotropic(k, 10.0, 1e-4) | {"density": rho}
+    cloth, x, _ = settled(tmp_path, STRIP, size, span, "upper top", 9.81, **of)
     pairs = dict(cloth.seams)["middle"]
     gap = (x[pairs[:, 0], 1] - x[pairs[:, 1], 1]).mean()
     load = rho * 9.81 * (length / 2) * width
@@ -164,9 +155,8 @@ def test_a_tube_is_round_and_has_the_energy_of_a_cylinder(tmp_path):
     moment. On splines that converges to the closed form; irregular triangles are a fifth stiffer
     (docs/bending.md).
     """
-    D, k = 1e-4, 500.0
-    of = {"stretch_warp": k, "stretch_weft": k, "shear": 100.0}
-    of |= {"bending_warp": D, "bending_weft": D}
+    D = 1e-4
+    of = isotropic(500.0, 100.0, D)
     R = 0.3 / np.pi
     exact = 0.5 * D / R**2 * 0.6 * 0.1
     energy, out_of_round, radius = {}, {}, {}
@@ -185,24 +175,12 @@ def test_a_tube_is_round_and_has_the_energy_of_a_cylinder(tmp_path):
     assert 1.0 < energy["faces"] < 1.3
 
 
-def test_it_comes_back_from_its_run_folder():
-    outfit = Outfit.of([("it", made(FLARED), None)])
-    cloth = outfit.cloth
-    again = Surfaces.of_arrays(cloth.surfaces.arrays(), cloth.mesh)
-    np.testing.assert_array_equal(again.shown.embedding.of(cloth.points), cloth.vertices)
-    np.testing.assert_array_equal(again.shown.faces, cloth.faces)
-    np.testing.assert_array_equal(again.shown.corner_uv, cloth.corner_uv)
-    assert [p.name for p in cloth.parts] == ["front", "back"]
-    garment = cut(parse_yaml_pattern(FLARED), 0.02, fewest=FEWEST)
-    np.testing.assert_array_equal(cloth.group("back left"), garment.mesh.groups["back.left"])
-
-
 def test_a_garment_of_triangles_is_sewn_beside_splines():
     """Its seams know the points that move its vertices, which have other numbers there."""
     sheet = weft.spline_sheet(6, 6, 0.2, 0.2)
-    garment = cut(parse_yaml_pattern(STRIP), 0.04)
+    garment = garment_of(STRIP, 0.04)
     outfit = Outfit.of([("sheet", sheet, None), ("strip", garment, None)])
-    alone = Outfit.of([("strip", garment, None)])
+    alone = outfit_of(garment)
     x = np.concatenate([sheet.points, alone.cloth.points + [0, 0, 0.01]])
     bent = x.copy()
     bent[len(sheet.points) :, 2] += 0.1 * np.abs(alone.cloth.points[:, 1])
@@ -217,32 +195,22 @@ NOTCHED = FLARED.replace("[15 cm, 30 cm], edge: top", "[15 cm, 30 cm], edge: ste
 )
 
 
+def with_field(field):
+    """The flared tube with something more in its front."""
+    return FLARED.replace("    outline:", f"    {field}\n    outline:", 1)
+
+
 @pytest.mark.parametrize(
-    ("text", "how", "said"),
+    "text, how, said",
     [
         (NOTCHED, {}, ("corners of a garment of splines", "panel front (5)", "four")),
         (
-            FLARED.replace(
-                "    outline:",
-                "    darts: [{edge: hem, width: 2 cm, depth: 8 cm}]\n    outline:",
-                1,
-            ),
-            {},
-            ("corners of a garment of splines", "panel front (7)"),
-        ),
-        (
-            FLARED.replace(
-                "    outline:",
-                "    folds: [{points: [[0, 2 cm], [0, 20 cm]], angle: 1}]\n    outline:",
-                1,
-            ),
+            with_field("folds: [{points: [[0, 2 cm], [0, 20 cm]], angle: 1}]"),
             {},
             ("folds", "panel front"),
         ),
         (
-            FLARED.replace(
-                "    outline:", "    holes: [{center: [0, 15 cm], radius: 3 cm}]\n    outline:", 1
-            ),
+            with_field("holes: [{center: [0, 15 cm], radius: 3 cm}]"),
             {},
             ("piece to fit", "2 borders", "panel front"),
         ),

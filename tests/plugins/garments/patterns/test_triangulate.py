@@ -7,7 +7,6 @@ import weft
 from tests.plugins.garments.patterns.angles import minimum_angles
 from tests.refusals import refused
 from weft.base.errors import MeshError
-from weft.discretization.polygon import contains, divide_loop, first_crossing
 from weft.discretization.triangulate import triangulate_piece
 
 T = np.linspace(0, 2 * np.pi, 80, endpoint=False)
@@ -42,27 +41,6 @@ def test_shapes(shape, seed):
     assert edge.max() < 1.7 * size
 
 
-def test_given_points_stay_first_and_untouched():
-    for divide in (True, False):
-        mesh = triangulate_piece(CIRCLE, [0.3 * CIRCLE], 0.07, divide)
-        uv = mesh.vertex_uv
-        boundary = np.concatenate([mesh.groups["outline"], mesh.groups["hole 0"]])
-        np.testing.assert_array_equal(np.sort(boundary), mesh.boundary)
-        every = [np.abs(uv[boundary] - p).sum(1).min() for p in [*CIRCLE, *(0.3 * CIRCLE)]]
-        assert max(every) == 0
-    np.testing.assert_array_equal(uv[:80], CIRCLE)
-    np.testing.assert_array_equal(uv[80:160], 0.3 * CIRCLE)
-    assert len(mesh.boundary) == 160
-
-
-def test_seeds_give_other_meshes_of_the_same_piece_and_the_same_seed_the_same():
-    one, two, again = (triangulate_piece(SQUARE, [], 0.06, seed=s) for s in (0, 1, 0))
-    np.testing.assert_array_equal(one.vertices, again.vertices)
-    np.testing.assert_array_equal(one.faces, again.faces)
-    assert one.vertices.shape != two.vertices.shape or (one.vertices != two.vertices).any()
-    assert abs(one.n_vertices - two.n_vertices) < 0.05 * one.n_vertices
-
-
 def test_graded_along_a_fine_outline():
     """Triangles grow from short edges of the outline to the wanted size inside."""
     mesh = triangulate_piece(SQUARE, [0.5 + 0.05 * CIRCLE], 0.1)
@@ -72,22 +50,6 @@ def test_graded_along_a_fine_outline():
     near, far = edge[away < 0.01].mean(), edge[away > 0.3].mean()
     assert near < 0.012 and 0.06 < far < 0.12
     assert np.degrees(minimum_angles(mesh.corner_uv).min()) >= 20
-
-
-def test_sharp_corners_get_a_finer_sampling():
-    wedge = np.array([[0, 0], [1, 0], [1, 0.3]])
-    points = divide_loop(wedge, 0.1)
-    on_base = np.sort(points[points[:, 1] == 0][:, 0])
-    gaps = np.diff(on_base)
-    assert gaps[0] < 0.045 and gaps.max() < 0.13 and (gaps[1:] / gaps[:-1]).max() < 1.8
-    mesh = triangulate_piece(wedge, [], 0.1)
-    assert np.degrees(minimum_angles(mesh.corner_uv).min()) > 12  # the corner itself has 16.7
-
-
-def test_sizes():
-    counts = [triangulate_piece(SQUARE, [], s).n_vertices for s in (0.1, 0.05, 0.025)]
-    assert counts[1] / counts[0] == pytest.approx(4, rel=0.2)
-    assert counts[2] / counts[1] == pytest.approx(4, rel=0.2)
 
 
 def test_cloth():
@@ -100,22 +62,13 @@ def test_cloth():
     assert len(cloth.corners("all")) == 4 and len(cloth.border("top")) == 11
 
 
-def test_first_crossing_and_contains():
-    bow = np.array([[0, 0], [1, 1], [1, 0], [0, 1.0]])
-    assert first_crossing([bow]) is not None and first_crossing([SQUARE]) is None
-    assert first_crossing([SQUARE, SQUARE + 0.5]) is not None
-    inside = contains([SQUARE, 0.25 + 0.5 * SQUARE], np.array([[0.1, 0.1], [0.5, 0.5], [2, 0.5]]))
-    assert inside.tolist() == [True, False, False]
-
-
 @pytest.mark.parametrize(
-    ("outline", "holes", "size", "message"),
+    "outline, holes, size, message",
     [
         ([[0, 0], [1, 0]], [], 0.1, ("outline", "2, 2")),
         ([[0, 0], [1, 0], [np.nan, 1]], [], 0.1, "outline, point 2"),
         ([[0, 0], [1, 0], [1, 0], [0, 1]], [], 0.1, "points 1 and 2"),
-        ([[0, 0], [1, 1], [1, 0], [0, 1]], [], 0.1, ("outline", "point 0 and from point 2")),
-        ([[0, 0], [1, 0], [0.2, 0], [0.5, 1]], [], 0.1, ("outline", "point 0 and from point 1")),
+        ([[0, 0], [1, 1], [1, 0], [0, 1]], [], 0.1, ("outline", "point 2", "near [0.5, 0.5]")),
         (SQUARE, [SQUARE + 0.5], 0.1, "outline and hole 0"),
         (SQUARE, [0.1 * SQUARE + 2], 0.1, "hole 0"),
         (SQUARE, [0.3 * SQUARE + 0.2, 0.1 * SQUARE + 0.3], 0.1, "hole 1"),
@@ -126,10 +79,3 @@ def test_first_crossing_and_contains():
 def test_errors(outline, holes, size, message):
     with refused(MeshError, message):
         triangulate_piece(outline, holes, size)
-
-
-def test_an_outline_may_have_a_corner_twice():
-    square = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
-    with np.errstate(invalid="raise"):
-        inside = contains([square], np.array([[0.5, 0.5], [1.5, 0.0], [0.5, 0.0]]))
-    assert inside[0] and not inside[1]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.engine.energies.test_energies import MESH, crumple, two_patches
+from tests.plugins.garments.builders import folded, garment_of, outfit_of
 from weft import kernel
 from weft.discretization.bspline import rectangle
 from weft.discretization.spline_surface import SharedSide as Joined
@@ -14,15 +15,11 @@ from weft.energies.elastic.hinge_bending import HingeBending
 from weft.energies.elastic.quadratic_form import QuadraticForm
 from weft.energies.embedded import EmbeddedEnergy
 from weft.energies.seams.sewing import Sewing
-from weft.energies.springs.bonds import Bonds
 from weft.energies.state import State
 from weft.fabric.fabric import fabric
 from weft.integrators.model import Model
 from weft.kernel import vec3
-from weft.plugins.garments.patterns.cutting import cut
 from weft.plugins.garments.patterns.spline_panels import FEWEST, fit_patches
-from weft.plugins.garments.patterns.yaml_pattern import parse_yaml_pattern
-from weft.plugins.garments.scene.outfit import Outfit
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
@@ -42,22 +39,11 @@ RIGIDITY = 1e-4
 
 def sewn(more="", triangles=False):
     """Two panels of 10 x 20 cm in one plane, and what folds across their seam."""
-    garment = cut(parse_yaml_pattern(TWO.replace("MORE", more)), 0.02, fewest=FEWEST)
-    cotton = fabric("cotton")
-    stiff = dataclasses.replace(cotton, bending_warp=RIGIDITY, bending_weft=RIGIDITY)
-    outfit = Outfit.of(
-        [("it", garment if triangles else fit_patches(garment, 0.03), None)], [stiff]
-    )
+    garment = garment_of(TWO.replace("MORE", more), 0.02, fewest=FEWEST)
+    stiff = dataclasses.replace(fabric("cotton"), bending_warp=RIGIDITY, bending_weft=RIGIDITY)
+    outfit = outfit_of(garment if triangles else fit_patches(garment, 0.03), stiff)
     (fold,) = [e for e in outfit.energies(Sewing()) if e.name == "seams"]
     return outfit.cloth, fold
-
-
-def bent(x, angle):
-    """A sheet in the plane z = 0 folded along x = 0: both wings turn down for a mountain."""
-    y, wing = np.array(x), np.abs(x[:, 0])
-    y[:, 0] = np.sign(x[:, 0]) * wing * np.cos(angle / 2)
-    y[:, 2] = -wing * np.sin(angle / 2)
-    return y
 
 
 def test_a_seam_of_patches_keeps_its_angle_with_its_stiffness():
@@ -65,7 +51,7 @@ def test_a_seam_of_patches_keeps_its_angle_with_its_stiffness():
     cloth, fold = sewn(", angle: 60 deg, fold_stiffness: 0.03")
     assert len(fold.stencil) == 10
     for degrees in (-40, 0, 30, 60, 95):
-        value = fold.value(bent(cloth.points, np.radians(degrees))).sum()
+        value = fold.value(folded(cloth.points, np.radians(degrees))).sum()
         expected = 0.5 * 0.03 * 0.2 * np.radians(degrees - 60) ** 2
         np.testing.assert_allclose(value, expected, rtol=1e-4, atol=1e-9)
 
@@ -105,57 +91,29 @@ def test_a_kink_costs_what_it_costs_between_joined_patches():
     for ids, shift in zip(both.ids, (0.0, -0.1)):
         x[ids.reshape(-1), 1] = one.rest[..., 0].reshape(-1)
         x[ids.reshape(-1), 0] = one.rest[..., 1].reshape(-1) + shift
-    expected = form.value(bent(x, 0.01)).sum()
+    expected = form.value(folded(x, 0.01)).sum()
     assert expected > 1e-9
-    np.testing.assert_allclose(fold.value(bent(cloth.points, 0.01)).sum(), expected, rtol=1e-3)
+    np.testing.assert_allclose(fold.value(folded(cloth.points, 0.01)).sum(), expected, rtol=1e-3)
 
 
 def test_damping_and_conditions_are_those_of_the_vertices():
-    """In a step: values as they are, gradients W^T g, Hessians W^T H W, damped; of conditions too.
-    What tears stays torn.
-    """
-    _, shown, joint = two_patches(MESH)
+    """In a step: values with damping as they are, Hessians of conditions W^T H W."""
+    _, shown, _ = two_patches(MESH)
     W = shown.embedding.matrix.toarray()
-    m, n = W.shape
-    flat = shown.mesh(np.asarray(MESH.vertices), "patches")
-    hinges = HingeBending.of(flat, (2e-2, 1e-2), damping=0.05)
-    bonds = Bonds(joint.pairs, np.full(6, 30.0), m, strength=np.array([1e-3] * 3 + [1e9] * 3))
-    y_of = np.kron(W, np.eye(3))
+    n = W.shape[1]
+    source = HingeBending.of(shown.mesh(MESH.vertices, "patches"), (2e-2, 1e-2), damping=0.05)
+    energy = EmbeddedEnergy(source, shown.embedding)
     x, v = crumple(MESH.vertices, 1), crumple(np.zeros((n, 3)), 2)
-    start = State(crumple(MESH.vertices, 7), v, 0.0)
-    model = Model(np.ones(n), [])
-    step = model.step(start, 0.01, rate=(start.x, 0.01))
-    seen = Model(np.ones(m), []).step(
-        State(W @ start.x, W @ v, 0.0), 0.01, rate=(W @ start.x, 0.01)
-    )
-    for source in (hinges, bonds):
-        energy = EmbeddedEnergy(source, shown.embedding)
-        pattern, own = BlockPattern.of(n, [energy.stencil]), BlockPattern.of(m, [source.stencil])
-        pulled, inner = energy.bind(pattern), source.bind(own)
-        pulled.freeze(step)
-        inner.freeze(seen)
-        here, there = kernel.array(x, vec3), kernel.array(W @ x, vec3)
-        assert pulled.terms(here) == pytest.approx(dict(inner.terms(there)), rel=1e-12)
-        g, h = kernel.zeros(n, vec3), kernel.zeros(m, vec3)
-        pulled.add_gradient(here, g)
-        inner.add_gradient(there, h)
-        np.testing.assert_allclose(kernel.numpy(g), W.T @ kernel.numpy(h), atol=1e-12)
-        for psd in (Psd.EXACT, Psd.PROJECTED):
-            A, H = BlockCsr.zeros(pattern), BlockCsr.zeros(own)
-            pulled.add_hessian(here, psd, A.begin()).finish()
-            inner.add_hessian(there, psd, H.begin()).finish()
-            expected = y_of.T @ H.to_scipy().toarray() @ y_of
-            np.testing.assert_allclose(A.to_scipy().toarray(), expected, atol=1e-9)
-        if source.is_condition:
-            A, H = BlockCsr.zeros(pattern), BlockCsr.zeros(own)
-            pulled.add_condition_hessian(here, step, 0.02, Psd.PROJECTED, A)
-            inner.add_condition_hessian(there, seen, 0.02, Psd.PROJECTED, H)
-            expected = y_of.T @ H.to_scipy().toarray() @ y_of
-            np.testing.assert_allclose(A.to_scipy().toarray(), expected, atol=1e-9)
-        kept = {k: v.tolist() for k, v in pulled.remember(here).items()}
-        assert kept == {k: v.tolist() for k, v in inner.remember(there).items()}
-    assert kept == {"bonds torn": [1.0] * 3 + [0.0] * 3}
-    torn = dataclasses.replace(step, memory={"bonds torn": np.array([1.0] * 3 + [0.0] * 3)})
-    before = pulled.value(here)
-    pulled.freeze(torn)
-    assert 0 < pulled.value(here) < before
+    start, found = crumple(MESH.vertices, 7), []
+    for e, A in ((energy, np.eye(n)), (source, W)):
+        before = State(A @ start, A @ v, 0.0)
+        step = Model(np.ones(len(A)), []).step(before, 0.01, rate=(before.x, 0.01))
+        pattern, here = BlockPattern.of(len(A), [e.stencil]), kernel.array(A @ x, vec3)
+        bound, H = e.bind(pattern), BlockCsr.zeros(pattern)
+        bound.freeze(step)
+        bound.add_condition_hessian(here, step, 0.02, Psd.PROJECTED, H)
+        found.append((dict(bound.terms(here)), H.to_scipy().toarray()))
+    (terms, H), (of_vertices, inner) = found
+    assert terms == pytest.approx(of_vertices, rel=1e-12)
+    y_of = np.kron(W, np.eye(3))
+    np.testing.assert_allclose(H, y_of.T @ inner @ y_of, atol=1e-9)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import weft
+from tests.plugins.garments.builders import scene_of
 from weft.energies.springs.bonds import Bonds
-from weft.scene.build import load_scene
 
 PATTERN = """
 panels:
@@ -46,9 +46,20 @@ def scene_in(folder, second, *, narrow=False):
     text = PATTERN.replace("SECOND", second)
     if narrow:  # and in front of the limb
         text = text.replace("[10 cm, 10 cm,", "[0 cm, 10 cm,").replace("14 cm", "9 cm")
-    (folder / "tube.yaml").write_text(text)
-    (folder / "scene.yaml").write_text(SCENE)
-    return load_scene(folder / "scene.yaml").scene
+    return scene_of(folder, SCENE, tube=text)
+
+
+def simulated(scene, folder, warned, **how):
+    """Return the run of a scene, and what it is warned of, which some words are part of."""
+    with pytest.warns(UserWarning, match=warned) as told:
+        run = weft.simulate(scene, frames=12, fps=20.0, out=folder, progress=False, **how)
+    return run, [str(w.message) for w in told]
+
+
+def cut_off(run):
+    """Take the last frame from a run, which has to begin again at the one before."""
+    run.folder.drop_frames_after(11)
+    run.folder.files.remove("checkpoint.npz")
 
 
 def widest(scene, run):
@@ -59,55 +70,40 @@ def widest(scene, run):
 
 
 def test_a_seam_that_an_earlier_one_traps_on_a_limb_is_sewn_with_it(tmp_path):
-    scene, how = scene_in(tmp_path, "0.6, 1"), {"fps": 20.0, "progress": False}
-    with pytest.warns(UserWarning, match="starts again: seams second"):
-        run = weft.simulate(scene, frames=12, out=tmp_path / "run", **how)
+    scene, out = scene_in(tmp_path, "0.6, 1"), tmp_path / "run"
+    run, _ = simulated(scene, out, "starts again: seams second")
     assert widest(scene, run) < 1e-3
-    run.folder.drop_frames_after(11)
-    run.folder.files.remove("checkpoint.npz")
     before = run.positions(11)
-    with pytest.warns(UserWarning, match="damaged"):
-        run = weft.simulate(scene, frames=12, out=tmp_path / "run", resume=True, **how)
+    cut_off(run)
+    run, _ = simulated(scene, out, "damaged", resume=True)
     np.testing.assert_array_equal(run.positions(11), before)
     assert widest(scene, run) < 1e-3
 
 
+# Some seconds: a run of one try, one of two tries, and the second resumed.
 def test_a_second_try_that_is_worse_is_taken_back(tmp_path, monkeypatch):
     """The last try has the bits of a run that does not start again, also after a resume."""
-    scene, how = scene_in(tmp_path, "0.6, 1"), {"fps": 20.0, "progress": False}
+    scene, out = scene_in(tmp_path, "0.6, 1"), tmp_path / "run"
     monkeypatch.setattr("weft.run.sewing_order.close_earlier", lambda energies, pairs: None)
-    with pytest.warns(UserWarning, match="does not start again"):
-        once = weft.simulate(scene, frames=12, out=tmp_path / "once", **how).positions(-1)
+    run, _ = simulated(scene, tmp_path / "once", "does not start again")
+    once = run.positions(-1)
 
     def close_never(energies, pairs):
         return [replace(e, closing=e.closing + 10) if isinstance(e, Bonds) else e for e in energies]
 
     monkeypatch.setattr("weft.run.sewing_order.close_earlier", close_never)
-    with pytest.warns(UserWarning, match="in the first order") as told:
-        run = weft.simulate(scene, frames=12, out=tmp_path / "run", **how)
-    assert sum("starts again" in str(w.message) for w in told) == 2
+    run, told = simulated(scene, out, "in the first order")
+    assert sum("starts again" in text for text in told) == 2
     np.testing.assert_array_equal(run.positions(-1), once)
-    run.folder.drop_frames_after(11)
-    run.folder.files.remove("checkpoint.npz")
-    with pytest.warns(UserWarning, match="damaged") as told:
-        run = weft.simulate(scene, frames=12, out=tmp_path / "run", resume=True, **how)
-    assert not any("starts again" in str(w.message) for w in told)
+    cut_off(run)
+    run, told = simulated(scene, out, "damaged", resume=True)
+    assert not any("starts again" in text for text in told)
     np.testing.assert_array_equal(run.positions(-1), once)
 
 
 def test_a_garment_that_is_too_small_is_not_sewn_again(tmp_path):
     """Seams that pull on tight cloth are open by millimeters, and no order helps."""
     scene = scene_in(tmp_path, "0, 0.3", narrow=True)
-    with pytest.warns(UserWarning, match="smaller than the body") as told:
-        run = weft.simulate(scene, frames=12, fps=20.0, out=tmp_path / "run", progress=False)
-    assert not any("again" in str(w.message) for w in told)
+    run, told = simulated(scene, tmp_path / "run", "smaller than the body")
+    assert not any("again" in text for text in told)
     assert widest(scene, run) > 1e-3
-
-
-def test_seams_that_close_with_the_first_ones_have_no_earlier_time():
-    bonds = Bonds(np.array([[0, 1], [2, 3]]), np.ones(2), 4, closing=np.array([[1, 2], [1.5, 2]]))
-    bonds = replace(bonds, life=(1.0, np.inf))
-    earlier = bonds.close_earlier(np.array([[2, 3]]))
-    assert earlier is not None
-    np.testing.assert_allclose(earlier.closing, [[1, 2], [1, 1.5]])
-    assert earlier.close_earlier(np.array([[2, 3]])) is None
