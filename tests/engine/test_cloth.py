@@ -5,7 +5,7 @@ import pytest
 
 import weft
 from tests.refusals import refused
-from weft.base.errors import FabricError, MeshError
+from weft.base.errors import MeshError
 from weft.io.obj import write_obj
 
 pytestmark = pytest.mark.quick
@@ -18,7 +18,6 @@ def cloth():
 
 def test_corners_and_borders(cloth):
     assert cloth.corners("all").tolist() == [0, 4, 15, 19]
-    assert cloth.corners("top").tolist() == [15, 19]
     assert cloth.corners("left").tolist() == [0, 15]
     assert cloth.corners("bottom-right").tolist() == [4]
     assert cloth.border("top").tolist() == cloth.group("top").tolist() == [15, 16, 17, 18, 19]
@@ -28,10 +27,6 @@ def test_corners_and_borders(cloth):
 def test_box(cloth):
     assert len(cloth.in_box([-1, -1, -0.6], [0, 1, 0.6])) == 3 * 4
     assert len(cloth.in_box([5, 5, 5], [6, 6, 6])) == 0
-
-
-def test_mass(cloth):
-    assert cloth.mass.sum() == pytest.approx(2.0 * cloth.fabric.density)
 
 
 def test_moved(cloth):
@@ -49,21 +44,15 @@ def test_load(tmp_path, cloth):
 
 
 @pytest.mark.parametrize(
-    "call, error, match",
+    "call, match",
     [
-        (lambda c: c.corners("tp"), MeshError, ("", "top, bottom, left")),
-        (lambda c: c.border("upper"), MeshError, ("", "top, bottom, left")),
-        (lambda c: c.group("sleeve"), MeshError, ("group", "'sleeve'", "bottom, top")),
-        (lambda c: weft.sheet(5, 5, fabric="cottn"), FabricError, ("fabric", "'cotton'")),
-        (
-            lambda c: weft.load("missing.obj"),
-            MeshError,
-            ("mesh file", "missing.obj"),
-        ),
-        (lambda c: weft.load("shirt.fbx"), MeshError, ("mesh file", "shirt.fbx", ".obj, .ply")),
-        (lambda c: weft.load("shirt.abc"), MeshError, ("mesh file", "shirt.abc", "Blender")),
+        (lambda c: c.corners("tp"), ("", "top, bottom, left")),
+        (lambda c: c.group("sleeve"), ("group", "'sleeve'", "bottom, top")),
+        (lambda c: weft.load("missing.obj"), ("mesh file", "missing.obj")),
+        (lambda c: weft.load("shirt.fbx"), ("mesh file", "shirt.fbx", ".obj, .ply")),
+        (lambda c: weft.load("shirt.abc"), ("mesh file", "shirt.abc", "Blender")),
     ],
 )
-def test_errors(cloth, call, error, match):
-    with refused(error, match):
+def test_errors(cloth, call, match):
+    with refused(MeshError, match):
         call(cloth)
