@@ -6,6 +6,7 @@ from typing import NamedTuple
 import pytest
 
 import weft
+from tests.stepping import steps
 from weft import kernel
 from weft.bodies.joints.motors import Drive, Motor
 from weft.bodies.joints.settings import Joint
@@ -13,7 +14,6 @@ from weft.bodies.rigid.settings import Rigid
 from weft.contact import box, sphere
 from weft.contact.broad_phase.candidate_search import CandidateCache
 from weft.contact.detector import ContactDetector
-from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
 from weft.solve.newton import minimize
 
@@ -93,21 +93,23 @@ def most_reads(iteration, trial, once=READS):
     return once + trial * iteration.trials + RENEWED * iteration.searches
 
 
-def stepped(scene, iterations, steps=3, dt=0.02):
-    """Steps; those but the last one leave nothing in ``iterations``."""
-    ready = prepare(scene)
-    model, stepper, state = ready.model, ready.stepper, ready.state
-    memory = stepper.init(model, state)
-    for _ in range(steps):
-        iterations.clear()
-        state, memory, report = stepper.step(model, state, memory, dt)
-        assert report.outcome.ok
+def stepped(scene, iterations):
+    """Report of the last of three steps, to which ``iterations`` belong."""
+    *_, begin = steps(scene, 2, 0.02)
+    iterations.clear()
+    ((*_, report),) = steps(scene, 1, 0.02, begin=begin[:2])
     return report
 
 
-@pytest.mark.parametrize("n", [9, 17])
-@pytest.mark.parametrize("make", [weft.sheet, weft.spline_sheet])
-@pytest.mark.parametrize("linear", ["pcg", "multigrid"])
+@pytest.mark.parametrize(
+    "linear, make, n",
+    [
+        ("pcg", weft.sheet, 9),
+        ("pcg", weft.spline_sheet, 17),
+        ("multigrid", weft.sheet, 17),
+        ("multigrid", weft.spline_sheet, 9),
+    ],
+)
 def test_no_arrays_cross_in_an_iteration(linear, make, n, iterations, device):
     """With contact and friction, while the pattern stays what it was: no upload, no download. And
     as many arrays as searches for candidates ask for are made, of whatever length, and as many
@@ -156,8 +158,9 @@ def test_nor_without_contact_from_the_second_step_on(make, iterations):
         assert one.traffic.allocations <= 4, one
 
 
-@pytest.mark.parametrize("effort", ["converged", "interactive"])
-@pytest.mark.parametrize("linear", ["pcg", "multigrid"])
+@pytest.mark.parametrize(
+    "linear, effort", [("pcg", "interactive"), ("multigrid", "converged"), ("pcg", "converged")]
+)
 def test_an_iteration_reads_few_numbers(linear, effort, iterations):
     """The end of the linear solve, what an interactive step asks of the direction, and the energy
     of each term for each trial of the line search.
@@ -173,14 +176,11 @@ def test_an_iteration_reads_few_numbers(linear, effort, iterations):
 
 @pytest.mark.parametrize("linear", ["pcg", "multigrid"])
 def test_a_step_uploads_each_array_once(linear):
-    """In every step as many arrays."""
+    """In the second step, that is, and in all that follow."""
     scene = laid(weft.sheet, linear, 9, contact=False)
-    ready = prepare(scene)
-    model, stepper, state = ready.model, ready.stepper, ready.state
-    memory = stepper.init(model, state)
-    for _ in range(2):
-        with kernel.count_traffic() as traffic:
-            state, memory, _ = stepper.step(model, state, memory, 0.02)
+    (begin,) = steps(scene, 1, 0.02)
+    with kernel.count_traffic() as traffic:
+        list(steps(scene, 1, 0.02, begin=begin[:2]))
     assert traffic.uploads <= WITHOUT_CONTACT, traffic
     assert traffic.downloads <= 2, traffic  # the end, and the energies of elements for the report
 
@@ -200,20 +200,16 @@ def test_a_step_with_contact_uploads_pins_and_bodies_once(make, iterations, monk
         return meeting(self, *way)
 
     monkeypatch.setattr(ContactDetector, "blocking_pairs", counted)
-    ready = prepare(scene)
-    model, stepper, state = ready.model, ready.stepper, ready.state
-    memory = stepper.init(model, state)
-    for k in range(4):
+    (begin,) = steps(scene, 1, 0.02)  # which makes what stays
+    for _ in range(3):
         iterations.clear()
         rounds.clear()
         with kernel.count_traffic() as traffic:
-            state, memory, report = stepper.step(model, state, memory, 0.02)
-        assert report.outcome.ok and report.contact["count"] > 10
-        if k:  # the first step makes what stays
-            assert traffic.uploads <= WITHOUT_CONTACT + 4 + len(rounds), (traffic, len(rounds))
-            some = (one for one in iterations if one.same or make is weft.sheet)
-            uploads = [one.traffic.uploads for one in some]
-            assert not any(uploads)
+            (begin,) = steps(scene, 1, 0.02, begin=begin[:2])
+        assert begin[2].contact["count"] > 10
+        assert traffic.uploads <= WITHOUT_CONTACT + 4 + len(rounds), (traffic, len(rounds))
+        some = (one for one in iterations if one.same or make is weft.sheet)
+        assert not any(one.traffic.uploads for one in some)
 
 
 def test_traffic_is_seen():
