@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from weft.discretization.mesh import grid
+from weft.discretization.mesh import TriangleMesh, grid
 from weft.run.run import Run
 from weft.show.picture.renderer import Renderer
 from weft.show.viewer.followed_run import FollowedRun
@@ -19,6 +19,13 @@ def upright(n=21, size=1.0):
     """A square sheet in the plane z = 0, and its vertices there."""
     mesh = grid(n, n, size, size)
     return mesh, np.stack([mesh.vertices[:, 0], -mesh.vertices[:, 2], np.zeros(n * n)], axis=1)
+
+
+def sewn():
+    """Two triangles, of which two vertices have two material coordinates."""
+    uv = np.array([[[0, 0], [1, 0], [0, 1]], [[5, 0], [5, 1], [4, 1]]], dtype=float)
+    x = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]
+    return TriangleMesh(x, [[0, 1, 2], [1, 3, 2]], uv)
 
 
 def check_threads(threads, mesh, x, style):

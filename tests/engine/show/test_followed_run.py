@@ -4,9 +4,6 @@ import json
 import os
 import shutil
 import socket
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pytest
@@ -19,6 +16,7 @@ from weft.base.machine import process_start
 from weft.cloth.fields import Physics
 from weft.discretization.linear_triangle import linear_triangle
 from weft.io.folder_lock import WRITER
+from weft.run.recorded_scene import scene_of
 from weft.scene.membrane_law import physics
 from weft.show.looks import LOOKS, ShownFrame
 from weft.show.viewer.page import content_of
@@ -34,8 +32,8 @@ def copied(seen, tmp_path):
 
 def written_by(folder, pid):
     """As a process of that number leaves it that writes into the folder."""
-    start = process_start(pid)
-    told = {"pid": pid, "host": socket.gethostname(), "start": start or "gone", "since": "now"}
+    start = process_start(pid) or "gone"
+    told = {"pid": pid, "host": socket.gethostname(), "start": start, "since": "now"}
     (folder / WRITER).write_text(json.dumps(told))
 
 
@@ -57,11 +55,8 @@ def test_frame_is_that_of_the_run(seen):
     assert (scale.low, scale.high) == (page["low"], page["high"])  # as on the page
     assert len(arrays["values"]) == len(arrays["cloth"])
     assert run.state()["progress"] == "complete" and run.describe()["look"] == "strain"
-    assert run.looks[:4] == ("panels", "checker", "plain", "strain")
-    assert {"pressure", "curvature", "fit", "speed"} < set(run.looks)
-    for ask in (lambda: run.frame(4, "strian"), lambda: follow(seen.path, look="strian")):
-        with refused(RunError, "look of run", got="'strian'", hint="'strain'"):
-            ask()
+    with refused(RunError, "look of run", got="'strian'", hint="'strain'"):
+        run.frame(4, "strian")
 
 
 def test_numbers_are_those_of_the_run(seen):
@@ -90,13 +85,10 @@ def test_numbers_are_those_of_the_run(seen):
 
 
 def physics_of(run):
-    from weft.run.recorded_scene import scene_of
-
     return physics(scene_of(run).scene)
 
 
 def test_stress_needs_laws(seen):
-    assert "stress-warp" not in follow(seen.path).looks
     assert "stress-warp" not in follow(seen.path, physics=Physics()).looks
     assert "stress-warp" in follow(seen.path, physics=physics_of(seen)).looks
 
@@ -141,25 +133,12 @@ def test_a_run_whose_process_was_killed_has_stopped(copied):
     assert not run.goes_on and run.state()["progress"] == "2 of 6 frames, stopped"
 
 
-def test_a_run_that_goes_away_is_shown_as_it_was(seen, tmp_path):
-    folder = copy_run(seen, tmp_path / "run")
-    run = follow(folder)
-    shutil.rmtree(folder)
-    run.update()
-    assert "no frames any more" in run.state()["note"] and len(run.numbers) == 7
-
-
-def test_a_damaged_frame_is_an_error_by_name(seen, tmp_path):
-    run = follow(copy_run(seen, tmp_path / "run", damaged=4))
-    with refused(RunError, "000004.npz"):
-        run.frame(4, "plain")
-
-
 def test_another_run_in_the_folder_is_shown_in_its_place(seen, tmp_path):
     folder = copy_run(seen, tmp_path / "run")
     run = follow(folder, look="panels")
     shutil.rmtree(folder)
-    run.update()
+    run.update()  # what was read is shown as it was
+    assert "no frames any more" in run.state()["note"] and len(run.numbers) == 7
     scene = weft.Scene(weft.sheet(4, 4), step=0.02)
     weft.simulate(scene, frames=2, out=folder, progress=False, fsync=False)
     run.update()
@@ -175,37 +154,3 @@ def test_splines_at_a_density(tmp_path):
     arrays, _ = run.frame(2, "strain")
     np.testing.assert_array_equal(arrays["cloth"], made.positions(2, 3))
     assert len(arrays["values"]) == len(made.positions(2, 3)) and run.describe()["pins"] == []
-
-
-LONG = """
-import sys, weft
-cloth = weft.sheet(20, 20)
-scene = weft.Scene(cloth, [weft.Pin(cloth.corners("top-left"))])
-weft.simulate(scene, frames=200_000, out=sys.argv[1], progress=False, fsync=False)
-"""
-
-
-@pytest.mark.slow
-def test_a_process_is_followed_and_its_kill_is_seen(tmp_path):
-    folder = tmp_path / "run"
-    process = subprocess.Popen([sys.executable, "-c", LONG, str(folder)])
-    try:
-        wait(lambda: len(list(folder.glob("frames/*.npz"))) > 1)
-        run = follow(folder, look="strain")
-        assert run.goes_on
-        so_far = run.numbers[-1]
-        wait(lambda: run.update() or run.numbers[-1] > so_far + 1)
-        assert len(run.frame(run.numbers[-1], "strain")[0]["cloth"]) == 400
-        assert "going on" in run.state()["progress"]
-    finally:
-        process.kill()
-        process.wait()
-    wait(lambda: run.update() or not run.goes_on)
-    assert "of 200000 frames, stopped" in run.state()["progress"]
-
-
-def wait(what, seconds=900):
-    end = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.05)
