@@ -4,18 +4,17 @@ import base64
 import io
 import json
 import re
-import shutil
 import subprocess
 
 import numpy as np
 import pytest
 
+from tests.engine.show.browsing import browser_or_skip
 from weft.show.viewer.page import content_of
 from weft.show.viewer.page_text import page
 
 pytestmark = pytest.mark.browser
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -46,10 +45,7 @@ window.addEventListener("load", async () => {
 
 @pytest.fixture(scope="module")
 def browser():
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
-        pytest.skip(f"no browser on this machine (one of {', '.join(BROWSERS)})")
-    return found
+    return browser_or_skip()
 
 
 def run_browser(browser, folder, url, *how):
