@@ -75,18 +75,3 @@ def test_every_module_compiles_for_cuda(arch, compiler, tmp_path):
         if not (len(made) == 1 and made[0].stat().st_size > 0):
             failed[name] = f"wrote {made}"
     assert not failed
-
-
-@pytest.mark.slow
-def test_what_does_not_compile_is_noticed(compiler, tmp_path):
-    """A kernel that calls what there is not: so the test above can fail."""
-
-    @wp.func_native("return no_such_function(x);")
-    def broken(x: float) -> float: ...
-
-    @wp.kernel(module=wp.get_module("tests.broken"))
-    def call(a: wp.array(dtype=float)):
-        a[0] = broken(a[0])
-
-    with pytest.raises(Exception, match="CUDA"):
-        wp.compile_aot_module(call.module, arch=75, module_dir=tmp_path, use_ptx=True)

@@ -16,7 +16,6 @@ from weft.kernel.cpu import warp_private as entry
 from weft.laws import Psd
 from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
-from weft.solve.sparse.vectors import add_multiple
 
 _module = wp.get_module("weft.test_kernel")
 
@@ -46,7 +45,7 @@ def test_slices_are_bitwise_equal(n, threads, rng):
 
 
 def test_a_whole_assembly_is_bitwise_equal(threads, monkeypatch):
-    """Energy, gradient and Hessian of a model on 1 to 4 threads."""
+    """Energy, gradient and Hessian of a model on one thread and on three."""
     cloth = sheet(20, 20, pattern="random")
     x = np.array(cloth.vertices) + 0.01 * np.random.default_rng(0).normal(size=cloth.vertices.shape)
     original = launching.launch_each
@@ -56,7 +55,7 @@ def test_a_whole_assembly_is_bitwise_equal(threads, monkeypatch):
 
     monkeypatch.setattr(launching, "launch_each", sliced)
     results = []
-    for count in (1, 2, 3, 4):
+    for count in (1, 3):
         threads(count)
         system = prepare(Scene(cloth)).model.assembly
         device, g = kernel.array(x, vec3), kernel.zeros(len(x), vec3)
@@ -66,10 +65,8 @@ def test_a_whole_assembly_is_bitwise_equal(threads, monkeypatch):
         results.append(
             (system.value(device), kernel.numpy(g).copy(), kernel.numpy(A.values).copy())
         )
-    for value, g, A in results[1:]:
-        assert value == results[0][0]
-        np.testing.assert_array_equal(g, results[0][1])
-        np.testing.assert_array_equal(A, results[0][2])
+    for one, other in zip(*results):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_one_thread_calls_nobody(threads, monkeypatch):
@@ -120,35 +117,6 @@ def test_thread_counts_of_no_sense(count):
 def test_devices_that_are_not_there(device):
     with refused(DeviceError, "device"):
         kernel.configure(device=device)
-
-
-@pytest.mark.cuda
-def test_cuda_agrees_with_the_cpu():
-    cloth = sheet(12, 12, pattern="random")
-    results = []
-    for device in ("cpu", "cuda"):
-        with kernel.use(device=device):
-            system = prepare(Scene(cloth, damping=0.0)).model.assembly
-            x = kernel.array(np.array(cloth.vertices) * 1.1, vec3)
-            g = kernel.zeros(cloth.n_vertices, vec3)
-            system.add_gradient(x, g)
-            results.append(np.array(kernel.numpy(g)))
-    np.testing.assert_allclose(results[0], results[1], atol=1e-9)
-
-
-def test_a_launch_on_the_cpu_is_that_of_warp():
-    """Arrays of Warp and of NumPy by both ways."""
-    with kernel.use(device="cpu"):
-        x, g = kernel.zeros(5, vec3), kernel.zeros(5, vec3)
-        g.fill_(vec3(1.0, 2.0, 3.0))
-        kernel.launch(add_multiple, 5, x, 3.0, g, x)
-        other = kernel.zeros(5, vec3)
-        wp.launch(add_multiple, 5, inputs=[0, other, 3.0, g, other], device="cpu")
-        assert np.array_equal(x.numpy(), other.numpy())
-        assert entry._entries[id(add_multiple)][1] is not None  # the short way was taken
-        numpy = np.zeros((5, 3))
-        kernel.launch(add_multiple, 5, numpy, 3.0, g, numpy)  # Warp takes these too
-        assert np.array_equal(numpy, other.numpy())
 
 
 @wp.struct
@@ -206,6 +174,9 @@ def test_numbers_of_other_types_and_arguments_that_do_not_fit():
         kernel.launch(of_numbers, 3, k, s, a, out)
         expected = int(k) + float(getattr(s, "value", s)) + np.arange(3.0)
         assert np.array_equal(out.numpy(), expected)
+    numpy = np.zeros(3)
+    kernel.launch(of_numbers, 3, 2, 0.5, np.arange(3.0), numpy)  # Warp takes these too
+    assert np.array_equal(numpy, 2.5 + np.arange(3.0))
     single = kernel.array(np.arange(3.0, dtype=np.float32), wp.float32)
     kernel.launch(of_numbers, 3, 1, 1.0, a, out)
     for wrong in [(1, 1.0, single, out), (1, 1.0, a), (1, 1.0, a, out, out), (1, a, a, out)]:
@@ -231,9 +202,9 @@ def test_copies_and_sorts_of_beginnings():
     x, out = kernel.array(np.ones((3, 3)), vec3), kernel.zeros(5, vec3)
     kernel.copy(x, out)
     assert out.numpy()[:, 0].tolist() == [1.0, 1.0, 1.0, 0.0, 0.0]
-    keys = kernel.array(np.array([5, 2**40, -1, 3, 3, 9, 0, 0]), wp.int64)
-    kernel.sort(keys, 4)
-    assert keys.numpy().tolist() == [-1, 3, 5, 2**40, 3, 9, 0, 0]
+    keys = kernel.array(np.array([5, 2**40, -1, 3, 0]), wp.int64)
+    kernel.sort(keys, 3)
+    assert keys.numpy().tolist() == [-1, 5, 2**40, 3, 0]
 
 
 def test_most_threads(monkeypatch):

@@ -69,8 +69,6 @@ def untimed(line):
 
 def test_what_a_run_holds(whole):
     assert len(whole) == 7 and whole.fps == 30
-    files = {"checkpoint.npz", "frames", "manifest.json", "mesh.npz", "metrics.jsonl"}
-    assert {p.name for p in whole.path.iterdir()} == files
     assert {"scene", "versions", "fps", "steps_per_frame"} <= whole.manifest.keys()
     line = whole.metrics[-1]
     costs = {"iterations", "linear_iterations", "increment", "linear_solver", "seconds"}
@@ -223,16 +221,13 @@ def test_a_step_that_fails_is_halved(tmp_path):
     """With few iterations allowed, the first long steps fail and two half steps replace each."""
     hard = scene(step=1 / 30, settings=weft.StepSettings(1e-3, max_iterations=5))
     run = simulate(tmp_path / "run", frames=6, scene=hard)
-    dts = {m["dt"] for m in run.metrics}
-    assert len(dts) > 1 and all(m["outcome"] == "CONVERGED" for m in run.metrics)
-    assert float(run.folder.frame(6)["t"]) == 6 / 30
-    t = [m["t"] for m in run.metrics]  # every part has its own time and energies
-    np.testing.assert_allclose(np.diff(t), [m["dt"] for m in run.metrics[1:]], atol=1e-12)
-    kinetic, stretched = [m["kinetic"] for m in run.metrics], [m["stretch"] for m in run.metrics]
-    assert len(set(kinetic)) == len(t) and len({str(s) for s in stretched}) == len(t)
+    t, dt, kinetic = ([m[key] for m in run.metrics] for key in ("t", "dt", "kinetic"))
+    assert len(set(dt)) > 1 and {m["outcome"] for m in run.metrics} == {"CONVERGED"}
+    np.testing.assert_allclose(np.diff(t), dt[1:], atol=1e-12)  # each part has its own time
+    assert len(set(kinetic)) == len(t)
     last = run.folder.frame(6)
-    mass = hard.cloth.mass
-    assert kinetic[-1] == 0.5 * float(np.sum(mass * (last["v"] ** 2).sum(1)))
+    assert float(last["t"]) == 6 / 30
+    assert kinetic[-1] == 0.5 * float(np.sum(hard.cloth.mass * (last["v"] ** 2).sum(1)))
 
 
 def test_rejected_steps_are_in_the_metrics(tmp_path):
@@ -310,4 +305,3 @@ def test_runs_of_one_second_have_folders_of_their_own(tmp_path, monkeypatch):
     scenes = [weft.Scene(weft.sheet(n, n)) for n in (3, 4, 5)]
     runs = [weft.simulate(made, frames=1, progress=False) for made in scenes]
     assert [r.path.name for r in runs] == [f"20260102-030405{k}" for k in ("", "-2", "-3")]
-    assert [len(r.positions(0)) for r in runs] == [9, 16, 25]
