@@ -34,12 +34,8 @@ HERE = "127.0.0.1:8080"
 )
 def test_who_is_admitted(path, host, origin, admitted):
     guard = Guard("127.0.0.1")
+    assert len(guard.secret) >= 20 and guard.secret != Guard("127.0.0.1").secret
     assert guard.admits(path.format(guard.secret), host, origin) is admitted
-
-
-def test_every_server_has_a_secret_of_its_own():
-    assert len({Guard("127.0.0.1").secret for _ in range(8)}) == 8
-    assert len(Guard("127.0.0.1").secret) >= 20
 
 
 @pytest.fixture(scope="module")

@@ -64,33 +64,15 @@ def test_camera_frames_all_points(rng):
         assert min(p[:, 0].min(), 1600 - p[:, 0].max(), p[:, 1].min(), 900 - p[:, 1].max()) < 90
 
 
-def covered(image, empty):
-    return np.abs(image.astype(int) - empty.astype(int)).max(-1) > 12
-
-
-def test_projected_area_and_two_sides():
-    """A square covers the pixels that its projection covers, from the front and from behind."""
-    mesh, x = upright()
-    for azimuth in (0.0, 180.0):
-        style = Style(**SMALL, azimuth=azimuth, elevation=0.0, ground=False)
-        r = Renderer(mesh, [x], style)
-        corners = r.camera.project(x, 320, 180)
-        area = np.prod(np.ptp(corners[:, :2], axis=0))
-        far_away = r.image(x + [0, 500.0, 0])
-        assert covered(r.image(x), far_away).sum() == pytest.approx(area, rel=0.03)
-
-
 def test_antialiasing_makes_edges_soft():
     mesh, x = upright()
-    tilted = x @ np.array(
-        [[np.cos(0.2), -np.sin(0.2), 0], [np.sin(0.2), np.cos(0.2), 0], [0, 0, 1]]
+    tilted = x + [0.2, 0, 0] * x[:, [1, 0, 0]]
+    rough, soft = (
+        Renderer(mesh, [x], Style(**SMALL, look="plain", ground=False, samples=n)).image(tilted)
+        for n in (1, 3)
     )
-    front = {"look": "plain", "ground": False, "azimuth": 0.0, "elevation": 0.0}
-    counts = []
-    for n in (1, 3):
-        image = Renderer(mesh, [tilted], Style(**SMALL, **front, samples=n)).image(tilted)
-        counts.append(len(np.unique(image.reshape(-1, 3), axis=0)))
-    assert counts[1] > 1.5 * counts[0]
+    colors = [len(np.unique(image.reshape(-1, 3), axis=0)) for image in (rough, soft)]
+    assert colors[1] > 1.5 * colors[0]
 
 
 def test_strain_is_shown_with_its_scale():
@@ -174,10 +156,10 @@ def test_scale_is_round():
     assert looks.nice_limit(np.full(10, 0.002)) == 0.002
 
 
-@pytest.mark.parametrize("title", ["strain", "height above the lowest point of the cloth"])
-def test_the_title_of_a_legend_is_whole(title):
+def test_the_title_of_a_legend_is_whole():
     """Its last letter ends before the border."""
     blank = np.full((240, 640, 3), 255, dtype=np.uint8)
+    title = "height above the lowest point of the cloth"
     scale = looks.Scale(title, 0.0, 1.0, "m", looks.VIRIDIS)
     dark = draw_legend(blank, scale)[150:200].min(axis=(0, 2)) < 128
     assert dark.any() and not dark[-8:].any()

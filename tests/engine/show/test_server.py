@@ -100,22 +100,6 @@ def test_whoever_goes_to_a_frame_stays_there(served):
 
 
 @pytest.mark.browser
-def test_the_curves_are_dragged(served):
-    tab, _, _ = served
-    box = tab.run(
-        "(() => { const b = document.getElementById('plot').getBoundingClientRect();"
-        "return [b.x, b.y, b.width, b.height]; })()"
-    )
-    x, y = box[0] + 8 + 0.5 * (box[2] - 16), box[1] + box[3] / 2
-    for kind in ("mousePressed", "mouseReleased"):
-        tab.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
-    tab.wait(lambda: "frame 2," in tab.text())
-    assert not tab.run("document.getElementById('follow').checked")
-    tab.run("document.getElementById('follow').click()")
-    tab.wait(lambda: "frame 4," in tab.text())
-
-
-@pytest.mark.browser
 def test_it_follows_then_plays_then_stays_when_the_run_goes(served, seen):
     tab, run, later = served
     move_frames(later, run / "frames", 5, 6)

@@ -86,17 +86,3 @@ def test_soft_pictures_do_not_depend_on_threads_or_runs(threads):
     x[:, 1] = 0.1 * np.sin(8 * x[:, 0])
     style = Style(width=160, height=90, soft=True, smooth=1, thickness=5e-3)
     check_threads(threads, mesh, x, style)
-
-
-def test_folds_are_darker():
-    """Ambient occlusion and shadows only take light."""
-    mesh = grid(41, 41, 1.0, 1.0)
-    x = np.array(mesh.vertices)
-    x[:, 1] = 0.12 * np.sin(25 * x[:, 0])
-    r = Renderer(mesh, [x], Style(width=160, height=90, soft=True, elevation=70.0))
-    r.image(x)
-    found = np.array(kernel.numpy(r._around.near.shares))
-    seen = np.array(kernel.numpy(r._seen.face)) >= 0
-    inner = seen[2::4, 2::4]
-    assert found.min() >= 0 and found.max() <= 1
-    assert found[..., 0][inner].min() < 0.8 < 0.9 < found[..., 0][inner].max()
