@@ -7,7 +7,6 @@ import warp as wp
 from tests.checks import still
 from tests.refusals import refused
 from weft import kernel
-from weft.base import machine
 from weft.base.errors import DeviceError
 from weft.cloth.create import sheet
 from weft.kernel import Scalar, vec3
@@ -205,9 +204,3 @@ def test_copies_and_sorts_of_beginnings():
     keys = kernel.array(np.array([5, 2**40, -1, 3, 0]), wp.int64)
     kernel.sort(keys, 3)
     assert keys.numpy().tolist() == [-1, 5, 2**40, 3, 0]
-
-
-def test_most_threads(monkeypatch):
-    for cores, most in ((1, 64), (16, 64), (64, 256)):
-        monkeypatch.setattr(machine, "cores", lambda cores=cores: cores)
-        assert machine.most_threads() == most

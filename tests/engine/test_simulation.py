@@ -18,7 +18,7 @@ import pytest
 import weft
 from tests.refusals import refused
 from weft.base.errors import RunError, SceneError, SimulationError
-from weft.io import files, read_mesh
+from weft.io import files
 from weft.run.run_folder import RunFolder
 from weft.run.simulation import run_scene
 from weft.scene.prepare import prepare
@@ -288,14 +288,6 @@ def test_a_step_that_never_converges(tmp_path):
 def test_refused(tmp_path, make, error, match):
     with refused(error, match):
         make(tmp_path)
-
-
-def test_save(tmp_path, whole):
-    mesh = read_mesh(whole.save(tmp_path / "drape.ply"))
-    np.testing.assert_array_equal(mesh.vertices, whole.positions())
-    np.testing.assert_array_equal(mesh.corner_uv, whole.corner_uv)
-    with refused(RunError, "export format", got=".fbx", expected=".obj, .ply"):
-        whole.save(tmp_path / "drape.fbx")
 
 
 def test_runs_of_one_second_have_folders_of_their_own(tmp_path, monkeypatch):

@@ -31,19 +31,10 @@ REPORT = StepReport(
 )
 
 
-@pytest.mark.parametrize("width", [60, 120])
-def test_the_bar_keeps_the_time_left(width):
-    out = io.StringIO()
-    console = Console(file=out, width=width, force_terminal=True, legacy_windows=False)
-    with progress_bar(600, console) as update:
-        for step in range(1, 9):
-            update(Progress(100, 600, step, 8, REPORT, "frames/000100.npz"))
-    last = out.getvalue().split("\r")[-1]
-    plain = Console(width=200).render_str(last).plain if "\x1b" not in last else last
-    assert "left" in plain and ":" in plain.split("left")[1][:24], plain
-
-
-@pytest.mark.parametrize("width, more", [(80, []), (120, ["Newton", "increment", "000100.npz"])])
+@pytest.mark.parametrize(
+    "width, more",
+    [(60, []), (80, ["step 8/8"]), (120, ["step 8/8", "Newton", "increment", "000100.npz"])],
+)
 def test_the_bar_is_one_line_of_the_terminal(width, more):
     out = io.StringIO()
     console = Console(file=out, width=width, force_terminal=False)
@@ -51,7 +42,7 @@ def test_the_bar_is_one_line_of_the_terminal(width, more):
         update(Progress(100, 600, 8, 8, REPORT, "frames/000100.npz"))
     (line,) = [line for line in out.getvalue().splitlines() if line.strip()]
     assert len(line) <= width
-    assert all(word in line for word in ["frame 100/600", "left", "step 8/8", *more])
+    assert all(word in line for word in ["frame 100/600", "left", *more])
 
 
 def test_json_lines(run, scene):  # noqa: F811
@@ -93,7 +84,8 @@ def test_python_says_that_kernels_are_compiled(capsys, monkeypatch):
     """Once, on stderr; the command line has lines of its own."""
     monkeypatch.setattr(process, "told", False)
     process.on_compile("weft.law.arap")
-    process.on_compile("weft.law.stvk")
+    with progress_bar(2):
+        process.on_compile("weft.law.stvk")
     out, err = capsys.readouterr()
     assert out == "" and err.count("compiling kernels") == 1
     heard = []
@@ -101,11 +93,3 @@ def test_python_says_that_kernels_are_compiled(capsys, monkeypatch):
     with kernel.notify_compile(heard.append):
         process.on_compile("a module")
     assert heard == ["a module"] and process.on_compile is before
-
-
-def test_a_bar_after_that_does_not_say_it_again(capsys, monkeypatch):
-    monkeypatch.setattr(process, "told", False)
-    process.on_compile("weft.law.arap")
-    with progress_bar(2):
-        process.on_compile("weft.law.stvk")
-    assert capsys.readouterr().err.count("compiling kernels") == 1

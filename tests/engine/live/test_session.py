@@ -124,7 +124,7 @@ def test_a_saved_play_gives_the_same_frames_and_resumes(played, tmp_path):
     assert len(run) == len(x) // 4 + 1
     for k in range(1, len(run)):
         assert np.array_equal(run.folder.frame(k)["x"], x[4 * k - 1]), k
-    for k in range(1, loaded.frames):
+    for k in range(1, loaded.frames, 2):
         again = load_scene(tmp_path / "scene-1.yaml").scene
         part = weft.simulate(again, frames=loaded.frames, fps=25, out=out, from_frame=k)
         assert np.array_equal(part.folder.frame(loaded.frames)["x"], x[4 * loaded.frames - 1]), k

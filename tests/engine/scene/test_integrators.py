@@ -13,7 +13,6 @@ from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laws.base import Psd
 from weft.scene.build import load_scene
-from weft.scene.explain import explain
 from weft.scene.integrators import INTEGRATORS
 from weft.scene.prepare import prepare
 from weft.solve.linear.solver import Stop
@@ -115,17 +114,6 @@ def test_an_integrator_in_place_of_the_files(load):
     more = ["integrator.quasi_static.load_steps=2"]
     settings = load(text, more, integrator="quasi_static").settings
     assert settings == QuasiStaticSettings(seed=3, load_steps=2)
-
-
-def test_explain_has_the_settings_of_every_integrator():
-    _, rows = explain("scene.integrator")
-    assert [r.path.split(".")[-1] for r in rows] == list(INTEGRATORS)
-    _, rows = explain("scene.integrator.bdf2")
-    tolerance, _, psd = rows[:3]
-    assert tolerance.meaning.startswith("[m/s]") and tolerance.default == "0.01"
-    assert psd.default == "projected" and psd.choices == "exact, projected, gauss_newton"
-    with refused(SceneError, "field scene.integrator.bdf2.tolerence", hint="'tolerance'"):
-        explain("scene.integrator.bdf2.tolerence")
 
 
 @pytest.mark.parametrize(

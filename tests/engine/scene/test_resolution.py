@@ -1,19 +1,15 @@
 """Folds that a scene can make, against the edges of its mesh and the room of its contact."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 
 import weft
 from weft.bodies.motion.pins import Keyframe, Path, Pin
-from weft.cloth.create import with_regions
 from weft.contact.settings import SelfContact
-from weft.fabric.fabric import Fabric, fabric
+from weft.fabric.fabric import Fabric
 from weft.fabric.folds import RESOLVED
 from weft.run.quality import Quality
 from weft.run.resolution import fold_facts, scene_folds
-from weft.scene.auto_size import MOST_VERTICES
 from weft.scene.build import load_scene
 
 NO_WEIGHT = (0.0, 0.0, 0.0)
@@ -104,17 +100,6 @@ def test_the_cells_of_splines_are_between_control_points():
     assert found.edge == pytest.approx(1 / 20 if found.fold.across[1] else 1 / 10)
 
 
-def test_a_heavy_hem_hangs_in_the_cloth_around_it():
-    """The tension is that of the mean weight: a hem of lead does not fold like foil."""
-    mesh = weft.sheet(41, 41, 1.0, 1.0, fabric="silk").mesh
-    low = np.flatnonzero(mesh.vertices[mesh.faces, 2].mean(axis=1) > 0.45).astype(np.int32)
-    split = dataclasses.replace(mesh, regions={"hem": low})
-    silk = fabric("silk")
-    cloth = with_regions(split, {"hem": dataclasses.replace(silk, density=10 * silk.density)}, silk)
-    hem, rest = scene_folds(weft.Scene(cloth, pins=[Pin(cloth.border("top"))]))
-    assert hem.fold.length == pytest.approx(rest.fold.length)
-
-
 def arch(n, out):
     """A run of a level strip whose ends are pushed together until it stands up in an arch."""
     cloth = weft.sheet(n, 5, 0.4, 0.1, fabric="cotton")
@@ -130,16 +115,6 @@ def test_a_finer_mesh_of_the_same_fold_has_a_better_number(tmp_path):
     coarse, fine = (arch(n, tmp_path / str(n)).measure_frame(-1)["parts"]["cloth"] for n in (7, 25))
     assert fine["coarse"] < 0.15 < 0.3 < coarse["coarse"]
     assert fine["turn"]["p50"] < 0.5 * coarse["turn"]["p50"]
-
-
-def test_a_flat_cloth_is_bent_nowhere(tmp_path):
-    cloth = weft.sheet(5, 5, fabric="cotton")
-    scene = weft.Scene(cloth, pins=[Pin(cloth.border("left"))])
-    run = weft.simulate(scene, frames=1, out=tmp_path / "run", progress=False)
-    part = Quality(run).strains(cloth.vertices)["cloth"]
-    assert part["coarse"] == 0.0 and part["turn"]["max"] == pytest.approx(0.0, abs=1e-9)
-    (expected,) = run.manifest["folds"]
-    assert "by its weight" in expected
 
 
 def loaded(tmp_path, cloth):
@@ -160,11 +135,6 @@ def test_an_automatic_size_resolves_the_folds_that_check_finds(tmp_path, cloth):
     (found,) = scene_folds(scene.scene)
     assert 0.8 * RESOLVED < found.edges < 1.3 * RESOLVED
     assert "size: auto is" in scene.notes[0]
-
-
-def test_an_automatic_size_has_a_limit(tmp_path):
-    cloth = loaded(tmp_path, "{sheet: {size: auto, width: 20 m, height: 20 m}, fabric: silk}").scene
-    assert 0.9 * MOST_VERTICES < cloth.cloth.n_vertices < 1.1 * MOST_VERTICES
 
 
 def test_a_count_that_is_given_stays(tmp_path):

@@ -14,7 +14,6 @@ from weft.io import read_mesh
 from weft.laws import ImmediateBuckling
 from weft.run.check_scene import check
 from weft.scene.build import load_scene
-from weft.scene.identity import identity
 from weft.scene.points import pinned_points
 from weft.scene.prepare import prepare
 from weft.scene.spline_pins import undetermined_points
@@ -137,13 +136,6 @@ def test_what_pinned_vertices_determine():
         assert loose.all() if count == 0 else not loose.any()
 
 
-def test_large_regions_are_pinned_at_once():
-    """All of 10 000 control points, without a dense matrix of them."""
-    cloth = weft.spline_sheet(100, 100)
-    held = pinned_points(weft.Scene(cloth, [weft.Pin(np.arange(cloth.n_vertices))]))
-    assert held.anchors == 0 and len(held.pins[0].vertices) == 10_000
-
-
 def test_triangles_and_splines_fall_together():
     a = weft.sheet(5, 5, 0.3, 0.3, fabric="silk").move((0, 0.5, 0))
     b = weft.spline_sheet(6, 5, 0.3, 0.3, "cotton")
@@ -184,15 +176,6 @@ def test_triangles_of_one_fabric_are_one_element():
     assert triangles.area.sum() == pytest.approx(2.0) and splines.area.sum() == pytest.approx(1.0)
     with refused(MeshError, "cloths"):
         weft.join([both, a])
-
-
-def test_rules_and_nets_are_part_of_a_scene():
-    scenes = [
-        weft.Scene(weft.spline_sheet(6, 6, **kind))
-        for kind in ({}, {"rule": "full"}, {"net": "uniform"}, {"density": 2})
-    ]
-    assert len({str(identity(s)["mesh"]) for s in scenes}) == 4
-    assert identity(scenes[0]) == identity(weft.Scene(weft.spline_sheet(6, 6)))
 
 
 def write(tmp_path, text):
@@ -244,39 +227,26 @@ def test_bad_scene_files(tmp_path, change, message):
     assert "scene.yaml:" in str(problems.value)
 
 
-def test_runs_resume_render_and_export(tmp_path):
+def test_runs_resume_and_export(tmp_path):
     scene = load_scene(write(tmp_path, SHEET)).scene
     whole = weft.simulate(scene, frames=3, out=tmp_path / "whole", progress=False)
     weft.simulate(scene, frames=2, out=tmp_path / "parts", progress=False)
     parts = weft.simulate(scene, frames=3, out=tmp_path / "parts", resume=True, progress=False)
     np.testing.assert_array_equal(whole.points(), parts.points())
     assert whole.points().shape == (72, 3) and whole.positions().shape == (195, 3)
-    assert whole.metrics[-1]["stretch"]["max"] < 1.2
     fine = whole.save(tmp_path / "fine.obj", density=4)
     net = whole.save(tmp_path / "net.ply", net=True)
     assert read_mesh(fine).n_vertices == 29 * 25 and read_mesh(net).n_vertices == 72
-    picture = whole.render(tmp_path / "cloth.png")
-    assert picture.stat().st_size > 5000
 
 
 def test_border_of_a_fitted_piece_is_its_whole_curved_side():
     outline = [(0, 0), (0.5, -0.05), (1, 0), (0.9, 0.6), (0.5, 0.55), (0.1, 0.6)]
-    cloth = weft.as_splines(weft.triangulate(outline, size=0.06), span_size=0.1)
+    flat = weft.join([weft.triangulate(outline, size=0.06)], ["shirt"], [2e-3])
+    cloth = weft.as_splines(flat, span_size=0.1)
+    assert (cloth.parts[0].name, cloth.parts[0].thickness) == ("shirt", 2e-3)
     (patch,) = cloth.surfaces.pieces[0].patches
     for spans, sides in zip(patch.spans, (("top", "bottom"), ("left", "right"))):
         a, b = map(cloth.border, sides)
         assert len(a) == len(b) == spans + 1 and not set(a) & set(b)
-    uv = np.zeros((cloth.n_vertices, 2))
-    uv[cloth.faces.reshape(-1)] = cloth.corner_uv.reshape(-1, 2)
-    assert uv[cloth.border("top"), 1].min() > 0.5 and np.ptp(uv[cloth.border("top"), 1]) > 0.02
     held = pinned_points(weft.Scene(cloth, [weft.Pin(cloth.border("top"))]))
     assert held.anchors == 0 and len(held.pins[0].vertices) == patch.shape[0]
-
-
-def test_fitting_keeps_a_cloths_name_and_thickness():
-    named = weft.join([weft.sheet(6, 6, 0.5, 0.5)], ["shirt"], [2e-3])
-    fitted = weft.as_splines(named, spans=9)
-    (part,) = fitted.parts
-    assert (part.name, part.thickness) == ("shirt", 2e-3)
-    assert fitted.mass.sum() == pytest.approx(0.25 * fitted.fabric.density, rel=1e-4)
-    assert len(part.vertices) == fitted.n_vertices and len(part.faces) == len(fitted.faces)

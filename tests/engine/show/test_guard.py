@@ -60,20 +60,15 @@ def test_a_page_of_another_origin_gets_nothing(server):
     """Not even with the secret."""
     own = f"http://127.0.0.1:{server.port}"
     secret = path_of(server)
+    assert b"<html" in ask(server, secret)[1]
+    for wrong in ("../../../../etc/passwd", "..%2f..%2fetc/passwd"):
+        assert ask(server, secret + wrong)[0] == 404
+    assert ask(server, secret, Host="evil.example") == ask(server, "/") == (403, b"")
     for path in (secret, f"{secret}frame?number=0&look=plain"):
         assert ask(server, path, Origin=own)[0] == ask(server, path)[0] == 200
         for origin in ("http://evil.example", "null", f"http://127.0.0.1:{server.port + 1}"):
             assert ask(server, path, Origin=origin) == (403, b"")
     assert ask(server, "/frame?number=0&look=plain", Origin=own) == (403, b"")
-
-
-def test_pages_need_the_secret_too(server):
-    path = path_of(server)
-    assert ask(server, path)[0] == 200 and b"<html" in ask(server, path)[1]
-    assert ask(server, "/") == (403, b"") and ask(server, "/index.html")[0] == 403
-    assert ask(server, path, Host="evil.example") == (403, b"")
-    for wrong in ("../../../../etc/passwd", "..%2f..%2fetc/passwd"):
-        assert ask(server, path + wrong)[0] == 404
 
 
 def test_several_hosts_or_origins_are_refused(server):

@@ -13,8 +13,6 @@ from tests.refusals import refused
 from weft.base.errors import RunError
 from weft.cli.commands import app
 from weft.discretization.linear_triangle import linear_triangle
-from weft.run.recorded_scene import scene_of
-from weft.scene.membrane_law import physics
 from weft.show.viewer.metric_curves import plots_of
 from weft.show.viewer.packing import IntegerGrid, Packer
 from weft.show.viewer.page import content_of
@@ -193,19 +191,6 @@ def test_command_writes_a_page(seen, tmp_path, monkeypatch):
     assert result.exit_code == 0 and asked[0] in result.output, result.output
     assert asked[0].startswith("http://127.0.0.1:")
     assert not beside.exists()
-
-
-def test_page_of_other_looks(seen, tmp_path):
-    """Stress needs the laws of the scene that the manifest tells of."""
-    out = tmp_path / "out.html"
-    result = view(seen, "--html", out, "--look", "panels,stress-warp,fit")
-    assert result.exit_code == 0, result.output
-    read = Page(out.read_text())
-    assert list(read.about["scales"]) == ["stress-warp", "fit"]
-    made = seen.field("stress", 6, physics=physics(scene_of(seen).scene))[:, 0]
-    scale = read.about["scales"]["stress-warp"]
-    wanted = np.clip(face_means(seen.mesh, made), scale["low"], scale["high"])
-    check_values(read, "stress-warp", read.frames("stress-warp", 7)[6][:, 0], wanted, 1e-6)
 
 
 @pytest.mark.parametrize(

@@ -99,20 +99,6 @@ def test_yarns_are_counted_per_cm():
         assert off < 1.01 / size
 
 
-def test_yarns_smaller_than_pixels_are_not_drawn():
-    mesh, x = upright(5, 1.0)
-    plain, _ = drawn(x, mesh)
-    fine, _ = drawn(x, mesh, weave=Weave(WeavePattern.TWILL, 2000, 2000))
-    np.testing.assert_array_equal(plain, fine)
-    coarse, _ = drawn(x, mesh, weave=Weave(WeavePattern.TWILL, 20, 20))
-    inside = plain != coarse
-    assert inside.mean() > 0.1
-    # On average the cloth is about as bright: a twill has fewer dips than the plain weave.
-    linear = [(p[..., 0].astype(float) / 255) ** 2 for p in (plain, coarse)]
-    sheet = np.abs(linear[0] - linear[1]) > 0
-    assert linear[1][sheet].mean() == pytest.approx(linear[0][sheet].mean(), rel=0.1)
-
-
 @pytest.mark.parametrize("azimuth", [0.0, 180.0])
 def test_alpha_is_coverage(tmp_path, azimuth):
     mesh, x = upright()
