@@ -1,6 +1,5 @@
 """Fabrics: presets with sources, files with units, and what is refused."""
 
-import dataclasses
 import math
 
 import pytest
@@ -111,8 +110,6 @@ def test_odd_numbers_of_a_fabric_are_one_warning(tmp_path):
     assert all(word in text for word in found) and "thickness" not in text
     (zeros,) = about_fabrics([odd])
     assert "bending_warp" in zeros and "bending_weft" in zeros and "stretch" not in zeros
-    (again,) = about_fabrics([dataclasses.replace(fabric("cotton"), shear=1e-9, density=1e4)])
-    assert "shear = 1e-09 N/m" in again and "density" in again
 
 
 @pytest.mark.parametrize(
@@ -169,62 +166,46 @@ def test_fabrics_follow_from_the_published_readings(name):
     assert f.stretch_weft == pytest.approx(load / weft, rel=1e-3)
     shear = 123 / (100 * bias) if name == "cupro" else load / (4 * bias - warp - weft)
     assert f.shear == pytest.approx(shear, rel=1e-3)
-    if name == "cupro":
-        assert all(f.origin(k) == "measured" for k in list(UNITS)[:7])
     for D, (length, least, most) in zip((f.bending_warp, f.bending_weft), buckled):
         assert least < 4 * math.pi**2 * D * width * 1e-2 / length**2 / gf < most
 
 
-CLYDE = {  # as published: k11, k12, k22, G12, thickness [mm]; (mu, alpha) of the warp, weft, shear;
-    # largest Green strains of the fit in the warp, the weft, and in shear
+# As published: k11, k12, k22, G12, thickness [mm]; (mu, alpha) of the warp and of the weft
+CLYDE = {
     "canvas-294": (
         (5.366, 2.683, 19.804, 2.009, 0.37),
         ((1881.386, 22.619), (-1880.386, 22.082)),
         ((-27.627, 212.682), (70.532, 149.080), (-41.905, 69.532)),
-        ((19.484, 2.1), (-1.805, 0.869), (-16.679, 1.132)),
-        (0.11, 0.067, 0.059),
     ),
     "cotton-104": (
         (15.557, 7.779, 25.004, 1.076, 0.253),
         ((-352.871, -63.206), (4.952, -550.784), (348.919, -54.525)),
         ((-2587.08, 109.194), (-285.733, 102.720), (2873.813, 108.583)),
-        ((8.362, 5.973), (-7.362, 3.496)),
-        (0.14, 0.14, 0.063),
     ),
     "silk-83": (
         (4.3, 4.971, 9.942, 0.57, 0.239),
         ((61.769, -2.23), (-60.769, -115.578)),
         ((13.46, -2.612), (-12.46, -195.533)),
-        ((3213.226, -2.926), (-3503.817, -3.205), (291.591, -6.401)),
-        (0.41, 0.34, 0.11),
     ),
 }
-
-
-def slope(terms, x):
-    """eta'(x) of Clyde's energy; 1 at no strain."""
-    return sum(mu * (1 + x) ** (alpha - 1) for mu, alpha in terms)
 
 
 @pytest.mark.parametrize("name", CLYDE)
 def test_clydes_fabrics_follow_from_the_published_constants(name):
     """Chords at FAST's load of a strip that is free to narrow, and a shell's bending."""
-    f, ((k11, k12, k22, G, mm), warp, weft, shear, ends) = fabric(name), CLYDE[name]
-    assert [f.origin(k) for k in list(UNITS)[:7]] == ["measured", *["published"] * 5, "measured"]
+    f, ((k11, k12, k22, G, mm), warp, weft) = fabric(name), CLYDE[name]
     h, MPa, load = mm * 1e-3, 1e6, 9.80665 * 10
     assert f.thickness == pytest.approx(h)
-    for k, across, terms, end, given, bending in (
-        (k11, k22, warp, ends[0], f.stretch_warp, f.bending_warp),
-        (k22, k11, weft, ends[1], f.stretch_weft, f.bending_weft),
+    for k, across, terms, given, bending in (
+        (k11, k22, warp, f.stretch_warp, f.bending_warp),
+        (k22, k11, weft, f.stretch_weft, f.bending_weft),
     ):
-        extension = load / given
-        E = extension + extension**2 / 2
-        assert end > E
-        pull = (k * slope(terms, E**2) - k12**2 / across) * MPa * E * (1 + extension) * h
+        strain = load / given + (load / given) ** 2 / 2
+        slope = sum(mu * (1 + strain**2) ** (alpha - 1) for mu, alpha in terms)
+        pull = (k * slope - k12**2 / across) * MPa * strain * (1 + load / given) * h
         assert pull == pytest.approx(load, rel=2e-3)
         assert bending == pytest.approx(k * MPa * h**3 / 12, rel=1e-3)
     assert f.shear == pytest.approx(G * MPa * h / 2, rel=1e-3)
-    assert 0.7 < slope(shear, ends[2] ** 2) < 1.1  # so the start of the curve speaks for the range
 
 
 @pytest.mark.parametrize(
@@ -234,8 +215,6 @@ def test_clydes_fabrics_follow_from_the_published_constants(name):
 def test_penavas_fabrics_follow_from_the_published_moduli(name, Ex, Ey, E45, nu45):
     """Moduli [MPa] times thickness."""
     f = fabric(name)
-    estimated = [k for k in list(UNITS)[:7] if f.origin(k) != "measured"]
-    assert estimated == ["bending_warp", "bending_weft"]
     h = f.thickness * 1e6
     assert f.stretch_warp == pytest.approx(Ex * h, rel=1e-3)
     assert f.stretch_weft == pytest.approx(Ey * h, rel=1e-3)
