@@ -68,15 +68,6 @@ def test_a_whole_assembly_is_bitwise_equal(threads, monkeypatch):
         np.testing.assert_array_equal(one, other)
 
 
-def test_one_thread_calls_nobody(threads, monkeypatch):
-    threads(1)
-    a, out = kernel.array(np.ones(64), Scalar), kernel.zeros(64)
-    monkeypatch.setattr(launching, "team", None)  # would be called
-    for _ in range(2):  # the second launch is of a kernel that is known
-        kernel.launch(smear, 64, a, out, work=kernel.HEAVY)
-    np.testing.assert_allclose(kernel.numpy(out), np.sin(1) + 1)
-
-
 def test_changed_argument_of_a_recorded_launch(threads):
     threads(2)
     a, b, out = kernel.array(np.ones(64), Scalar), kernel.zeros(64), kernel.zeros(64)

@@ -61,12 +61,6 @@ def test_seams_keep_one_vertex_with_two_coordinates():
     assert mesh.n_vertices == 4 and mesh.vertex_uv is None and len(mesh.hinges) == 1
 
 
-def test_mesh_is_immutable():
-    mesh = grid(3, 3, 1, 1)
-    with pytest.raises(ValueError, match="read-only"):
-        mesh.vertices[0, 0] = 1.0
-
-
 @pytest.mark.parametrize(
     "arguments, match",
     [

@@ -1,6 +1,5 @@
 """Arguments are checked against annotations: kinds, shapes, units, and what errors name."""
 
-import inspect
 from collections.abc import Sequence
 from typing import Literal
 
@@ -11,7 +10,7 @@ import weft
 from tests.refusals import refused
 from weft.base.arrays import Bools, Ints, Positions, VertexIds
 from weft.base.errors import MeshError, SceneError, UnitError, WeftError
-from weft.base.runtime_types import check_value, checked, is_checked
+from weft.base.runtime_types import check_value, checked
 from weft.base.settings import Size
 from weft.bodies.shapes import primitives as shapes
 
@@ -149,13 +148,3 @@ def test_arguments_of_functions(make, named):
     with refused(WeftError, named) as caught:
         make()
     assert caught.value.expected
-
-
-def test_signatures_and_help_are_readable():
-    move = "(self, translation: array (3,) [m] = (0, 0, 0), rotation: array (3,) [degrees] = "
-    assert str(inspect.signature(weft.Cloth.move)) == move + "(0, 0, 0)) -> Cloth"
-    for name in weft.__all__:
-        public = getattr(weft, name)
-        if inspect.isfunction(public) or is_checked(getattr(public, "__init__", public)):
-            text = str(inspect.signature(public))
-            assert "Annotated" not in text and "Setting(" not in text and "weft." not in text, name

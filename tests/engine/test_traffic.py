@@ -1,6 +1,5 @@
 """What crosses between host and device in an iteration: numbers, but no arrays."""
 
-import dataclasses
 from typing import NamedTuple
 
 import numpy as np
@@ -9,10 +8,7 @@ import pytest
 import weft
 from tests.stepping import steps
 from weft import kernel
-from weft.bodies.joints.motors import Drive, Motor
-from weft.bodies.joints.settings import Joint
-from weft.bodies.rigid.settings import Rigid
-from weft.contact import box, sphere
+from weft.contact import sphere
 from weft.contact.broad_phase.candidate_search import CandidateCache
 from weft.contact.detector import ContactDetector
 from weft.scene.scene import Scene
@@ -25,7 +21,6 @@ READS = 7
 # Reads of one trial of the line search: the energy of each term; and the vertices outside of their
 # boxes, their distance from the origin of the bounds, three lengths of lists and two energies.
 TERMS, CONTACT = 4, 7
-JOINTED = 25  # terms of the jointed scene, some of which also read a limit of the direction
 RENEWED = 4  # numbers of new candidates where vertices leave their boxes
 # Arrays made by one iteration with contact, by each further trial, and by each search for
 # candidates. Neither the mesh nor the number of linear iterations counts.
@@ -216,39 +211,3 @@ def test_traffic_is_seen():
         assert kernel.total(a) == 3.0 and kernel.scalar(a, 1) == 2.0
     assert (traffic.uploads, traffic.downloads) == (1, 1)
     assert (traffic.allocations, traffic.scalars) == (1, 2)
-
-
-def jointed():
-    """A sheet with ropes, rings on a rail and on a body; bodies with every kind of joint."""
-    cloth = weft.sheet(9, 9, 0.2, 0.2).move((0.0, 0.1, 0.0), (90.0, 0.0, 0.0))
-    top, low = cloth.border("top"), cloth.corners("bottom")
-    pole = [(-0.2, 0.2, 0.0), (0.2, 0.2, 0.0)]
-    motor, drive = Motor(angle=0.3, stiffness=2.0, damping=0.1), Drive(speed=0.1, resistance=5.0)
-    joints = [
-        [Joint("weld")],
-        [Joint("hinge", (0.4, 0.2, -0.3), (0, 0, 1), angles=(-1.0, 1.0), motor=motor)],
-        [Joint("slider", axis=(1, 0, 0), way=(-0.1, 0.1), drive=drive)],
-        [Joint("ball", (0.9, 0.3, -0.3), cone=0.5), Joint("rope", at=(0.9, 0.6, -0.3))],
-        [Joint("slider", axis=(0, 1, 0), to="body 3", way=(-0.1, 0.1))],
-    ]
-    bodies = []
-    for k, own in enumerate(joints):
-        body = box((0.1, 0.05, 0.1), 0.5, f"body {k}").move((0.3 * k, 0.2, -0.3))
-        bodies.append(dataclasses.replace(body, rigid=Rigid(mass=0.2, joints=own)))
-    held = [
-        weft.Slide(top[::2], pole, body="body 0", friction=0.2, name="rings"),
-        weft.Slide(top[1::2], pole, friction=0.2, spacing=0.01, name="on a rail"),
-        weft.Rope(low, at=(0.0, -0.3, 0.0), name="ropes"),
-        weft.AttachCloth(low[:1], low[1:], length=0.3, within=1.0, name="tie"),
-    ]
-    settings = weft.StepSettings(linear="pcg")
-    return Scene(cloth, bodies=bodies, attachments=held, settings=settings)
-
-
-def test_nor_with_joints_and_attachments(iterations, device):
-    """Springs of all kinds are kernels, whose numbers a step uploads once."""
-    stepped(jointed(), iterations)
-    assert iterations
-    for one in iterations:
-        assert one.traffic.uploads == one.traffic.downloads == 0, one
-        assert one.traffic.scalars <= most_reads(one, JOINTED, 2 * READS), one

@@ -8,7 +8,6 @@ import pytest
 from rich.console import Console
 from typer.main import get_command
 
-import weft
 from tests.together.cli.test_cli import run  # noqa: F401 (fixtures)
 from weft.base.terminal import bar, new_console
 from weft.cli.commands import app
@@ -67,17 +66,3 @@ def test_the_words_of_help(words, texts, run, monkeypatch):  # noqa: F811
     shown = " ".join(re.sub("[│╭╮╰╯─]", " ", out).split())
     wanted = [" ".join(text.replace("\\[", "[").split()) for text in texts]
     assert status == 0 and [text for text in wanted if text not in shown] == []
-
-
-def test_one_place_for_all_text():
-    """Whoever shows text uses ``weft.base.terminal``: consoles and columns of rich take markup."""
-    source = Path(weft.__file__).parent
-    users = {
-        path.relative_to(source).as_posix()
-        for path in source.rglob("*.py")
-        if re.search(
-            r"\b(Console|TextColumn|Progress)\(.*\)|rich\.(console|markup)", path.read_text()
-        )
-        and "from rich" in path.read_text()
-    }
-    assert users == {"base/terminal.py"}

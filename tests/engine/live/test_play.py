@@ -28,21 +28,17 @@ def test_a_scene_of_python_is_played():
         server = view._server
         assert b'"vertices": 25' in ask(server, "")[1]
         assert ask(server, "say", b'[{"do": "step"}]') == (200, b"{}")
-        number, header = -1, {"t": 0.0}
+        header = {"t": 0.0, "number": -1}
         while header["t"] == 0:
-            status, data = ask(server, f"next?after={number}")
+            status, data = ask(server, f"next?after={header['number']}")
             if status == 200:
-                length = int.from_bytes(data[:4], "little")
-                header = json.loads(data[4 : 4 + length])
-                number = header["number"]
-        cloth = np.frombuffer(data, "<f4", header["counts"]["cloth"], 4 + length).reshape(-1, 3)
-        assert cloth.shape == (25, 3) and header["status"]["intersections"] == 0
+                header = json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")])
+        assert header["counts"]["cloth"] == 75 and header["status"]["intersections"] == 0
         status, text = ask(server, "say", b'[{"do": "save", "what": "scene"}]')
         assert status == 409 and b"a scene that Python made" in text
     finally:
         view.close()
     assert not view._thread.is_alive()
-    view.close()  # a second time does nothing
 
 
 @pytest.mark.parametrize("tilt, place", [(0, "bodies"), (90, "pins")])

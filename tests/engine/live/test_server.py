@@ -121,12 +121,6 @@ def test_a_picture_is_waited_for(played, monkeypatch):
     assert status == 200 and b'"play": {"controls"' in data
 
 
-@pytest.mark.parametrize("follow", [True, False])
-def test_the_page_knows_whether_its_camera_follows_the_cloth(seen, follow):
-    with served(FakeProcess(follow_run(seen.path)), follow=follow) as server:
-        assert f'"follow_cloth": {json.dumps(follow)}'.encode() in ask(server, "")[1]
-
-
 class Clock:
     """A clock that a test sets, in place of the module ``time``."""
 

@@ -65,7 +65,7 @@ def test_a_part_keeps_the_tries_before_it_and_their_costs():
     stepper, step = begin(lambda effort, dt: dt > 0.003, "converged", iterations=70)
     parts = advance(stepper, *step)
     assert [p.report.dt for p in parts] == pytest.approx([0.0025] * 4)
-    whole, half, other = [p.report.rejected for p in (parts[0], parts[1], parts[2])]
+    whole, half, other, _ = [p.report.rejected for p in parts]
     # The whole step, the shortest part as a trial that succeeds, and the first half fail or are
     # not used; then the second half.
     assert [r.outcome.name for r in whole] == ["BLOCKED", "CONVERGED", "BLOCKED"]

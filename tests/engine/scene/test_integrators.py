@@ -100,12 +100,6 @@ def test_problems(load, text, message):
     assert message in str(caught.value)
 
 
-def test_all_problems_of_a_block_at_once(load):
-    with pytest.raises(SceneError) as caught:
-        load("integrator: {bdf2: {tolerance: -1, psd: exakt, forcing: 2, step: 1}}\n")
-    assert len(caught.value.problems) == 4
-
-
 def test_an_integrator_in_place_of_the_files(load):
     """What ``weft settle`` asks for: own settings of the file where it has them."""
     text = "integrator: {bdf2: {psd: exact}}\n"
@@ -134,13 +128,11 @@ def test_what_a_dataclass_refuses_has_a_line(load):
 def test_effort_chooses_step_and_iterations(tmp_path):
     """``interactive`` shortens steps and stops them; metrics say what is left."""
     cloth = weft.sheet(9, 9, 0.3, 0.3, fabric="silk")
-    pins = [weft.Pin(cloth.corners("top"))]
-    quick = weft.Scene(cloth, pins, settings=weft.StepSettings(effort="interactive"))
+    scene = weft.Scene(cloth, [weft.Pin(cloth.corners("top"))])
+    quick = scene.with_(settings=weft.StepSettings(effort="interactive"))
     assert quick.step == 1e-2 and quick.with_(step=1e-3).step == 1e-3
-    assert weft.Scene(cloth, pins, settings=weft.StepSettings(effort=3)).step == 0.02
-    tight = weft.StepSettings(effort=1, tolerance=1e-9)
-    scene = weft.Scene(cloth, pins, settings=tight)
-    run = weft.simulate(scene, frames=2, fps=25, out=tmp_path / "run", progress=False)
+    tight = scene.with_(settings=weft.StepSettings(effort=1, tolerance=1e-9))
+    run = weft.simulate(tight, frames=2, fps=25, out=tmp_path / "run", progress=False)
     assert {m["outcome"] for m in run.metrics} == {"STOPPED"}
     assert all(m["iterations"] == 1 and 0 < m["unsettled"] <= 1 for m in run.metrics)
 

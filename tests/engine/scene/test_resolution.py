@@ -135,9 +135,3 @@ def test_an_automatic_size_resolves_the_folds_that_check_finds(tmp_path, cloth):
     (found,) = scene_folds(scene.scene)
     assert 0.8 * RESOLVED < found.edges < 1.3 * RESOLVED
     assert "size: auto is" in scene.notes[0]
-
-
-def test_a_count_that_is_given_stays(tmp_path):
-    scene = loaded(tmp_path, "{sheet: {size: auto, nx: 7}, fabric: silk}").scene
-    along, across = (len(scene.cloth.border(side)) for side in ("bottom", "left"))
-    assert along == 7 and across > 30

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 import weft
 from tests.refusals import refused
 from tests.stepping import stepped
-from weft.base.errors import MeshError, SceneError, SceneProblems
+from weft.base.errors import SceneError, SceneProblems
 from weft.discretization.embedding import determined_points
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.io import read_mesh
@@ -155,8 +155,6 @@ def test_joined_splines_keep_their_densities():
     both = weft.join(cloths)
     assert both.n_vertices == 5 * 4 + 13 * 10
     np.testing.assert_allclose(both.embedding.of(both.points), both.vertices, atol=1e-15)
-    moved = both.move((0, 1, 0))
-    np.testing.assert_allclose(moved.vertices, both.vertices + (0, 1, 0), atol=1e-15)
     for cloth, part in zip(cloths, both.parts):
         pin = weft.Pin(both.border("top", part))
         np.testing.assert_array_equal(
@@ -164,18 +162,6 @@ def test_joined_splines_keep_their_densities():
         )
         held = pinned_points(weft.Scene(both, [pin]))  # with one sample less than points, too
         assert held.anchors == 0 and len(held.pins[0].vertices) == 6
-
-
-def test_triangles_of_one_fabric_are_one_element():
-    """Beside splines too; and the faces are those of the parts."""
-    a = weft.sheet(4, 4)
-    alike = weft.sheet(5, 4, fabric=a.fabric).move((0, 1, 0))
-    both = weft.join([a, weft.spline_sheet(6, 5).move((0, 2, 0)), alike])
-    (fabric, triangles), (_, splines) = both.elements
-    assert fabric is a.fabric and len(triangles.mesh.faces) == len(a.faces) + len(alike.faces)
-    assert triangles.area.sum() == pytest.approx(2.0) and splines.area.sum() == pytest.approx(1.0)
-    with refused(MeshError, "cloths"):
-        weft.join([both, a])
 
 
 def write(tmp_path, text):

@@ -70,19 +70,6 @@ def test_cloth_is_drawn_and_looks_are_chosen(served):
 
 
 @pytest.mark.browser
-def test_whoever_goes_to_a_frame_stays_there(served):
-    tab, run, later = served
-    pressed(tab, "Home")
-    tab.wait(lambda: "frame 0," in tab.text())
-    move_frames(later, run / "frames", 3)
-    tab.wait(lambda: "3 of 6 frames, going on" in tab.text())
-    assert "frame 0," in tab.text()
-    pressed(tab, "End")  # the last frame is followed again
-    move_frames(later, run / "frames", 4)
-    tab.wait(lambda: "frame 4," in tab.text())
-
-
-@pytest.mark.browser
 def test_it_follows_then_plays_then_stays_when_the_run_goes(served, seen):
     tab, run, later = served
     move_frames(later, run / "frames", 5, 6)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from tests.engine.show.pictures import check_threads
 from weft import kernel
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.show.picture.renderer import Renderer, Style
@@ -80,9 +79,13 @@ def test_the_lamps_shadow_softens_with_distance():
     assert widths[1] > 2 * widths[0]
 
 
-def test_soft_pictures_do_not_depend_on_threads_or_runs(threads):
+def test_pictures_do_not_depend_on_threads(threads):
     mesh = grid(21, 21, 1.0, 1.0)
     x = np.array(mesh.vertices)
     x[:, 1] = 0.1 * np.sin(8 * x[:, 0])
     style = Style(width=160, height=90, soft=True, smooth=1, thickness=5e-3)
-    check_threads(threads, mesh, x, style)
+    pictures = []
+    for n in (1, 3):
+        threads(n)
+        pictures.append(Renderer(mesh, [x], style).image(x))
+    np.testing.assert_array_equal(*pictures)
