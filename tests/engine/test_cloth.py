@@ -6,7 +6,6 @@ import pytest
 import weft
 from tests.refusals import refused
 from weft.base.errors import MeshError
-from weft.io.obj import write_obj
 
 pytestmark = pytest.mark.quick
 
@@ -24,23 +23,10 @@ def test_corners_and_borders(cloth):
     assert cloth.border("right").tolist() == [4, 9, 14, 19]
 
 
-def test_box(cloth):
-    assert len(cloth.in_box([-1, -1, -0.6], [0, 1, 0.6])) == 3 * 4
-    assert len(cloth.in_box([5, 5, 5], [6, 6, 6])) == 0
-
-
 def test_moved(cloth):
     moved = cloth.move((0, 1, 0), (90, 0, 0))
     np.testing.assert_allclose(moved.vertices[:, 1], 1 - cloth.vertices[:, 2], atol=1e-15)
     assert moved.mesh.rest_area.sum() == cloth.mesh.rest_area.sum()
-
-
-def test_load(tmp_path, cloth):
-    write_obj(tmp_path / "a.obj", cloth.vertices * 100, cloth.faces, cloth.corner_uv * 100)
-    loaded = weft.load(tmp_path / "a.obj", fabric="denim", scale=0.01)
-    np.testing.assert_allclose(loaded.vertices, cloth.vertices, atol=1e-15)
-    np.testing.assert_allclose(loaded.mesh.rest_area, cloth.mesh.rest_area, atol=1e-15)
-    assert loaded.fabric.name == "denim"
 
 
 @pytest.mark.parametrize(

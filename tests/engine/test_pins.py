@@ -29,12 +29,9 @@ def test_smooth_path_does_not_overshoot():
 
 
 def test_rotation_is_rigid_about_the_center():
-    path = Path(
-        [Keyframe(0.0), Keyframe(1.0, rotation=np.pi / 2)], axis=(0, 1, 0), center=(0, 0, 0)
-    )
-    np.testing.assert_allclose(
-        path.positions(X, 1.0), [[0, 0, 0], [0, 0, -1], [1, 0, 0]], atol=1e-15
-    )
+    keys = [Keyframe(0.0), Keyframe(1.0, rotation=np.pi / 2)]
+    turned = Path(keys, axis=(0, 1, 0), center=(0, 0, 0)).positions(X, 1.0)
+    np.testing.assert_allclose(turned, [[0, 0, 0], [0, 0, -1], [1, 0, 0]], atol=1e-15)
 
 
 def test_pins_are_exact_in_a_step():

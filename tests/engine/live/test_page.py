@@ -204,14 +204,3 @@ def test_the_camera_follows_the_cloth(played):
     assert tab.run(target) == wanted
     tab.run("document.getElementById('follow-cloth').click()")
     assert tab.run(target) == home
-
-
-def test_a_page_that_goes_away_lets_go(played):
-    process, tab = played
-    mouse(tab, "mousePressed", CLOTH)
-    tab.wait(lambda: done(process, "press"))
-    url = tab.run("location.href")
-    tab.open("about:blank")
-    tab.wait(lambda: done(process, "release"))
-    tab.open(url)
-    tab.wait(lambda: process.say([]) is not None and tab.run("document.body.dataset.shown"))

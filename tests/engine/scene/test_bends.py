@@ -48,8 +48,8 @@ def test_rest_angles_count():
 def test_a_smooth_bend_says_its_sum():
     """A tube of many small angles opens all the same."""
     sheet = weft.sheet(121, 5, 1.2, 0.4)
-    turn = sheet.vertices[:, 0] * 2
-    x = np.stack([np.sin(turn) / 2, -np.cos(turn) / 2, sheet.vertices[:, 2]], axis=1)
+    u, _, v = sheet.vertices.T
+    x = np.stack([np.sin(2 * u) / 2, -np.cos(2 * u) / 2, v], axis=1)
     (text,) = said(weft.Scene(sheet.with_points(x)))
     total = np.degrees(2.0) * np.sqrt(1.2 * 0.4)  # the curvature is 2/m
     assert "at 0 of" in text

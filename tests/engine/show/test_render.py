@@ -13,7 +13,6 @@ from weft.base.errors import RunError, WeftError
 from weft.cli.options import LOOK_NAMES
 from weft.cloth.fields import largest_strain
 from weft.cloth.regions import material_pieces
-from weft.discretization.mesh import TriangleMesh, grid
 from weft.show import looks
 from weft.show.picture.camera import frame_points
 from weft.show.picture.rasterize import DepthBuffer, rasterize
@@ -81,10 +80,7 @@ def test_strain_is_shown_with_its_scale():
 
 
 def test_panels_are_the_pieces_of_the_pattern():
-    a = grid(3, 3, 1, 1)
-    faces = np.concatenate([a.faces, a.faces + 9])
-    uv = np.concatenate([a.corner_uv, a.corner_uv + [2, 0]])
-    mesh = TriangleMesh(np.concatenate([a.vertices, a.vertices + [1, 0, 0]]), faces, uv)
+    mesh = weft.join([weft.sheet(3, 3), weft.sheet(3, 3).move((1, 0, 0))]).mesh
     label = material_pieces(mesh)
     assert len(set(label[:8])) == len(set(label[8:])) == 1 and label[0] != label[8]
     # One vertex on a seam with two material coordinates parts its faces, too.

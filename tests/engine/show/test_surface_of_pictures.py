@@ -200,7 +200,6 @@ def test_a_run_with_everything(cloth, tmp_path):
         for name in "ab"
     )
     assert first == again
-    run.render(tmp_path / "sheet.png", style=style, sheet=3)
     with refused(RunError, "picture", got=".mp4", expected="alpha"):
         run.render(tmp_path / "a.mp4", style=style)
 
