@@ -53,7 +53,6 @@ def test_dimensions():
     [
         ("waist/4 + 1", ("expression", "'+'", "a length and a plain number")),
         ("waits/4", ("expression", "'waits'", "'waist'")),
-        ("2*", ("expression", "an operator between")),
         ("(2 cm", ("expression", "parentheses closed")),
         ("2 cmm", ("expression", "'cmm'", "'mm'")),
         ("1 cm / 0", ("expression", "zero")),
@@ -62,7 +61,6 @@ def test_dimensions():
         ("sqrt(-1 m*1 m)", ("expression", "root")),
         ("sin(waist)", ("expression", "an angle")),
         ("min()", ("expression", "a number")),
-        ("hypot(3 m, *4 m)", ("expression", "a number")),
         ("sqrt(1, 2)", ("expression", "arguments")),
         ("__import__('os')", ("expression", "known measure")),
         ("9^9^9 * 1 m", ("expression", "finite")),
@@ -70,7 +68,6 @@ def test_dimensions():
         ("(" * 300 + "1 m" + ")" * 300, ("expression", "parentheses")),
         ("1 m + " * 300 + "1 m", ("expression", "1803 characters", "1000")),
         ("(-8)^0.5 * 1 m", ("expression", "root")),
-        ("asin(2) * 1 m", ("expression", "-1 to 1")),
     ],
 )
 def test_refusals(text, message):

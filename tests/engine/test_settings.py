@@ -111,7 +111,6 @@ def test_a_file_gives_the_dataclass():
         ({"several": [{}]}, "several.0.size = nothing (file.yaml): expected a value"),
         ({"several": 3}, "several = 3 (file.yaml): expected a list"),
         ({"inner": [1]}, "inner = a list of 1 (file.yaml): expected a block of fields"),
-        ({"inner": {"size": True}}, "another value than yes or no"),
         ({"unbounded": float("inf")}, "finite"),
     ],
 )
@@ -126,7 +125,6 @@ def test_files_are_refused(said, message):
     [
         (lambda: Outer(length=0), "outer.length = 0: must be > 0 and < 9 [m]"),
         (lambda: Outer(count="3 m"), "outer.count = '3 m', str: expected a whole number"),
-        (lambda: Outer(count=np.int64(0)), "outer.count = 0: must be >= 1"),
         (lambda: Outer(kind=1), "outer.kind = 1, int: expected one of Kind.FIRST_ONE, Kind.OTHER"),
         (lambda: Outer(word="bb"), "expected one of a, b; did you mean 'b'?"),
         (lambda: Outer(pair=(1, -1)), "outer.pair = (1, -1): must be >= 0 [N/m]"),
@@ -146,10 +144,6 @@ def test_dataclasses_refuse(make, message):
 def test_the_class_of_the_error_may_be_another():
     with refused(LawError, "conditions.p", got="0.6", expected="1, 0.75 or 0.5"):
         ConditionForm(p=0.6)
-
-
-def test_a_spring_may_be_infinite_in_python():
-    assert weft.BucklingForm(compression=np.inf).compression == np.inf
 
 
 def test_python_takes_units_wherever_yaml_does():
