@@ -7,16 +7,14 @@ import warp as wp
 from tests.checks import still
 from tests.refusals import refused
 from weft import kernel
-from weft.base import machine
 from weft.base.errors import DeviceError
 from weft.cloth.create import sheet
-from weft.kernel import Scalar, mat33, vec3
+from weft.kernel import Scalar, vec3
 from weft.kernel.cpu import launching
 from weft.kernel.cpu import warp_private as entry
 from weft.laws import Psd
 from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
-from weft.solve.sparse.vectors import add_multiple
 
 _module = wp.get_module("weft.test_kernel")
 
@@ -28,7 +26,7 @@ def smear(o: int, a: wp.array(dtype=Scalar), out: wp.array(dtype=Scalar)):
     out[i] = wp.sin(a[i]) + a[(i + 1) % n] * a[(i + 7) % n]
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 3, 5, 1000, 100_003])
+@pytest.mark.parametrize("n", [0, 1, 3, 100_003])
 def test_slices_are_bitwise_equal(n, threads, rng):
     a = kernel.array(rng.normal(size=max(n, 1)), Scalar)
     results = []
@@ -46,7 +44,7 @@ def test_slices_are_bitwise_equal(n, threads, rng):
 
 
 def test_a_whole_assembly_is_bitwise_equal(threads, monkeypatch):
-    """Energy, gradient and Hessian of a model on 1 to 4 threads."""
+    """Energy, gradient and Hessian of a model on one thread and on three."""
     cloth = sheet(20, 20, pattern="random")
     x = np.array(cloth.vertices) + 0.01 * np.random.default_rng(0).normal(size=cloth.vertices.shape)
     original = launching.launch_each
@@ -56,7 +54,7 @@ def test_a_whole_assembly_is_bitwise_equal(threads, monkeypatch):
 
     monkeypatch.setattr(launching, "launch_each", sliced)
     results = []
-    for count in (1, 2, 3, 4):
+    for count in (1, 3):
         threads(count)
         system = prepare(Scene(cloth)).model.assembly
         device, g = kernel.array(x, vec3), kernel.zeros(len(x), vec3)
@@ -66,19 +64,8 @@ def test_a_whole_assembly_is_bitwise_equal(threads, monkeypatch):
         results.append(
             (system.value(device), kernel.numpy(g).copy(), kernel.numpy(A.values).copy())
         )
-    for value, g, A in results[1:]:
-        assert value == results[0][0]
-        np.testing.assert_array_equal(g, results[0][1])
-        np.testing.assert_array_equal(A, results[0][2])
-
-
-def test_one_thread_calls_nobody(threads, monkeypatch):
-    threads(1)
-    a, out = kernel.array(np.ones(64), Scalar), kernel.zeros(64)
-    monkeypatch.setattr(launching, "team", None)  # would be called
-    for _ in range(2):  # the second launch is of a kernel that is known
-        kernel.launch(smear, 64, a, out, work=kernel.HEAVY)
-    np.testing.assert_allclose(kernel.numpy(out), np.sin(1) + 1)
+    for one, other in zip(*results):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_changed_argument_of_a_recorded_launch(threads):
@@ -108,55 +95,18 @@ def test_scratch_is_shared_and_grows():
     assert large.shape == (100,) and scratch.take(3, vec3).ptr == large.ptr
 
 
-@pytest.mark.parametrize("bad", [{"threads": 0}, {"device": "cuda:77"}, {"device": "tpu"}])
-def test_bad_settings(bad):
-    with refused(DeviceError, next(iter(bad))):
-        kernel.configure(**bad)
+@pytest.mark.parametrize("count", [0, 100_000, 2.5, True, "4"])
+def test_thread_counts_of_no_sense(count):
+    with refused(DeviceError, "threads"):
+        kernel.configure(threads=count)
+    with refused(DeviceError, "threads"), kernel.use(threads=count):
+        pass
 
 
-def test_threads_option_wants_a_device_that_exists():
-    kernel.configure(device="cpu")
-    assert kernel.device() == "cpu" and kernel.is_cpu()
-
-
-@pytest.mark.cuda
-def test_cuda_agrees_with_the_cpu():
-    cloth = sheet(12, 12, pattern="random")
-    results = []
-    for device in ("cpu", "cuda"):
+@pytest.mark.parametrize("device", ["cuda:77", "tpu"])
+def test_devices_that_are_not_there(device):
+    with refused(DeviceError, "device"):
         kernel.configure(device=device)
-        try:
-            system = prepare(Scene(cloth, damping=0.0)).model.assembly
-            x = kernel.array(np.array(cloth.vertices) * 1.1, vec3)
-            g = kernel.zeros(cloth.n_vertices, vec3)
-            system.add_gradient(x, g)
-            results.append(np.array(kernel.numpy(g)))
-        finally:
-            kernel.configure(device="cpu")
-    np.testing.assert_allclose(results[0], results[1], atol=1e-9)
-
-
-def test_a_launch_on_the_cpu_is_that_of_warp_and_leaves_its_errors_to_it():
-    """Every kind of argument by both ways; what is not plainly of a kernel's type raises as
-    ``wp.launch`` does.
-    """
-    with kernel.use(device="cpu"):
-        x, g = kernel.zeros(5, vec3), kernel.zeros(5, vec3)
-        g.fill_(vec3(1.0, 2.0, 3.0))
-        kernel.launch(add_multiple, 5, x, 2, g, x)  # an int where a float is wanted
-        kernel.launch(add_multiple, 5, x, Scalar(0.5), g, x)
-        kernel.launch(add_multiple, 5, x, np.float64(0.5), g, x)
-        other = kernel.zeros(5, vec3)
-        wp.launch(add_multiple, 5, inputs=[0, other, 3.0, g, other], device="cpu")
-        assert np.array_equal(x.numpy(), other.numpy())
-        assert entry._entries[id(add_multiple)][1] is not None  # the short way was taken
-        with pytest.raises(RuntimeError, match="dtype"):
-            kernel.launch(add_multiple, 5, kernel.zeros(5), 1.0, g, x)
-        with pytest.raises(RuntimeError, match="arguments"):
-            kernel.launch(add_multiple, 5, x, 1.0)
-        numpy = np.zeros((5, 3))
-        kernel.launch(add_multiple, 5, numpy, 3.0, g, numpy)  # Warp takes these too
-        assert np.array_equal(numpy, other.numpy())
 
 
 @wp.struct
@@ -192,41 +142,36 @@ def test_arguments_of_all_kinds_are_packed_as_warp_does():
     m.many = kernel.array(np.arange(12.0).reshape(4, 3), vec3)
     for turn in range(3):
         m.small, m.large = 7 + turn, 0.25 * turn
-        args = (
-            3,
-            (2**40, 5, -1)[turn],
-            0.5,
-            m,
-            turn != 1,
-            vec3(1.0, 2.0, 3.0 + turn),
-            np.uint32(2**31 + 5),
-        )
+        args = (3, (2**40, 5, -1)[turn], 0.5, m, turn != 1, vec3(1.0, 2.0, 3.0 + turn))
         out, other = kernel.zeros((4, 3)), kernel.zeros((4, 3))
-        kernel.launch(of_all_kinds, 4, *args, out)
-        wp.launch(of_all_kinds, 4, inputs=[0, *args, other], device="cpu")
+        last = np.uint32(2**31 + 5)
+        kernel.launch(of_all_kinds, 4, *args, last, out)
+        wp.launch(of_all_kinds, 4, inputs=[0, *args, last, other], device="cpu")
         assert np.array_equal(out.numpy(), other.numpy())
         assert out.numpy()[2, 2] == (-1.0 if turn == 1 else 1.0)
     assert entry._entries[id(of_all_kinds)][1] is not None
 
 
 @wp.kernel(module=_module)
-def of_numbers(o: int, k: int, s: Scalar, a: wp.array(dtype=Scalar), out: wp.array(dtype=Scalar)):
+def scaled(o: int, s: Scalar, a: wp.array(dtype=Scalar), out: wp.array(dtype=Scalar)):
     i = o + wp.tid()
-    out[i] = Scalar(k) + s + a[i]
+    out[i] = s * a[i]
 
 
 def test_numbers_of_other_types_and_arguments_that_do_not_fit():
-    a, out = kernel.array(np.arange(3.0), Scalar), kernel.zeros(3)
-    for k, s in [(2, 0.5), (np.int64(2), np.float32(0.5)), (2.0, Scalar(0.5)), (True, 1)]:
-        kernel.launch(of_numbers, 3, k, s, a, out)
-        expected = int(k) + float(getattr(s, "value", s)) + np.arange(3.0)
-        assert np.array_equal(out.numpy(), expected)
-    single = kernel.array(np.arange(3.0, dtype=np.float32), wp.float32)
-    kernel.launch(of_numbers, 3, 1, 1.0, a, out)
-    for wrong in [(1, 1.0, single, out), (1, 1.0, a), (1, 1.0, a, out, out), (1, a, a, out)]:
+    """Warp takes NumPy arrays too."""
+    a, out = np.arange(3.0), kernel.zeros(3)
+    x, numpy = kernel.array(a, Scalar), np.zeros(3)
+    for factor in (2, np.float32(0.5), Scalar(0.5), True):
+        for source, target in ((x, out), (a, numpy)):
+            kernel.launch(scaled, 3, factor, source, target)
+        expected = float(getattr(factor, "value", factor)) * a
+        assert np.array_equal(out.numpy(), expected) and np.array_equal(numpy, expected)
+    single = kernel.array(np.arange(3, dtype=np.float32), wp.float32)
+    for wrong in [(1.0, single, out), (1.0, x), (1.0, x, out, out), (x, x, out)]:
         with pytest.raises((RuntimeError, ValueError, TypeError)):
-            kernel.launch(of_numbers, 3, *wrong)
-    assert entry._entries[id(of_numbers)][1] is not None
+            kernel.launch(scaled, 3, *wrong)
+    assert entry._entries[id(scaled)][1] is not None
 
 
 def test_views_are_the_arrays_numbers(rng):
@@ -236,32 +181,16 @@ def test_views_are_the_arrays_numbers(rng):
     assert np.array_equal(view, values)
     assert kernel.view(a) is view
     view[2] = 5.0
-    assert np.array_equal(a.numpy()[2], [5.0, 5.0, 5.0])
-    whole = kernel.array(np.arange(12, dtype=np.int32).reshape(4, 3), wp.int32)
-    assert np.array_equal(kernel.view(whole[1:3]), whole.numpy()[1:3])
-    assert np.array_equal(kernel.view(whole[:, 1]), whole.numpy()[:, 1])  # of no block of memory
+    assert (a.numpy()[2] == 5.0).all()
+    whole = kernel.array(values, Scalar)
+    assert np.array_equal(kernel.view(whole[:, 1]), values[:, 1])  # of no block of memory
     assert kernel.view(kernel.empty((0, 4), wp.int32)).shape == (0, 4)
-    assert kernel.view(kernel.zeros(2, mat33)).shape == (2, 3, 3)
 
 
 def test_copies_and_sorts_of_beginnings():
     x, out = kernel.array(np.ones((3, 3)), vec3), kernel.zeros(5, vec3)
     kernel.copy(x, out)
     assert out.numpy()[:, 0].tolist() == [1.0, 1.0, 1.0, 0.0, 0.0]
-    keys = kernel.array(np.array([5, 2**40, -1, 3, 3, 9, 0, 0]), wp.int64)
-    kernel.sort(keys, 4)
-    assert keys.numpy().tolist() == [-1, 3, 5, 2**40, 3, 9, 0, 0]
-
-
-@pytest.mark.parametrize("count", [0, -1, 100_000, 10**17, 2.5, True, "4"])
-def test_thread_counts_of_no_sense(count):
-    with refused(DeviceError, "threads"):
-        kernel.configure(threads=count)
-    with refused(DeviceError, "threads"), kernel.use(threads=count):
-        pass
-
-
-def test_most_threads(monkeypatch):
-    for cores, most in ((1, 64), (16, 64), (64, 256)):
-        monkeypatch.setattr(machine, "cores", lambda cores=cores: cores)
-        assert machine.most_threads() == most
+    keys = kernel.array(np.array([5, 2**40, -1, 3, 0]), wp.int64)
+    kernel.sort(keys, 3)
+    assert keys.numpy().tolist() == [-1, 5, 2**40, 3, 0]

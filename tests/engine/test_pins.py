@@ -5,10 +5,11 @@ import pytest
 
 import weft
 from tests.refusals import refused
-from weft.base.errors import SceneError
+from tests.stepping import steps
+from weft.base.errors import SceneError, SceneProblems
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.integrators.model import Model
-from weft.scene.prepare import prepare
+from weft.scene.build import load_scene
 
 pytestmark = pytest.mark.quick
 
@@ -28,17 +29,9 @@ def test_smooth_path_does_not_overshoot():
 
 
 def test_rotation_is_rigid_about_the_center():
-    path = Path(
-        [Keyframe(0.0), Keyframe(1.0, rotation=np.pi / 2)], axis=(0, 1, 0), center=(0, 0, 0)
-    )
-    np.testing.assert_allclose(
-        path.positions(X, 1.0), [[0, 0, 0], [0, 0, -1], [1, 0, 0]], atol=1e-15
-    )
-
-
-def test_release():
-    pin = Pin([0], until=0.5)
-    assert pin.holds(0.5) and not pin.holds(0.51) and Pin([0]).holds(1e9)
+    keys = [Keyframe(0.0), Keyframe(1.0, rotation=np.pi / 2)]
+    turned = Path(keys, axis=(0, 1, 0), center=(0, 0, 0)).positions(X, 1.0)
+    np.testing.assert_allclose(turned, [[0, 0, 0], [0, 0, -1], [1, 0, 0]], atol=1e-15)
 
 
 def test_pins_are_exact_in_a_step():
@@ -47,23 +40,16 @@ def test_pins_are_exact_in_a_step():
     path = Path([Keyframe(0.0), Keyframe(1.0, (0.1, 0.2, 0.3))], "linear")
     pins = [Pin(cloth.corners("top-left"), path=path), Pin(cloth.corners("top-right"), until=0.05)]
     scene = weft.Scene(cloth, pins)
-    ready = prepare(scene)
-    model, integrator, state = ready.model, ready.stepper, ready.state
-    memory = integrator.init(model, state)
-    for _ in range(4):
-        state, memory, report = integrator.step(model, state, memory, 0.025)
-        assert report.outcome.ok
-        left = cloth.corners("top-left")
+    left = cloth.corners("top-left")
+    for state, _, _ in steps(scene, 4, 0.025):
         np.testing.assert_array_equal(state.x[left], path.positions(cloth.vertices[left], state.t))
-    right = cloth.corners("top-right")
-    assert state.x[right, 1] < -0.01
+    assert state.x[cloth.corners("top-right"), 1] < -0.01
 
 
 @pytest.mark.parametrize(
     "make, match",
     [
         (lambda: Pin([]), ("pin.vertices", "nothing")),
-        (lambda: Pin([1], until=float("nan")), "until"),
         (lambda: Path([]), "pin path times"),
         (lambda: Path([Keyframe(1.0), Keyframe(1.0)]), "pin path times"),
         (lambda: Path([Keyframe(1.0)], "cubic"), ("pin path.interpolation", "'cubic'")),
@@ -77,18 +63,14 @@ def test_refused(make, match):
 
 
 def test_two_pins_that_disagree():
-    model = Model(
-        np.ones(3), [], pins=[Pin([0]), Pin([0], path=Path([Keyframe(0, (1, 0, 0))]))], start=X
-    )
+    pins = [Pin([0]), Pin([0], path=Path([Keyframe(0, (1, 0, 0))]))]
+    model = Model(np.ones(3), [], pins=pins, start=X)
     with refused(SceneError, "pin at t = 0 s", got="vertex 0"):
         model.prescribed_positions(0.0)
 
 
 def test_an_empty_box_names_the_nearest_vertex(tmp_path):
     """A box that held a vertex of a fine mesh may hold none of a coarse one."""
-    from weft.base.errors import SceneProblems
-    from weft.scene.build import load_scene
-
     scene = (
         "cloth: {{sheet: {{nx: {n}, ny: {n}, width: 1 m, height: 1 m}}}}\n"
         "pins:\n  - corners: top\n    box: {{low: [-2 cm, -1, -2 cm], high: [2 cm, 1, 2 cm]}}\n"
@@ -99,5 +81,3 @@ def test_an_empty_box_names_the_nearest_vertex(tmp_path):
     path.write_text(scene.format(n=4))
     with refused(SceneProblems, "pins.0.box", hint="207 mm"):
         load_scene(path)
-    cloth = weft.sheet(4, 4)
-    assert "207 mm outside" in cloth.nearest_to_box(("-2 cm", -1, -0.02), (0.02, 1, 0.02))

@@ -1,7 +1,5 @@
 """Arguments are checked against annotations: kinds, shapes, units, and what errors name."""
 
-import inspect
-import pydoc
 from collections.abc import Sequence
 from typing import Literal
 
@@ -10,10 +8,9 @@ import pytest
 
 import weft
 from tests.refusals import refused
-from weft.base.arrays import ArrayOf, Bools, Floats, Ints, Positions, VertexIds
+from weft.base.arrays import Bools, Ints, Positions, VertexIds
 from weft.base.errors import MeshError, SceneError, UnitError, WeftError
-from weft.base.input_file import is_file
-from weft.base.runtime_types import check_value, checked, is_checked
+from weft.base.runtime_types import check_value, checked
 from weft.base.settings import Size
 from weft.bodies.shapes import primitives as shapes
 
@@ -26,15 +23,11 @@ X, F, UV = (np.array(a) for a in (SHEET.mesh.vertices, SHEET.mesh.faces, SHEET.m
     [
         (X[:, :2], F, UV, ("vertices", "12, 2", "3")),
         (X, F + 0.5, UV, ("faces", "0.5")),
-        (X, F.astype(float) * np.nan, UV, ("faces", "nan")),
         (X, F.astype(np.int64) + 2**40, UV, ("mesh.faces", "int32")),
-        (X.astype(str), F, UV, "vertices"),
         (X + 1j, F, UV, ("mesh.vertices", "complex128")),
         (np.ma.masked_array(X, mask=X > 0), F, UV, ("mesh.vertices", "masked")),
         ([[0, 0, 0], [1, 0]], F, UV, "mesh.vertices"),
         (X, F, UV[0], "corner_uv"),
-        (None, F, UV, ("vertices", "nothing")),
-        (X, {}, UV, ("faces", "dict")),
         ("text", F, UV, ("vertices", "text")),
     ],
 )
@@ -56,76 +49,23 @@ def test_other_types_and_orders_are_the_same_mesh(x, faces):
     assert np.allclose(made.vertices, X, atol=1e-7) and np.array_equal(made.faces, F)
 
 
-@pytest.mark.parametrize("by", [1.0, True, [1, 2], np.zeros((2, 2)), {}, None])
-def test_a_translation_is_three_numbers(by):
-    with refused(WeftError, ("", "translation")):
-        SHEET.move(by)
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: weft.Keyframe(np.zeros(3)),
-        lambda: weft.Path([weft.Keyframe(0.0)], axis=None),
-        lambda: weft.Path([1]),
-        lambda: weft.Gusts([]),
-        lambda: weft.Gusts(0.1, seed=0.5),
-        lambda: weft.Gusts(0.1, bands=True),
-        lambda: weft.SelfContact(gap=np.zeros(3)),
-        lambda: weft.SelfContact(pairs=5),
-        lambda: weft.Release(force={}),
-        lambda: weft.StepSettings(max_iterations=2.5),
-        lambda: weft.StepSettings(tolerance=None),
-        lambda: weft.Pressed([[0, 0], [1, 0]], None),
-    ],
-)
-def test_settings_of_another_kind(make):
-    with pytest.raises(WeftError) as caught:
-        make()
-    assert caught.value.expected
-
-
 @pytest.mark.parametrize(
     "value, hint, fine",
     [
-        (np.float32(1), float, True),
         (True, float, False),
-        (1, float, True),
-        ("1", float, False),
         (np.nan, float, False),
-        (np.inf, float, True),
-        (1.5, int, False),
-        (2.0, int, True),
-        (np.int64(3), int, True),
-        (True, int, False),
-        (np.bool_(True), bool, True),
-        (1, bool, False),
         ((1, 2.0), tuple[float, float], True),
         ("ab", Sequence[str], False),
-        (np.zeros(2), tuple[float, float], True),
-        ([1.0], tuple[float, float], False),
-        (["a"], Sequence[str], True),
-        (None, float | None, True),
-        (None, float, False),
         ("x", Literal["y"], False),
-        ("y", Literal["y"], True),
-        ({}, Sequence[int], False),
-        ({1, 2}, tuple[float, float], False),
-        ({"a": 1}, dict[str, int], True),
         ({"a": "x"}, dict[str, int], False),
         (weft.Pin, weft.Pin, False),
         (len, WeftError, False),
-        (np.eye(3), Positions, True),
         (np.eye(3, dtype=bool), Positions, False),
         ([[0, 0, np.inf]], Positions, False),
-        ([["1 cm", 0, 0]], Positions, True),
         ([["1 kg", 0, 0]], Positions, False),
         (3, VertexIds, True),
-        ([1.5], VertexIds, False),
         ([True], Bools, True),
-        ([1], Bools, False),
         ([], Ints, True),
-        ([], Floats, True),
     ],
 )
 def test_kinds(value, hint, fine):
@@ -146,8 +86,7 @@ def test_what_is_right_is_passed_on_as_it_is():
     assert ids.dtype == np.int32 and ids.tolist() == [1, 2]
     moved = check_value([("1 cm", 0, 2)], Positions, "x", SceneError)
     assert moved.dtype == np.float64 and moved.tolist() == [[0.01, 0.0, 2.0]]
-    number = check_value(np.int64(3), int, "x", SceneError)
-    assert type(number) is int and number == 3
+    assert type(check_value(np.int64(3), int, "x", SceneError)) is int
 
 
 @checked(SceneError)
@@ -162,7 +101,6 @@ def example(a: int, b: Size = 1.0, *, c: Sequence[weft.Pin] = (), **more: float)
         ((1, 2, 3), {}, SceneError, "arguments of example = 3 by position: expected at most 2"),
         ((1,), {"a": 2}, SceneError, "example.a = two values"),
         ((1,), {"b": "3 kg"}, UnitError, "(example.b): expected a length"),
-        ((1,), {"b": -1}, SceneError, "example.b = -1: must be > 0 [m]"),
         ((1,), {"c": weft.Pin([0])}, SceneError, "put it into a list"),
         ((1,), {"c": [weft.Pin]}, SceneError, "example.c[0] = the class Pin"),
         ((1,), {"d": "x"}, SceneError, "example.d = 'x', str: expected a number"),
@@ -179,111 +117,24 @@ def test_arguments_arrive_in_si():
     assert example(2.0, "3 cm", d=1) == (2, 0.03, (), {"d": 1})
 
 
-def test_names_that_no_file_can_have(tmp_path):
-    for name in ("x" * 3000, "a\0b", "nothing"):
-        assert not is_file(tmp_path / name)
-    (tmp_path / "a").touch()
-    assert is_file(tmp_path / "a")
-
-
-@pytest.mark.parametrize(
-    "field, value",
-    [
-        ("cloth", None),
-        ("pins", 5),
-        ("pins", [1]),
-        ("bodies", [None]),
-        ("step", []),
-        ("damping", "x"),
-        ("gravity", None),
-        ("gravity", 9.81),
-        ("integrator", None),
-        ("contact", True),
-        ("attachments", None),
-        ("energies", 1),
-        ("pressed", [1]),
-        ("record", None),
-        ("bending", 1),
-        ("keyed", []),
-        ("pressure", {}),
-        ("adaptive", True),
-    ],
-)
-def test_fields_of_a_scene(field, value):
-    given = {"cloth": SHEET, field: value}
-    with refused(WeftError, ("", field)):
-        weft.Scene(**given)
-
-
-@pytest.mark.parametrize("vertices", [None, "x", [0.5], [[0], [1, 2]], [2**40], {}])
-def test_vertices_of_a_pin(vertices):
-    with refused(WeftError, "pin.vertices"):
-        weft.Pin(vertices)
-
-
 @pytest.mark.parametrize(
     "make, named",
     [
+        (lambda: SHEET.move(None), ("", "translation")),
+        (lambda: weft.StepSettings(tolerance=None), "StepSettings.tolerance"),
+        (lambda: weft.Scene(SHEET, [1]), "scene.pins"),
+        (lambda: weft.Scene(SHEET, contact=True), "scene.contact"),
+        (lambda: weft.Pin([[0], [1, 2]]), "pin.vertices"),
         (lambda: weft.sheet("x", 3), ("sheet.nx", "'x'")),
-        (lambda: weft.sheet(4, 3, None), "sheet.width"),
-        (lambda: weft.sheet(4, 3, seed=0.5), "sheet.seed"),
-        (lambda: weft.sheet(4, 3, fabric=5), "fabric"),
-        (lambda: weft.spline_sheet([4], 3), "spline_sheet.n1"),
-        (lambda: weft.spline_sheet(4, 3, density="2"), "spline_sheet.density"),
-        (lambda: weft.load(5), "load.path"),
-        (lambda: weft.load("a.obj", warp=1), "load.warp"),
-        (lambda: weft.load("a.obj", fabrics=["cotton"]), "load.fabrics"),
         (lambda: weft.join([SHEET, None]), "join.cloths"),
-        (lambda: weft.join([SHEET], names="cloth"), "join.names"),
-        (lambda: weft.join([SHEET], thickness=0.1), "join.thickness"),
-        (lambda: weft.as_splines(None, spans=2), "as_splines.cloth"),
-        (lambda: weft.as_splines(SHEET, spans=2.5), "as_splines.spans"),
-        (lambda: weft.as_splines(SHEET, spans=2, corners=4), "as_splines.corners"),
         (lambda: weft.triangulate([[0, 0], [1]]), "outline"),
-        (lambda: weft.triangulate([[0, 0], [1, 0], [0, 1]], holes=3), "triangulate.holes"),
-        (lambda: weft.triangulate([[0, 0], [1, 0], [0, 1]], divide=2), "triangulate.divide"),
-        (lambda: weft.Keys([1, 2]), "keys"),
         (lambda: weft.Keys([(0, "x")]), "keys"),
-        (lambda: weft.Rope([0], at="x"), "rope.at"),
-        (lambda: weft.Rope([[0], [1, 2]], at=(0, 0, 0)), "rope.vertices"),
         (lambda: weft.Slide([0], along=[[0, 0, 0], [1]]), "slide.along"),
-        (lambda: shapes.sphere([1], 0.1), "sphere.radius"),
-        (lambda: shapes.sphere(1, 0.1, name=3), "sphere.name"),
         (lambda: shapes.box((1, 2)), "box.size"),
-        (lambda: shapes.plate({}, 1.0), "plate.width"),
-        (lambda: weft.Wind(velocity=3.0), "wind.velocity"),
-        (lambda: weft.Cloth(SHEET.mesh, 5), "cloth.fabric"),
         (lambda: weft.Cloth(SHEET.mesh, "coton"), ("cloth.fabric", "'cotton'")),
-        (lambda: weft.Cloth(None, "cotton"), "cloth.mesh"),
     ],
 )
 def test_arguments_of_functions(make, named):
-    with refused(WeftError, named):
+    with refused(WeftError, named) as caught:
         make()
-
-
-def test_other_spellings_of_the_same_arguments():
-    made = weft.sheet(np.int64(4), 3, np.float32(1.0), np.float64(1.0))
-    assert np.array_equal(made.mesh.vertices, X)
-    assert np.array_equal(shapes.box(np.ones(3)).faces, shapes.box(("1 m", 1, 1.0)).faces)
-    assert weft.Keys(np.array([[0, 1], [1, 2]])).points == ((0.0, 1.0), (1.0, 2.0))
-    assert weft.Cloth(SHEET.mesh, "cotton").mass.sum() == SHEET.mass.sum()
-
-
-def test_signatures_and_help_are_readable():
-    assert "seconds: float | str [s] | None = None" in str(inspect.signature(weft.simulate))
-    assert str(inspect.signature(weft.Cloth.move)) == (
-        "(self, translation: array (3,) [m] = (0, 0, 0), rotation: array (3,) [degrees] = "
-        "(0, 0, 0)) -> Cloth"
-    )
-    told = pydoc.plain(pydoc.render_doc(weft.sheet)).splitlines()[2]
-    assert told.startswith("sheet(nx: int, ny: int, width: float | str [m] = 1.0")
-    for name in weft.__all__:
-        public = getattr(weft, name)
-        if inspect.isfunction(public) or is_checked(getattr(public, "__init__", public)):
-            text = str(inspect.signature(public))
-            assert "Annotated" not in text and "Setting(" not in text and "weft." not in text, name
-
-
-def test_an_array_of_five_axes_is_described():
-    assert str(ArrayOf("numbers", ((None, None, None, None, 3),))).endswith("(n, m, k, l, 3)")
+    assert caught.value.expected

@@ -17,7 +17,6 @@ from weft.base.schema.document import YamlDocument
 from weft.base.settings import REQUIRED, documented, setting, settings_by_field
 from weft.energies.elastic.condition import ConditionForm
 from weft.integrators.adaptive import AdaptiveSettings
-from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.scene.integrators import INTEGRATORS
 
 DATACLASSES = sorted(
@@ -98,8 +97,7 @@ def test_a_file_gives_the_dataclass():
     made = read(Outer, said)
     several = (Inner(1.0, 2.0), Inner(4.0))
     assert made == Outer(0.25, 3, Kind.FIRST_ONE, "a", (1.0, 2.0), Inner(0.003), several)
-    assert "python_only" not in fields_of(Outer) and made.python_only == 7
-    assert dataclasses.replace(made, python_only=8).python_only == 8
+    assert "python_only" not in fields_of(Outer)
 
 
 @pytest.mark.parametrize(
@@ -107,16 +105,12 @@ def test_a_file_gives_the_dataclass():
     [
         ({"length": 0}, "must be > 0 and < 9 [m]"),
         ({"length": "5 kg"}, "a length"),
-        ({"count": 0}, "must be >= 1"),
         ({"kind": "firstone"}, "did you mean 'first_one'?"),
         ({"word": "c"}, "'a' or 'b'"),
-        ({"pair": [1, -1]}, "must be >= 0 [N/m]"),
-        ({"inner": {"size": -1}}, "must be > 0 [m]"),
         ({"python_only": 1}, "field python_only (file.yaml): expected one of length, count"),
         ({"several": [{}]}, "several.0.size = nothing (file.yaml): expected a value"),
         ({"several": 3}, "several = 3 (file.yaml): expected a list"),
         ({"inner": [1]}, "inner = a list of 1 (file.yaml): expected a block of fields"),
-        ({"inner": {"size": True}}, "another value than yes or no"),
         ({"unbounded": float("inf")}, "finite"),
     ],
 )
@@ -131,28 +125,18 @@ def test_files_are_refused(said, message):
     [
         (lambda: Outer(length=0), "outer.length = 0: must be > 0 and < 9 [m]"),
         (lambda: Outer(count="3 m"), "outer.count = '3 m', str: expected a whole number"),
-        (lambda: Outer(length=np.nan), "outer.length = nan"),
-        (lambda: Outer(count=np.int64(0)), "outer.count = 0: must be >= 1"),
         (lambda: Outer(kind=1), "outer.kind = 1, int: expected one of Kind.FIRST_ONE, Kind.OTHER"),
         (lambda: Outer(word="bb"), "expected one of a, b; did you mean 'b'?"),
         (lambda: Outer(pair=(1, -1)), "outer.pair = (1, -1): must be >= 0 [N/m]"),
-        (lambda: weft.StepSettings(tolerance=0), "StepSettings.tolerance = 0: must be > 0 [m/s]"),
         (lambda: weft.StepSettings(forcing=1), "must be > 0 and < 1"),
-        (lambda: weft.StepSettings(psd=1), "one of Psd.EXACT, Psd.PROJECTED, Psd.GAUSS_NEWTON"),
-        (lambda: weft.StepSettings(linear="pgc"), "did you mean 'pcg'?"),
-        (lambda: weft.Settings1998(stop="energy"), "one of Stop.ENERGY, Stop.PRECONDITIONED"),
-        (lambda: QuasiStaticSettings(max_iterations=0), "max_iterations = 0: must be >= 1"),
         (lambda: AdaptiveSettings(most_halvings=21), "must be >= 0 and <= 20"),
         (lambda: AdaptiveSettings(successes=50), "adaptive.most_successes = 40: must be >= succ"),
-        (lambda: weft.SelfContact(gap=0), "contact.gap = 0: must be >= 1e-12 [m]"),
-        (lambda: weft.SelfContact(pinch="thinn"), "did you mean 'thin'?"),
-        (lambda: weft.BucklingForm(compression=-1), "buckling.compression = -1: must be > 0 [N/m]"),
-        (lambda: weft.Gas(1.0, -1.0), "gas.volume = -1.0: must be > 0 [m^3]"),
-        (lambda: weft.Path([weft.Keyframe(0.0)], "linar"), "did you mean 'linear'?"),
+        (lambda: weft.SelfContact("-4 mm"), "contact.gap = '-4 mm': must be >= 1e-12 [m]"),
+        (lambda: weft.contact.sphere("2 s", 0.1), "sphere.radius): expected a length"),
     ],
 )
 def test_dataclasses_refuse(make, message):
-    with pytest.raises(SceneError) as caught:
+    with pytest.raises(weft.WeftError) as caught:
         make()
     assert message in str(caught.value)
 
@@ -162,36 +146,10 @@ def test_the_class_of_the_error_may_be_another():
         ConditionForm(p=0.6)
 
 
-def test_a_spring_may_be_infinite_in_python():
-    assert weft.BucklingForm(compression=np.inf).compression == np.inf
-
-
 def test_python_takes_units_wherever_yaml_does():
-    """Settings, bodies and their shapes; bounds are those of the number in SI."""
-    assert Outer(length="3 mm").length == 3e-3
-    assert Outer(pair=("2 gf/cm", 1)).pair == pytest.approx((2 * 0.980665, 1))
-    contact = weft.SelfContact("4 mm", thickness="0.5 mm", stick="1 mm/s")
-    assert (contact.gap, contact.thickness, contact.stick) == (4e-3, 5e-4, 1e-3)
-    assert weft.StepSettings(tolerance="1 cm/s").tolerance == 1e-2
+    """Settings and shapes of bodies; bounds are those of the number in SI."""
+    made = Outer(length="3 mm", pair=("2 gf/cm", 1))
+    assert made.length == 3e-3 and made.pair == pytest.approx((2 * 0.980665, 1))
     assert weft.Gas("2 kPa", "10 cm^3").volume == pytest.approx(1e-5)
-    forms = weft.ConditionForm(bend=("1e-6 J", "2e-6 J"), damping=("10 ms", 0.0, 0.0))
-    assert forms.bend == pytest.approx((1e-6, 2e-6)) and forms.damping[0] == 0.01
-    shapes = weft.contact
-    for said, meant in (
-        (shapes.sphere("20 cm", "4 cm"), shapes.sphere(0.2, 0.04)),
-        (shapes.plate("1 m", "50 cm"), shapes.plate(1.0, 0.5)),
-        (shapes.capsule("5 cm", "0.3 m", "2 cm"), shapes.capsule(0.05, 0.3, 0.02)),
-        (shapes.box(("10 cm", 0.2, "0.3 m")), shapes.box((0.1, 0.2, 0.3))),
-        (shapes.ring("10 cm", "2 cm", "1 cm"), shapes.ring(0.1, 0.02, 0.01)),
-    ):
-        np.testing.assert_allclose(said.vertices, meant.vertices, rtol=1e-12)
-    for make, message in (
-        (lambda: Outer(length="3 kg"), "outer.length): expected a length"),
-        (lambda: shapes.sphere("2 s", 0.1), "sphere.radius): expected a length"),
-        (lambda: weft.SelfContact("-4 mm"), "contact.gap = '-4 mm': must be >= 1e-12"),
-    ):
-        with pytest.raises(weft.WeftError) as caught:
-            make()
-        assert message in str(caught.value)
-    ball = shapes.sphere(0.2, 0.1)
-    assert dataclasses.replace(ball, thickness="2 mm").thickness == 2e-3
+    said = weft.contact.capsule("5 cm", "0.3 m", "2 cm")
+    np.testing.assert_allclose(said.vertices, weft.contact.capsule(0.05, 0.3, 0.02).vertices)

@@ -29,26 +29,35 @@ def scene(**changes):
     return weft.Scene(cloth, [weft.Pin(cloth.corners("top"))], damping=0.01).with_(**changes)
 
 
-def simulate(path, frames=4, **arguments):
-    return weft.simulate(
-        arguments.pop("scene", None) or scene(),
-        frames=frames,
-        fps=30,
-        out=path,
-        progress=False,
-        **arguments,
-    )
+HANGING = scene()
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A run of six frames that is never stopped."""
+    return simulate(tmp_path_factory.mktemp("whole") / "run", frames=6)
+
+
+def simulate(path, frames=4, scene=None, **arguments):
+    made = scene or HANGING
+    return weft.simulate(made, frames=frames, fps=30, out=path, progress=False, **arguments)
 
 
 def same_run(a, b):
     """Two runs agree bitwise in every frame and in all metrics but wall time."""
     assert len(a) == len(b)
-    for k in range(len(a)):
-        fa, fb = a.folder.frame(k), b.folder.frame(k)
-        assert fa.keys() == fb.keys()
-        for name in fa:
-            np.testing.assert_array_equal(fa[name], fb[name])
-    assert [untimed(m) for m in a.metrics] == [untimed(m) for m in b.metrics]
+    begins_alike(a, b)
+
+
+def begins_alike(whole, part):
+    """The frames and metrics of a run are the first of another."""
+    for k in range(len(part)):
+        frame, other = whole.folder.frame(k), part.folder.frame(k)
+        assert frame.keys() == other.keys()
+        for name in frame:
+            np.testing.assert_array_equal(frame[name], other[name])
+    lines = [m for m in whole.metrics if m["frame"] < len(part)]
+    assert [untimed(m) for m in lines] == [untimed(m) for m in part.metrics]
 
 
 def untimed(line):
@@ -58,35 +67,14 @@ def untimed(line):
     return [untimed(v) for v in line] if isinstance(line, list) else line
 
 
-def test_what_a_run_holds(tmp_path):
-    run = simulate(tmp_path / "run")
-    assert len(run) == 5 and run.fps == 30
-    assert sorted(p.name for p in run.path.iterdir()) == [
-        "checkpoint.npz",
-        "frames",
-        "manifest.json",
-        "mesh.npz",
-        "metrics.jsonl",
-    ]
-    assert {"scene", "versions", "fps", "steps_per_frame"} <= run.manifest.keys()
-    line = run.metrics[-1]
-    for key in (
-        "t",
-        "iterations",
-        "linear_iterations",
-        "increment",
-        "linear_solver",
-        "outcome",
-        "energies",
-        "kinetic",
-        "stretch",
-        "seconds",
-        "frame",
-        "step",
-    ):
-        assert key in line
-    assert line["outcome"] == "CONVERGED" and line["t"] == pytest.approx(4 / 30, abs=1e-15)
-    assert len(run.metrics) == 4 * run.manifest["steps_per_frame"]
+def test_what_a_run_holds(whole):
+    assert len(whole) == 7 and whole.fps == 30
+    assert {"scene", "versions", "fps", "steps_per_frame"} <= whole.manifest.keys()
+    line = whole.metrics[-1]
+    costs = {"iterations", "linear_iterations", "increment", "linear_solver", "seconds"}
+    assert costs | {"energies", "kinetic", "stretch", "frame", "step"} <= line.keys()
+    assert line["outcome"] == "CONVERGED" and line["t"] == pytest.approx(6 / 30, abs=1e-15)
+    assert len(whole.metrics) == 6 * whole.manifest["steps_per_frame"]
 
 
 def test_frame_times_do_not_drift(tmp_path):
@@ -94,21 +82,19 @@ def test_frame_times_do_not_drift(tmp_path):
     assert [float(run.folder.frame(k)["t"]) for k in range(8)] == [k / 30 for k in range(8)]
 
 
-def test_resume_after_every_step_is_bitwise(tmp_path):
+@pytest.mark.parametrize("stop_after", range(1, 6))
+def test_resume_after_every_step_is_bitwise(tmp_path, whole, stop_after):
     """Interrupt after each single step in turn; the resumed run equals the one never stopped."""
-    whole = simulate(tmp_path / "whole", frames=3)
-    for stop_after in range(1, 6):
-        steps = []
+    steps, path = [], tmp_path / "stopped"
 
-        def stop(now, steps=steps, limit=stop_after):
-            steps.append(now)
-            if len(steps) == limit:
-                raise KeyboardInterrupt
+    def stop(now):
+        steps.append(now)
+        if len(steps) == stop_after:
+            raise KeyboardInterrupt
 
-        path = tmp_path / f"stopped-{stop_after}"
-        with pytest.raises(KeyboardInterrupt):
-            run_scene(scene(), RunFolder(path), frames=3, fps=30, on_progress=stop)
-        same_run(whole, simulate(path, frames=3, resume=True))
+    with pytest.raises(KeyboardInterrupt):
+        run_scene(HANGING, RunFolder(path), frames=3, fps=30, on_progress=stop)
+    begins_alike(whole, simulate(path, frames=3, resume=True))
 
 
 def test_a_run_is_read_while_it_grows(tmp_path):
@@ -124,7 +110,7 @@ def test_a_run_is_read_while_it_grows(tmp_path):
         with np.load(tmp_path / "now.npz") as arrays:
             assert len(arrays["positions"]) == len(run)
 
-    run_scene(scene(), RunFolder(path), frames=3, fps=30, on_progress=look)
+    run_scene(HANGING, RunFolder(path), frames=3, fps=30, on_progress=look)
     assert seen == [(0, 1, 0), (1, 1, 1), (1, 2, 1), (2, 2, 2), (2, 3, 2), (3, 3, 3)]
 
 
@@ -148,10 +134,12 @@ def die_at(monkeypatch, instant, after, names=("replace",)):
         monkeypatch.setattr(os, name, dying)
 
 
-def test_killed_in_the_middle_of_a_write(tmp_path, monkeypatch):
-    """Die at each file replacement in turn, before and after it happens: resume is bitwise."""
-    whole, kills = simulate(tmp_path / "whole", frames=2), 0
-    for instant, after in itertools.product(range(12), (False, True)):
+def test_killed_in_the_middle_of_a_write(tmp_path, whole, monkeypatch):
+    """Die before each file replacement in turn, and right after some: resume is bitwise. That are
+    14 runs, which are begun and resumed: 5 s on a busy machine.
+    """
+    kills = 0
+    for instant, after in [*((k, False) for k in range(12)), (0, True), (5, True)]:
         path = tmp_path / f"killed-{instant}-{after}"
         with monkeypatch.context() as patch:
             die_at(patch, instant, after)
@@ -159,8 +147,8 @@ def test_killed_in_the_middle_of_a_write(tmp_path, monkeypatch):
                 simulate(path, frames=2)
             except Killed:
                 kills += 1
-        same_run(whole, simulate(path, frames=2, resume=True))
-    assert kills >= 16
+        begins_alike(whole, simulate(path, frames=2, resume=True))
+    assert kills >= 10
 
 
 PROGRAM = """
@@ -173,48 +161,35 @@ weft.simulate(scene(), frames=6000, fps=30, out=sys.argv[1], resume=True, progre
 
 @pytest.mark.exact_start
 def test_kill_9_and_resume(tmp_path):
-    """The real thing: SIGKILL a process at a random instant, and once more as it resumes."""
+    """The real thing: SIGKILL a process, which takes seconds to start, at a random instant."""
     program = PROGRAM.format(root=str(Path(__file__).parents[2]))
     path = tmp_path / "run"
-    for attempt in range(2):
-        process = subprocess.Popen([sys.executable, "-c", program, str(path)])
-        deadline = time.monotonic() + 900
-        while time.monotonic() < deadline and process.poll() is None:
-            if RunFolder(path).exists() and len(RunFolder(path).numbers()) > 3 * (attempt + 1):
-                break
-            time.sleep(0.01)
-        process.send_signal(signal.SIGKILL)
-        assert process.wait() == -signal.SIGKILL
+    process = subprocess.Popen([sys.executable, "-c", program, str(path)])
+    deadline = time.monotonic() + 900
+    while time.monotonic() < deadline and process.poll() is None:
+        if RunFolder(path).exists() and len(RunFolder(path).numbers()) > 3:
+            break
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
     last = len(weft.Run(path))
-    assert last > 6
+    assert last > 3
     whole = simulate(tmp_path / "whole", frames=last)
     same_run(whole, simulate(path, frames=last, resume=True))
 
 
-def test_continue_from_a_frame(tmp_path):
-    run = simulate(tmp_path / "run", frames=4)
-    whole = simulate(tmp_path / "whole", frames=4)
-    np.testing.assert_array_equal(run.positions(2), whole.positions(2))
-    same_run(whole, simulate(tmp_path / "run", frames=4, from_frame=2))
-
-
-def test_longer_run_continues(tmp_path):
-    simulate(tmp_path / "run", frames=2)
-    same_run(
-        simulate(tmp_path / "whole", frames=5), simulate(tmp_path / "run", frames=5, resume=True)
-    )
+def test_continue_from_a_frame(tmp_path, whole):
+    simulate(tmp_path / "run", frames=4)
+    begins_alike(whole, simulate(tmp_path / "run", frames=4, from_frame=2))
 
 
 def test_another_scene_is_refused(tmp_path):
     simulate(tmp_path / "run", frames=1)
     with refused(RunError, "run folder", got="gravity", hint="from_frame"):
         simulate(tmp_path / "run", frames=2, resume=True, scene=scene(gravity=(0.0, -1.6, 0.0)))
-    with refused(RunError, "run folder", got="damping"):
-        other = weft.Scene(weft.sheet(5, 5))
-        simulate(tmp_path / "run", frames=2, resume=True, scene=other)
 
 
-def test_disk_full_keeps_the_last_frame(tmp_path, monkeypatch):
+def test_disk_full_keeps_the_last_frame(tmp_path, whole, monkeypatch):
     """The disk fills while a frame is written: an error by name, and every file still whole."""
     original = np.savez
     counter = itertools.count()
@@ -232,7 +207,7 @@ def test_disk_full_keeps_the_last_frame(tmp_path, monkeypatch):
     run = weft.Run(tmp_path / "run")
     assert len(run) >= 2 and np.isfinite(run.positions()).all()
     assert not list(run.path.rglob("*.tmp"))
-    same_run(simulate(tmp_path / "whole", frames=6), simulate(run.path, frames=6, resume=True))
+    same_run(whole, simulate(run.path, frames=6, resume=True))
 
 
 def test_atomic_write_keeps_the_old_file(tmp_path):
@@ -248,16 +223,13 @@ def test_a_step_that_fails_is_halved(tmp_path):
     """With few iterations allowed, the first long steps fail and two half steps replace each."""
     hard = scene(step=1 / 30, settings=weft.StepSettings(1e-3, max_iterations=5))
     run = simulate(tmp_path / "run", frames=6, scene=hard)
-    dts = {m["dt"] for m in run.metrics}
-    assert len(dts) > 1 and all(m["outcome"] == "CONVERGED" for m in run.metrics)
-    assert float(run.folder.frame(6)["t"]) == 6 / 30
-    t = [m["t"] for m in run.metrics]  # every part has its own time and energies
-    np.testing.assert_allclose(np.diff(t), [m["dt"] for m in run.metrics[1:]], atol=1e-12)
-    kinetic, stretched = [m["kinetic"] for m in run.metrics], [m["stretch"] for m in run.metrics]
-    assert len(set(kinetic)) == len(t) and len({str(s) for s in stretched}) == len(t)
+    t, dt, kinetic = ([m[key] for m in run.metrics] for key in ("t", "dt", "kinetic"))
+    assert len(set(dt)) > 1 and {m["outcome"] for m in run.metrics} == {"CONVERGED"}
+    np.testing.assert_allclose(np.diff(t), dt[1:], atol=1e-12)  # each part has its own time
+    assert len(set(kinetic)) == len(t)
     last = run.folder.frame(6)
-    mass = hard.cloth.mass
-    assert kinetic[-1] == 0.5 * float(np.sum(mass * (last["v"] ** 2).sum(1)))
+    assert float(last["t"]) == 6 / 30
+    assert kinetic[-1] == 0.5 * float(np.sum(hard.cloth.mass * (last["v"] ** 2).sum(1)))
 
 
 def test_rejected_steps_are_in_the_metrics(tmp_path):
@@ -299,13 +271,10 @@ def test_a_step_that_never_converges(tmp_path):
     assert report["outcome"] == "MAX_ITERATIONS"
     assert [r["part"] for r in report["rejected"]] == [1, 0.5, 1 / 64]
     # The reproducer fails again in the same way.
-    kept = np.load(states[0])
-    from weft.energies.state import State
-
-    state = State(kept["x"], kept["v"], float(kept["t"]))
-    ready = prepare(hopeless)
-    model, integrator = ready.model, ready.stepper
-    again = integrator.step(model, state, integrator.init(model, state), float(kept["dt"]))[2]
+    kept, ready = np.load(states[0]), prepare(hopeless)
+    state = weft.State(kept["x"], kept["v"], float(kept["t"]))
+    memory = ready.stepper.init(ready.model, state)
+    again = ready.stepper.step(ready.model, state, memory, float(kept["dt"]))[2]
     assert again.outcome.name == "MAX_ITERATIONS"
 
 
@@ -314,20 +283,8 @@ def test_a_step_that_never_converges(tmp_path):
     [
         (lambda p: weft.Run(p / "nothing"), RunError, ("run folder", "`weft run`")),
         (lambda p: simulate(p, frames=-1), SceneError, ("frames, fps", "-1, 30.0")),
-        (
-            lambda p: weft.simulate(scene(), out=p),
-            RunError,
-            ("length", "seconds=None, frames=None"),
-        ),
         (lambda p: simulate(p / "new", from_frame=3), RunError, "run to continue"),
         (lambda p: scene(step=0.0), SceneError, "scene.step"),
-        (lambda p: scene(damping=-1.0), SceneError, "scene.damping"),
-        (lambda p: scene(gravity=(0, 1)), SceneError, ("scene.gravity", "3")),
-        (
-            lambda p: scene(integrator="euler"),
-            SceneError,
-            ("scene.integrator", "'euler'", "backward_euler"),
-        ),
     ],
 )
 def test_refused(tmp_path, make, error, match):
@@ -335,33 +292,10 @@ def test_refused(tmp_path, make, error, match):
         make(tmp_path)
 
 
-def test_save(tmp_path):
-    run = simulate(tmp_path / "run", frames=1)
-    from weft.io import read_mesh
-
-    for suffix in (".obj", ".ply"):
-        mesh = read_mesh(run.save(tmp_path / f"drape{suffix}"))
-        np.testing.assert_array_equal(mesh.vertices, run.positions())
-        np.testing.assert_array_equal(mesh.corner_uv, run.corner_uv)
-    with refused(RunError, "export format", got=".fbx", expected=".obj, .ply"):
-        run.save(tmp_path / "drape.fbx")
-
-
-def test_progress(tmp_path, capsys, monkeypatch):
-    """The bar names frame, step, iterations, residual and the last file."""
-    monkeypatch.setenv("COLUMNS", "120")  # in 80, tests/engine/cli/test_progress.py
-    weft.simulate(scene(), frames=2, fps=30, out=tmp_path / "run", progress=True)
-    shown = capsys.readouterr().err
-    for word in ("frame 2/2", "step", "Newton", "increment", "frames/000002.npz", "left"):
-        assert word in " ".join(shown.split())
-
-
 def test_runs_of_one_second_have_folders_of_their_own(tmp_path, monkeypatch):
     """Other scenes, one after the other, without a name."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("weft.io.files.time.strftime", lambda *_: "20260102-030405")
-    runs = [
-        weft.simulate(weft.Scene(weft.sheet(n, n)), frames=1, progress=False) for n in (3, 4, 5)
-    ]
+    scenes = [weft.Scene(weft.sheet(n, n)) for n in (3, 4, 5)]
+    runs = [weft.simulate(made, frames=1, progress=False) for made in scenes]
     assert [r.path.name for r in runs] == [f"20260102-030405{k}" for k in ("", "-2", "-3")]
-    assert [len(r.positions(1)) for r in runs] == [9, 16, 25]

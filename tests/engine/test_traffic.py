@@ -1,19 +1,16 @@
 """What crosses between host and device in an iteration: numbers, but no arrays."""
 
-import dataclasses
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 import weft
+from tests.stepping import steps
 from weft import kernel
-from weft.bodies.joints.motors import Drive, Motor
-from weft.bodies.joints.settings import Joint
-from weft.bodies.rigid.settings import Rigid
-from weft.contact import box, sphere
+from weft.contact import sphere
 from weft.contact.broad_phase.candidate_search import CandidateCache
 from weft.contact.detector import ContactDetector
-from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
 from weft.solve.newton import minimize
 
@@ -24,7 +21,6 @@ READS = 7
 # Reads of one trial of the line search: the energy of each term; and the vertices outside of their
 # boxes, their distance from the origin of the bounds, three lengths of lists and two energies.
 TERMS, CONTACT = 4, 7
-JOINTED = 25  # terms of the jointed scene, some of which also read a limit of the direction
 RENEWED = 4  # numbers of new candidates where vertices leave their boxes
 # Arrays made by one iteration with contact, by each further trial, and by each search for
 # candidates. Neither the mesh nor the number of linear iterations counts.
@@ -93,21 +89,23 @@ def most_reads(iteration, trial, once=READS):
     return once + trial * iteration.trials + RENEWED * iteration.searches
 
 
-def stepped(scene, iterations, steps=3, dt=0.02):
-    """Steps; those but the last one leave nothing in ``iterations``."""
-    ready = prepare(scene)
-    model, stepper, state = ready.model, ready.stepper, ready.state
-    memory = stepper.init(model, state)
-    for _ in range(steps):
-        iterations.clear()
-        state, memory, report = stepper.step(model, state, memory, dt)
-        assert report.outcome.ok
+def stepped(scene, iterations):
+    """Report of the last of three steps, to which ``iterations`` belong."""
+    *_, begin = steps(scene, 2, 0.02)
+    iterations.clear()
+    ((*_, report),) = steps(scene, 1, 0.02, begin=begin[:2])
     return report
 
 
-@pytest.mark.parametrize("n", [9, 17])
-@pytest.mark.parametrize("make", [weft.sheet, weft.spline_sheet])
-@pytest.mark.parametrize("linear", ["pcg", "multigrid"])
+@pytest.mark.parametrize(
+    "linear, make, n",
+    [
+        ("pcg", weft.sheet, 9),
+        ("pcg", weft.spline_sheet, 17),
+        ("multigrid", weft.sheet, 17),
+        ("multigrid", weft.spline_sheet, 9),
+    ],
+)
 def test_no_arrays_cross_in_an_iteration(linear, make, n, iterations, device):
     """With contact and friction, while the pattern stays what it was: no upload, no download. And
     as many arrays as searches for candidates ask for are made, of whatever length, and as many
@@ -144,43 +142,35 @@ def test_reductions_by_kernels_are_those_of_the_host(iterations, monkeypatch):
     assert near_too == pytest.approx(near, rel=1e-6) and count_too == count
 
 
-@pytest.mark.parametrize("make", [weft.sheet, weft.spline_sheet])
-def test_nor_without_contact_from_the_second_step_on(make, iterations):
-    """The pattern is that of the model, for good: not the first iteration of a step either, and the
-    arrays that an iteration makes are its solution and little else.
+@pytest.mark.parametrize(
+    "make, linear, effort",
+    [
+        (weft.sheet, "pcg", "interactive"),
+        (weft.spline_sheet, "pcg", "converged"),
+        (weft.sheet, "multigrid", "converged"),
+    ],
+)
+def test_nor_without_contact_from_the_second_step_on(make, linear, effort, iterations):
+    """The pattern is that of the model, for good: not the first iteration of a step either. The end
+    of the linear solve is read, what an interactive step asks of the direction, and the energy of
+    each term for each trial of the line search; and an iteration makes its solution and little
+    else.
     """
-    stepped(laid(make, "pcg", 9, contact=False), iterations)
-    assert len(iterations) >= 2
-    for one in iterations:
-        assert one.traffic.uploads == one.traffic.downloads == 0, one
-        assert one.traffic.allocations <= 4, one
-
-
-@pytest.mark.parametrize("effort", ["converged", "interactive"])
-@pytest.mark.parametrize("linear", ["pcg", "multigrid"])
-def test_an_iteration_reads_few_numbers(linear, effort, iterations):
-    """The end of the linear solve, what an interactive step asks of the direction, and the energy
-    of each term for each trial of the line search.
-    """
-    scene = laid(weft.sheet, linear, 9, contact=False)
     settings = weft.StepSettings(linear=linear, effort=effort)
-    stepped(dataclasses.replace(scene, settings=settings), iterations)
+    stepped(laid(make, linear, 9, contact=False).with_(settings=settings), iterations)
     assert len(iterations) >= 2
     for one in iterations:
         assert one.traffic.scalars <= most_reads(one, TERMS, 2), one
         assert one.traffic.uploads == one.traffic.downloads == 0, one
+        assert one.traffic.allocations <= (4 if linear == "pcg" else np.inf), one
 
 
-@pytest.mark.parametrize("linear", ["pcg", "multigrid"])
-def test_a_step_uploads_each_array_once(linear):
-    """In every step as many arrays."""
-    scene = laid(weft.sheet, linear, 9, contact=False)
-    ready = prepare(scene)
-    model, stepper, state = ready.model, ready.stepper, ready.state
-    memory = stepper.init(model, state)
-    for _ in range(2):
-        with kernel.count_traffic() as traffic:
-            state, memory, _ = stepper.step(model, state, memory, 0.02)
+def test_a_step_uploads_each_array_once():
+    """In the second step, that is, and in all that follow."""
+    scene = laid(weft.sheet, "pcg", 9, contact=False)
+    (begin,) = steps(scene, 1, 0.02)
+    with kernel.count_traffic() as traffic:
+        list(steps(scene, 1, 0.02, begin=begin[:2]))
     assert traffic.uploads <= WITHOUT_CONTACT, traffic
     assert traffic.downloads <= 2, traffic  # the end, and the energies of elements for the report
 
@@ -200,20 +190,16 @@ def test_a_step_with_contact_uploads_pins_and_bodies_once(make, iterations, monk
         return meeting(self, *way)
 
     monkeypatch.setattr(ContactDetector, "blocking_pairs", counted)
-    ready = prepare(scene)
-    model, stepper, state = ready.model, ready.stepper, ready.state
-    memory = stepper.init(model, state)
-    for k in range(4):
+    (begin,) = steps(scene, 1, 0.02)  # which makes what stays
+    for _ in range(3):
         iterations.clear()
         rounds.clear()
         with kernel.count_traffic() as traffic:
-            state, memory, report = stepper.step(model, state, memory, 0.02)
-        assert report.outcome.ok and report.contact["count"] > 10
-        if k:  # the first step makes what stays
-            assert traffic.uploads <= WITHOUT_CONTACT + 4 + len(rounds), (traffic, len(rounds))
-            some = (one for one in iterations if one.same or make is weft.sheet)
-            uploads = [one.traffic.uploads for one in some]
-            assert not any(uploads)
+            (begin,) = steps(scene, 1, 0.02, begin=begin[:2])
+        assert begin[2].contact["count"] > 10
+        assert traffic.uploads <= WITHOUT_CONTACT + 4 + len(rounds), (traffic, len(rounds))
+        some = (one for one in iterations if one.same or make is weft.sheet)
+        assert not any(one.traffic.uploads for one in some)
 
 
 def test_traffic_is_seen():
@@ -225,43 +211,3 @@ def test_traffic_is_seen():
         assert kernel.total(a) == 3.0 and kernel.scalar(a, 1) == 2.0
     assert (traffic.uploads, traffic.downloads) == (1, 1)
     assert (traffic.allocations, traffic.scalars) == (1, 2)
-
-
-def jointed():
-    """A sheet with ropes, rings on a rail and on a body; bodies with every kind of joint."""
-    cloth = weft.sheet(9, 9, 0.2, 0.2).move((0.0, 0.1, 0.0), (90.0, 0.0, 0.0))
-    top, low = cloth.border("top"), cloth.corners("bottom")
-    pole = [(-0.2, 0.2, 0.0), (0.2, 0.2, 0.0)]
-    motor, drive = Motor(angle=0.3, stiffness=2.0, damping=0.1), Drive(speed=0.1, resistance=5.0)
-    joints = {
-        "rod": [Joint("weld")],
-        "arm": [Joint("hinge", (0.4, 0.0, -0.3), (0, 0, 1), angles=(-1.0, 1.0), motor=motor)],
-        "sled": [Joint("slider", axis=(1, 0, 0), way=(-0.1, 0.1), drive=drive)],
-        "bob": [Joint("ball", (0.9, 0.1, -0.3), cone=0.5), Joint("rope", at=(0.9, 0.4, -0.3))],
-        "car": [Joint("slider", axis=(0, 1, 0), to="bob", way=(-0.1, 0.1))],
-    }
-    bodies = [
-        dataclasses.replace(
-            box((0.5 if name == "rod" else 0.1, 0.05, 0.1), 0.5, name).move((0.3 * k, y, -0.3)),
-            rigid=Rigid(mass=0.2, joints=own),
-        )
-        for k, (name, own) in enumerate(joints.items())
-        for y in [0.2 if name == "rod" else 0.0]
-    ]
-    held = [
-        weft.Slide(top[::2], pole, body="rod", friction=0.2, name="rings"),
-        weft.Slide(top[1::2], pole, friction=0.2, spacing=0.01, name="on a rail"),
-        weft.Rope(low, at=(0.0, -0.3, 0.0), name="ropes"),
-        weft.AttachCloth(low[:1], low[1:], length=0.3, within=1.0, name="tie"),
-    ]
-    settings = weft.StepSettings(linear="pcg")
-    return Scene(cloth, bodies=bodies, attachments=held, settings=settings)
-
-
-def test_nor_with_joints_and_attachments(iterations, device):
-    """Springs of all kinds are kernels, whose numbers a step uploads once."""
-    stepped(jointed(), iterations)
-    assert iterations
-    for one in iterations:
-        assert one.traffic.uploads == one.traffic.downloads == 0, one
-        assert one.traffic.scalars <= most_reads(one, JOINTED, 2 * READS), one

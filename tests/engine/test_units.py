@@ -17,32 +17,18 @@ pytestmark = pytest.mark.quick
 @pytest.mark.parametrize(
     "text, unit, expected",
     [
-        ("120 g/m^2", "kg/m^2", 0.12),
         ("120 g/m²", "kg/m^2", 0.12),
-        ("0.05 gf*cm^2/cm", "N*m", 0.05 * 9.80665e-3 * 1e-2),
         ("0.05 gf·cm²/cm", "N*m", 0.05 * 9.80665e-5),
-        ("14 oz/yd^2", "kg/m^2", 14 * 0.028349523125 / 0.83612736),
-        ("1 gf/cm", "N/m", 0.980665),
-        ("25 cm", "m", 0.25),
         ("1.5e3 mm", "m", 1.5),
         ("-3 in", "m", -0.0762),
-        ("1 kPa*mm", "N/m", 1.0),
         ("30 deg", "rad", 0.5235987755982988),
         ("5 %", "1", 0.05),
-        ("1 J/m^2", "N/m", 1.0),
-        ("1 m/s/s", "m/s^2", 1.0),
         ("120 gsm", "kg/m^2", 0.12),
         ("4 oz/yd^2", "kg/m^2", 4 * 0.028349523125 / 0.83612736),
         ("2 lbf/in", "N/m", 2 * 0.45359237 * 9.80665 / 0.0254),
-        ("150 dtex", "kg/m", 1.5e-5),
-        ("15 tex", "kg/m", 1.5e-5),
         ("12 momme", "kg/m^2", 12 * 0.45359237 / (1.143 * 91.44)),
-        ("0.356 cN*cm^2/cm", "N*m", 0.356e-4),
         ("0.05 gf cm^2/cm", "N*m", 0.05 * 9.80665e-5),
-        ("3 N m", "N*m", 3.0),
         ("2 (kg*m)/(s^2*m)", "N/m", 2.0),
-        ("5 (mm)^2*N/m^3", "N/m", 5e-6),
-        ("2 m s^-2", "m/s^2", 2.0),
         ("2 m*s⁻²", "m/s^2", 2.0),
         ("2 m**2", "m^2", 2.0),
         ("1 N per m", "N/m", 1.0),
@@ -54,24 +40,12 @@ def test_conversions(text, unit, expected):
     assert to_si(text, unit) == pytest.approx(expected, rel=1e-14)
 
 
-@given(
-    st.floats(1e-290, 1e9) | st.floats(-1e9, 0).filter(lambda v: v == 0 or v < -1e-290),
-    st.sampled_from(["mm", "cm", "m", "ft"]),
-)
-def test_roundtrip(value, unit):
-    assert to_si(f"{value!r} {unit}", "m") == pytest.approx(
-        value * to_si(f"1 {unit}", "m"), rel=1e-12
-    )
-
-
 def test_bare_numbers_are_si():
     assert to_si(3, "m") == 3.0
     assert to_si(np.float32(0.5), "m") == 0.5 and to_si(np.int64(2), "m") == 2.0
 
 
-@pytest.mark.parametrize(
-    "text", ["0.6 gf/(cm*deg)", "0.6 gf/(cm deg)", "0.6 gf/cm per deg", "0.6 gf/cm/deg"]
-)
+@pytest.mark.parametrize("text", ["0.6 gf/(cm*deg)", "0.6 gf/cm per deg", "0.6 gf/cm/deg"])
 def test_shear_is_per_angle(text):
     """Kawabata's shear stiffness: 0.6 gf/(cm deg) is 33.7 N/m per radian."""
     expected = 0.6 * 0.980665 * 180 / math.pi
@@ -87,7 +61,7 @@ def test_shear_without_an_angle_is_per_radian():
         to_si("33.7 N*rad/m", "N/m", per_angle=True)
 
 
-@pytest.mark.parametrize("text", ["0.6 gf/cm*deg", "1 N/m·s", "1 kg/m^2 s", "1 J/m^2*rad"])
+@pytest.mark.parametrize("text", ["0.6 gf/cm*deg", "1 N/m·s", "1 kg/m^2 s"])
 def test_a_product_after_a_slash_is_refused(text):
     """Who writes a/b*c means a/(b*c) as often as (a/b)*c: weft does not guess."""
     with refused(UnitError, "unit", expected="two ways", hint="("):
@@ -100,17 +74,13 @@ def test_a_product_after_a_slash_is_refused(text):
         ("7800 kg/m^3*0.2 mm", "kg/m^2", 1.56),
         ("7800 kg/m^3 × (0.2 mm)", "kg/m^2", 1.56),
         ("0.2 mm*7.8 g/cm^3", "kg/m^2", 1.56),
-        ("(0.2 mm)*(7800 kg/m^3)", "kg/m^2", 1.56),
         ("7800 kg/m^3*0.2 mm/2", "kg/m^2", 0.78),
         ("3*50 g/m^2", "kg/m^2", 0.15),
-        ("150 g/m^2/2", "kg/m^2", 0.075),
         ("25 g/0.1 m^2", "kg/m^2", 0.25),
-        ("800 N/5 cm", "N/m", 16e3),
         ("800 N per 50mm", "N/m", 16e3),
         ("3 GPa*(0.1 mm)^3/12", "N*m", 2.5e-4),
         ("-(1/2) m", "m", -0.5),
         ("1/(2 m)", "1/m", 0.5),
-        ("1 /m", "1/m", 1.0),
     ],
 )
 def test_products_and_quotients_of_quantities(text, unit, expected):
@@ -118,76 +88,10 @@ def test_products_and_quotients_of_quantities(text, unit, expected):
     assert to_si(text, unit) == pytest.approx(expected, rel=1e-14)
 
 
-@pytest.mark.parametrize("text", ["1/2 m", "6 m/2 s*3 s", "6 N/2 m s"])
+@pytest.mark.parametrize("text", ["1/2 m", "6 m/2 s*3 s"])
 def test_a_quotient_of_quantities_with_two_meanings_is_refused(text):
     with refused(UnitError, "unit", expected="two ways", hint="write"):
         to_si(text, "m")
-
-
-def test_numbers_side_by_side_and_powers_of_numbers_are_refused():
-    with refused(UnitError, "quantity", expected="'7800 * 0.2 mm'"):
-        to_si("7800 0.2 mm", "m")
-    with refused(UnitError, "unit", expected="before '0.2'"):
-        to_si("7800 kg/m^3 0.2 mm", "kg/m^2")
-    with refused(UnitError, "unit", got="a mass per volume"):
-        to_si("7800 kg/m^3*0.2", "kg/m^2")
-    with pytest.raises(UnitError):
-        to_si("3**2 m", "m")
-
-
-def test_an_angle_is_no_number():
-    for text, unit in (("5 deg", "1"), ("0.5 %", "rad"), ("1 N*rad", "N"), ("2 1", "rad")):
-        with pytest.raises(UnitError):
-            to_si(text, unit)
-
-
-def test_errors_say_which_dimension_is_wanted():
-    with refused(UnitError, "unit", got="a mass", expected="'3 m'"):
-        to_si("3 kg", "m", "cloth.width")
-    with refused(UnitError, "unit", expected="moment per width and curvature"):
-        to_si("3 N/m", "N*m", "fabric.bending")
-    with refused(UnitError, "unit", got="'mmm'", hint="'mm'"):
-        to_si("3 mmm", "m")
-
-
-@pytest.mark.parametrize(
-    "text, match",
-    [
-        ("1e999 m", ("", "too large")),
-        ("1e307 km", ("", "too large")),
-        ("1e-400 m", ("quantity", "too small")),
-        ("1e-307 um", ("quantity", "too small")),
-        ("1e-310 m", ("quantity", "too small")),
-        ("1 m^999999", ("unit", "-9 to 9")),
-        ("1 m^" + "9" * 5000, ("quantity", "characters")),
-        ("1 " + "(" * 5000, ("quantity", "characters")),
-        ("9" * 5000 + " m", ("quantity", "characters")),
-        ("1 " + "GPa^9*" * 30 + "m", ("", "too large")),
-        ("1 m\0", ("unit", "character")),
-        ("1\0 m", ("unit", "character")),
-        ("１ m", ("quantity", "a number and a unit")),
-        ("1,5 m", ("quantity", "'1.5 m'")),
-        ("1 (m", ("unit", "closing")),
-        ("1 m)", ("unit", "opening")),
-        ("1 m^(1/2)", ("unit", "whole number")),
-        ("1 /m", ("unit", "a length")),
-        ("/m", ("quantity", "a number and a unit")),
-        ("1 m/", ("unit", "after")),
-        ("1 m**", ("unit", "power")),
-        ("1 ()", ("unit", "a unit")),
-        ("inf m", ("quantity", "a number and a unit")),
-        ("1 m per", ("unit", "after")),
-    ],
-)
-def test_what_has_no_value_is_named(text, match):
-    with refused(UnitError, match):
-        to_si(text, "m", "cloth.width")
-
-
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf"), 10**400])
-def test_bare_numbers_are_finite(value):
-    with refused(UnitError, "quantity", expected="finite"):
-        to_si(value, "m", "cloth.width")
 
 
 @given(st.text(max_size=40))
@@ -199,25 +103,40 @@ def test_any_text_is_a_number_or_a_unit_error(text):
             assert str(error)
 
 
-@pytest.mark.parametrize(
-    "value, match",
-    [
-        ("3", ("quantity", "'3'")),
-        ("3 furlong", ("unit", "'furlong'")),
-        ("3 kg", ("unit", "a length")),
-        ("three m", ("quantity", "a number and a unit")),
-        ("", ("quantity", "a number and a unit")),
-        (None, ("quantity", "a number")),
-        (True, ("quantity", "a number")),
-        ("3 m^", ("unit", "whole number")),
-    ],
-)
-def test_refused(value, match):
-    with refused(UnitError, match):
-        to_si(value, "m", "cloth.width")
-
-
 def test_numbers_that_yaml_reads_as_text():
     """1e-5 without a dot is text in YAML 1.1; who writes it means the number."""
     assert to_si("1e-5", "J") == 1e-5
     assert to_si("-2E3", "m") == -2000.0
+
+
+@pytest.mark.parametrize(
+    "value, unit, match",
+    [
+        ("1e999 m", "m", ("", "too large")),
+        ("1e-400 m", "m", ("quantity", "too small")),
+        ("1 m^999999", "m", ("unit", "-9 to 9")),
+        ("1 " + "(" * 5000, "m", ("quantity", "characters")),
+        ("1 " + "GPa^9*" * 30 + "m", "m", ("", "too large")),
+        ("1\0 m", "m", ("unit", "character")),
+        ("１ m", "m", ("quantity", "a number and a unit")),
+        ("1,5 m", "m", ("quantity", "'1.5 m'")),
+        ("1 (m", "m", ("unit", "closing")),
+        ("1 m^(1/2)", "m", ("unit", "whole number")),
+        ("1 m**", "m", ("unit", "power")),
+        ("3", "m", ("quantity", "'3'")),
+        ("3 mmm", "m", ("unit", "'mmm'", "'mm'")),
+        ("3 kg", "m", ("unit", "a mass", "'3 m'")),
+        (None, "m", ("quantity", "a number")),
+        (float("nan"), "m", ("quantity", "finite")),
+        (10**400, "m", ("quantity", "finite")),
+        ("3 N/m", "N*m", ("unit", "moment per width and curvature")),
+        ("0.5 %", "rad", "unit"),
+        ("7800 0.2 mm", "m", ("quantity", "'7800 * 0.2 mm'")),
+        ("7800 kg/m^3 0.2 mm", "kg/m^2", ("unit", "before '0.2'")),
+        ("7800 kg/m^3*0.2", "kg/m^2", ("unit", "a mass per volume")),
+        ("3**2 m", "m", ""),
+    ],
+)
+def test_refused(value, unit, match):
+    with refused(UnitError, match):
+        to_si(value, unit, "cloth.width")

@@ -2,14 +2,12 @@
 
 import io
 import json
-import sys
 
 import pytest
 from PIL import Image
 from rich.console import Console
 
 from tests.together.cli.test_cli import run, scene  # noqa: F401
-from weft import kernel
 from weft.integrators.base import StepReport
 from weft.kernel.context import process
 from weft.run.progress import progress_bar
@@ -19,70 +17,47 @@ from weft.solve.linear.solver import Outcome
 pytestmark = pytest.mark.quick
 
 
-def report():
-    return StepReport(
-        dt=0.01,
-        outcome=Outcome.CONVERGED,
-        iterations=12,
-        linear_iterations=345,
-        line_search_trials=1,
-        increment=1.2e-3,
-        linear_solver="multigrid",
-        terms={},
-        seconds=0.1,
-    )
+REPORT = StepReport(
+    dt=0.01,
+    outcome=Outcome.CONVERGED,
+    iterations=12,
+    linear_iterations=345,
+    line_search_trials=1,
+    increment=1.2e-3,
+    linear_solver="multigrid",
+    terms={},
+    seconds=0.1,
+)
 
 
-@pytest.mark.parametrize("width", [60, 80, 120])
-def test_the_bar_keeps_the_time_left(width):
+@pytest.mark.parametrize(
+    "width, more",
+    [(60, []), (80, ["step 8/8"]), (120, ["step 8/8", "Newton", "increment", "000100.npz"])],
+)
+def test_the_bar_is_one_line_of_the_terminal(width, more):
     out = io.StringIO()
-    console = Console(file=out, width=width, force_terminal=True, legacy_windows=False)
+    console = Console(file=out, width=width, force_terminal=False)
     with progress_bar(600, console) as update:
-        for step in range(1, 9):
-            update(Progress(100, 600, step, 8, report(), f"frames/{100:06d}.npz"))
-    last = out.getvalue().split("\r")[-1]
-    plain = Console(width=200).render_str(last).plain if "\x1b" not in last else last
-    assert "left" in plain and ":" in plain.split("left")[1][:24], plain
-
-
-def test_the_bar_is_one_line_of_the_terminal():
-    out = io.StringIO()
-    console = Console(file=out, width=80, force_terminal=False)
-    with progress_bar(600, console) as update:
-        update(Progress(100, 600, 8, 8, report(), "frames/000100.npz"))
-    lines = [line for line in out.getvalue().splitlines() if line.strip()]
-    assert len(lines) == 1 and len(lines[0]) <= 80
-    assert "frame 100/600" in lines[0] and "left" in lines[0] and "step 8/8" in lines[0]
+        update(Progress(100, 600, 8, 8, REPORT, "frames/000100.npz"))
+    (line,) = [line for line in out.getvalue().splitlines() if line.strip()]
+    assert len(line) <= width
+    assert all(word in line for word in ["frame 100/600", "left", *more])
 
 
 def test_json_lines(run, scene):  # noqa: F811
     status, out, err = run("run", scene, "--out", "here", "--frames", "2", "--json")
-    events = [json.loads(line) for line in out.splitlines()]
+    start, *steps, done = [json.loads(line) for line in out.splitlines()]
     assert status == 0 and err == ""
-    assert events[0] == {"event": "start", "run": "here", "frames": 2}
-    assert events[-1]["event"] == "done" and events[-1]["seconds"] > 0
-    steps = [e for e in events if e["event"] == "step"]
+    assert start == {"event": "start", "run": "here", "frames": 2}
+    assert done["event"] == "done" and done["seconds"] > 0
     assert steps[-1]["frame"] == 2 and steps[-1]["wrote"] == "frames/000002.npz"
     assert steps[-1]["left"] == 0 and steps[0]["left"] >= 0
-    assert set(steps[0]) == {
-        "event",
-        "frame",
-        "frames",
-        "step",
-        "steps",
-        "newton",
-        "linear",
-        "increment",
-        "seconds",
-        "left",
-        "wrote",
-    }
+    counts = {"event", "frame", "frames", "step", "steps", "newton", "linear"}
+    assert set(steps[0]) == counts | {"increment", "seconds", "left", "wrote"}
 
 
 def test_quiet(run, scene):  # noqa: F811
     assert run("run", scene, "--out", "here", "--frames", "1", "--quiet") == (0, "", "")
-    status, _, err = run("run", scene, "--out", "here", "--frames", "1", "--quiet")
-    assert status == 2 and "--resume" in err
 
 
 def test_preview(run, scene):  # noqa: F811
@@ -90,8 +65,6 @@ def test_preview(run, scene):  # noqa: F811
     assert status == 0 and Image.open("now.png").size == (640, 360)
     status, _, err = run("run", scene, "--out", "there", "--preview", "now.jpg")
     assert status == 2 and "expected .png" in err
-    status, _, err = run("run", scene, "--out", "there", "--preview", "nowhere/now.png")
-    assert status == 2 and "a folder that exists" in err
 
 
 def test_a_preview_that_fails_does_not_stop_the_run(run, scene, monkeypatch):  # noqa: F811
@@ -109,20 +82,7 @@ def test_python_says_that_kernels_are_compiled(capsys, monkeypatch):
     """Once, on stderr; the command line has lines of its own."""
     monkeypatch.setattr(process, "told", False)
     process.on_compile("weft.law.arap")
-    process.on_compile("weft.law.stvk")
-    out, err = capsys.readouterr()
-    assert out == "" and err.count("compiling kernels") == 1
-    heard = []
-    before = process.on_compile
-    with kernel.notify_compile(heard.append):
-        process.on_compile("a module")
-    assert heard == ["a module"] and process.on_compile is before
-    assert sys.stderr is not None
-
-
-def test_a_bar_after_that_does_not_say_it_again(capsys, monkeypatch):
-    monkeypatch.setattr(process, "told", False)
-    process.on_compile("weft.law.arap")
     with progress_bar(2):
         process.on_compile("weft.law.stvk")
-    assert capsys.readouterr().err.count("compiling kernels") == 1
+    out, err = capsys.readouterr()
+    assert out == "" and err.count("compiling kernels") == 1

@@ -6,7 +6,7 @@ import pytest
 
 from tests.refusals import refused
 from weft import io
-from weft.base.errors import DegenerateFacesError, MeshError, RunError
+from weft.base.errors import MeshError
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.io import read_mesh
 from weft.io.animation import Animation, SurfaceTopology
@@ -67,9 +67,14 @@ f -4/-4/-1 -1/-1/-1 -3/-3/-1
 """
 
 
+def written(path, text):
+    path.write_text(text)
+    return path
+
+
 def test_obj_dialect(tmp_path):
-    path = tmp_path / "a.obj"
-    path.write_text(OBJ)
+    path = written(tmp_path / "a.obj", OBJ)
+    assert read_mesh(path, scale=0.01, rest="uv").rest_area.sum() == pytest.approx(1.5e-4)
     mesh = read_mesh(path, scale=0.01, uv_scale=1.0)
     assert len(mesh.faces) == 3 and mesh.rest_area.sum() == pytest.approx(1.5)
     assert mesh.faces[2].tolist() == [1, 4, 2]
@@ -85,30 +90,22 @@ def test_obj_dialect(tmp_path):
 def test_groups_come_in_the_order_of_the_file(tmp_path):
     """Not in that of a set of strings, which changes from one Python process to the next."""
     names = [f"n{k}" for k in range(20)]
-    path = tmp_path / "a.obj"
-    path.write_text(OBJ.replace("g front panel", f"g {' '.join(names)}"))
-    assert list(read_mesh(path).groups) == ["shirt", *names, " ".join(names), "back"]
+    text = OBJ.replace("g front panel", f"g {' '.join(names)}")
+    groups = read_mesh(written(tmp_path / "a.obj", text)).groups
+    assert list(groups) == ["shirt", *names, " ".join(names), "back"]
 
 
-def test_uv_scale_is_the_scale_unless_given(tmp_path):
-    path = tmp_path / "a.obj"
-    path.write_text(OBJ)
-    assert read_mesh(path, scale=0.01, rest="uv").rest_area.sum() == pytest.approx(1.5e-4)
-
-
-@pytest.mark.parametrize("k", [3, 4, 5, 8, 13])
+@pytest.mark.parametrize("k", [3, 5, 13])
 def test_polygons_are_triangulated(k, rng):
     """Convex or star-shaped, in any plane: k-2 triangles that cover the area, none turned over."""
-    angle = np.sort(rng.uniform(0, 2 * np.pi, k))
+    angle = (np.arange(k) + rng.uniform(0, 0.4, k)) * 2 * np.pi / k
     radius = rng.uniform(0.4, 1.0, k)
-    if np.diff(np.append(angle, angle[0] + 2 * np.pi)).max() >= np.pi:
-        angle = np.arange(k) * 2 * np.pi / k
     flat = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
     frame = np.linalg.qr(rng.normal(size=(3, 3)))[0][:, :2]
     triangles = triangulate(flat @ frame.T)
     assert len(triangles) == k - 2
-    a, b, c = (flat[np.array(triangles)[:, i]] for i in range(3))
-    areas = 0.5 * ((b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0])
+    a, b, c = np.moveaxis(flat[np.array(triangles)], 1, 0)
+    areas = np.linalg.det(np.stack([b - a, c - a], axis=1)) / 2
     x, y = flat.T
     assert (areas > -1e-12).all()
     assert areas.sum() == pytest.approx(0.5 * (x @ np.roll(y, -1) - y @ np.roll(x, -1)))
@@ -116,49 +113,37 @@ def test_polygons_are_triangulated(k, rng):
 
 def test_warp_direction_gives_material_coordinates(tmp_path):
     """A roof of two planes: each face unfolds in its own plane, at its true size."""
-    path = tmp_path / "roof.obj"
-    path.write_text("v 0 0 0\nv 0 0 2\nv 1 1 0\nv -1 1 0\nf 1 2 3\nf 2 1 4\n")
-    mesh = read_mesh(path, warp=(0, 0, 1))
+    roof = "v 0 0 0\nv 0 0 2\nv 1 1 0\nv -1 1 0\nf 1 2 3\nf 2 1 4\n"
+    mesh = read_mesh(written(tmp_path / "roof.obj", roof), warp=(0, 0, 1))
     np.testing.assert_allclose(mesh.rest_area, np.sqrt(2))
     np.testing.assert_allclose(mesh.corner_uv[0, 1] - mesh.corner_uv[0, 0], [2, 0], atol=1e-12)
 
 
 TRIANGLE = "v 0 0 0\nv 1 0 0\nv 0 1 0\n"
+TEXTURED = TRIANGLE + "vt 0 0\nvt 4 0\nvt 0 4\n"
 
 
 @pytest.mark.parametrize(
     "text, arguments, match",
     [
         (TRIANGLE + "f 1 2 4\n", {}, ("vertex index", "4", "1 to 3", "bad.obj:4")),
-        (TRIANGLE + "f 1 2 0\n", {}, ("vertex index", "0")),
-        (TRIANGLE + "f 1 2 -4\n", {}, ("vertex index", "-4")),
         (TRIANGLE + "vt 0 0\nf 1/1 2/1 3/9\n", {}, ("texture index", "9")),
         ("v 0 nan 0\n", {}, ("position", "bad.obj:1")),
-        ("v 0 0\n", {}, "position"),
-        ("v a b c\n", {}, "position"),
         (TRIANGLE, {}, ("faces", 0)),
-        (TRIANGLE + "f 1 2\n", {}, ("face", "1 2")),
         (TRIANGLE + "f 1 2 2\n", {}, ("face", "1 2 2")),
         (TRIANGLE + "f 1 2 3\n", {}, "material coordinates"),
         (TRIANGLE + "f 1 2 3\n", {"warp": (0, 0, 1)}, ("warp direction", "0, 0, 1")),
-        (TRIANGLE + "f 1 2 3\n", {"warp": (0, 0, 0)}, ("warp direction", "0, 0, 0")),
         (TRIANGLE + "f 1 2 3\n", {"warp": (1, 0, 0), "scale": 0.0}, "scale"),
-        (TRIANGLE + "vt 0 0\nvt 1 0\nvt 0 1\nf 1/1 2/2 3\n", {}, ("face", "1/1 2/2 3")),
-        (TRIANGLE + "vt 0 0\nvt 1 0\nvt 0 1\nf 1/1 2/2 3/3\nf 1 3 2\n", {}, ("face", "bad.obj:8")),
+        (TEXTURED + "f 1/1 2/2 3\n", {}, ("face", "1/1 2/2 3")),
+        (TEXTURED + "f 1/1 2/2 3/3\nf 1 3 2\n", {}, ("face", "bad.obj:8")),
+        (TEXTURED + "f 1/1 2/2 3/2\n", {}, ("material area of faces", "1 of 1")),
+        (TEXTURED + "f 1/1 2/2 3/3\n", {"warp": (0, 1, 0), "uv_scale": 2.0}, "uv_scale"),
+        (TRIANGLE + "f 1 2 3\n", {"warp": (0, 1, 0), "uv_scale": 2.0}, "uv_scale"),
     ],
 )
 def test_bad_obj(tmp_path, text, arguments, match):
-    path = tmp_path / "bad.obj"
-    path.write_text(text)
     with refused(MeshError, match):
-        read_mesh(path, **arguments)
-
-
-def test_degenerate_material_triangles_are_listed(tmp_path):
-    path = tmp_path / "a.obj"
-    path.write_text(TRIANGLE + "vt 0 0\nvt 1 0\nf 1/1 2/2 3/2\n")
-    with refused(DegenerateFacesError, "material area of faces", hint="1 of 1"):
-        read_mesh(path)
+        read_mesh(written(tmp_path / "bad.obj", text), **arguments)
 
 
 PLY = """ply
@@ -182,9 +167,7 @@ end_header
 
 
 def test_ascii_ply_with_vertex_coordinates(tmp_path):
-    path = tmp_path / "a.ply"
-    path.write_text(PLY)
-    mesh = read_mesh(path)
+    mesh = read_mesh(written(tmp_path / "a.ply", PLY))
     assert len(mesh.faces) == 2 and mesh.rest_area.sum() == pytest.approx(1)
 
 
@@ -192,9 +175,8 @@ def test_big_endian_mixed_polygons(tmp_path):
     head = (
         PLY.split("end_header")[0].replace("ascii", "binary_big_endian").replace("face 1", "face 2")
     )
-    body = np.array(
-        [[0, 0, 0, 0, 0], [1, 0, 0, 1, 0], [1, 1, 0, 1, 1], [0, 1, 0, 0, 1]], ">f4"
-    ).tobytes()
+    rows = [line.split() for line in PLY.split("end_header")[1].splitlines()[1:5]]
+    body = np.array(rows, ">f4").tobytes()
     body += bytes([4]) + np.array([0, 1, 2, 3], ">i4").tobytes()
     body += bytes([3]) + np.array([2, 1, 0], ">i4").tobytes()
     path = tmp_path / "a.ply"
@@ -212,30 +194,20 @@ def test_big_endian_mixed_polygons(tmp_path):
             (PLY.replace(*change), "PLY file")
             for change in (
                 ("4 0 1 2 3", "4 0 1 2"),
-                ("4 0 1 2 3\n", ""),
                 ("float x", "floot x"),
-                ("float x", "x"),
                 ("float x", "list uchar float x"),
-                ("float x", "float w"),
-                ("element vertex 4\n", ""),
                 ("element vertex 4", "element vertex -4"),
-                ("element vertex 4", "element vertex"),
                 ("element face 1", "element faces 1"),
                 ("list uchar int vertex_index", "int vertex_index"),
-                ("list uchar int", "list float int"),
                 ("end_header", "property int texcoord\nend_header"),
                 ("format ascii 1.0", "format ebcdic 1.0"),
-                ("format ascii 1.0\n", ""),
-                ("end_header", "end"),
             )
         ),
     ],
 )
 def test_bad_ply(tmp_path, text, what):
-    path = tmp_path / "bad.ply"
-    path.write_text(text)
     with pytest.raises(MeshError) as caught:
-        read_mesh(path)
+        read_mesh(written(tmp_path / "bad.ply", text))
     assert caught.value.what == what
 
 
@@ -246,33 +218,19 @@ def test_a_format_is_one_line(tmp_path, monkeypatch):
     mesh, path = grid(4, 3, 1.0, 1.0), tmp_path / "a.MINE"
     io.write_mesh(path, mesh.vertices, mesh.faces, mesh.corner_uv)
     np.testing.assert_array_equal(io.read_mesh(path).vertices, mesh.vertices)
-    x, faces = io.read_surface(path, scale=2.0)
-    np.testing.assert_array_equal(x, 2 * mesh.vertices)
-    np.testing.assert_array_equal(faces, mesh.faces)
+    np.testing.assert_array_equal(io.read_surface(path, scale=2.0)[0], 2 * mesh.vertices)
     notes = []
     mine = io.Format(animate=lambda path, film: notes.append((path.name, film.count)) or ["a note"])
     monkeypatch.setattr(io, "FORMATS", {**io.FORMATS, ".film": mine})
     film = Animation([SurfaceTopology("cloth", mesh.faces)], 3, lambda k: None)
     assert io.write_animation(tmp_path / "b.film", film) == ["a note"]
     assert notes == [("b.film", 3)]
-    with refused(RunError, "export format", expected=".obj"):
-        io.write_mesh(tmp_path / "a.fbx", mesh.vertices, mesh.faces, mesh.corner_uv)
 
 
 def test_a_warp_direction_wins_over_texture_coordinates(tmp_path):
     """The mesh is then its own rest shape; its coordinates would make it four times as wide."""
-    path = tmp_path / "a.obj"
-    path.write_text(TRIANGLE + "vt 0 0\nvt 4 0\nvt 0 4\nf 1/1 2/2 3/3\n")
+    path = written(tmp_path / "a.obj", TEXTURED + "f 1/1 2/2 3/3\n")
     assert read_mesh(path, rest="uv").rest_area.sum() == pytest.approx(8.0)
     mesh = read_mesh(path, warp=(0, 1, 0))
     np.testing.assert_allclose(mesh.rest_area, 0.5)
     np.testing.assert_allclose(mesh.corner_uv[0, 2] - mesh.corner_uv[0, 0], [1, 0], atol=1e-12)
-
-
-@pytest.mark.parametrize("coordinates", [True, False])
-def test_a_scale_of_texture_coordinates_that_are_not_used_is_refused(tmp_path, coordinates):
-    path = tmp_path / "a.obj"
-    used = "vt 0 0\nvt 4 0\nvt 0 4\nf 1/1 2/2 3/3\n" if coordinates else "f 1 2 3\n"
-    path.write_text(TRIANGLE + used)
-    with refused(MeshError, "uv_scale"):
-        read_mesh(path, uv_scale=2.0, warp=(0, 1, 0))

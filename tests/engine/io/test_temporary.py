@@ -38,7 +38,7 @@ def test_what_a_killed_writer_left_is_swept_later(tmp_path, way):
     path = tmp_path / "cloth.usdc"
     told = [sys.executable, "-c", KILLED.format(way=way.__name__), str(path)]
     assert subprocess.run(told, check=False).returncode == 9
-    [left] = tmp_path.glob(".*")
+    (left,) = tmp_path.glob(".*")
     write(way, path)
     assert left.exists()  # young: another machine's process may be at it
     old = time.time() - ABANDONED_AFTER - 1

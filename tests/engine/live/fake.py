@@ -1,7 +1,6 @@
 """A simulation that nobody simulates: it has the methods of a process, and pictures of a run."""
 
 import threading
-import time
 
 import numpy as np
 
@@ -137,12 +136,3 @@ class FakeProcess:
 
     def close(self):
         self.closed = True
-
-
-def keep_going(process, end):
-    """Make pictures until ``end`` is set, as a simulation does."""
-    while not end.is_set():
-        time.sleep(0.07)
-        with process.news:
-            process.number += 1
-            process.news.notify_all()

@@ -84,7 +84,7 @@ class Tally:
     steps: int = 0
     refused: int = 0  # messages and steps that were refused with a reason
     intersections: int = 0
-    slowest: float = 0.0  # [s] of a step
+    slowest: float = 0.0  # [s] of the processor, of a step
 
 
 class Gestures:
@@ -114,9 +114,9 @@ class Gestures:
             self.tally.refused += 1
 
     def step(self):
-        session, clock = self.session, time.perf_counter()
+        session, clock = self.session, time.process_time()
         session.advance()
-        self.tally.slowest = max(self.tally.slowest, time.perf_counter() - clock)
+        self.tally.slowest = max(self.tally.slowest, time.process_time() - clock)
         self.tally.steps += 1
         self.tally.refused += session.problem != ""
         contact, state = session.loop.model.contact, session.place.state

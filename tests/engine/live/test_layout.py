@@ -87,25 +87,6 @@ def test_every_control_is_seen_and_every_button_is_clicked(shown, size):
     tab.wait(lambda: tab.run(drawn) == wanted)
 
 
-def test_dragging_selects_no_text(shown):
-    tab = shown[1]
-    tab.resize(1280, 720)
-    _, _, right, bottom = box(tab, "picture")
-    at = {"button": "left", "buttons": 1, "clickCount": 1}
-    start, end = (right - 60, bottom - 40), (20, 20)  # onto the text at the top left
-    tab.ask("Input.dispatchMouseEvent", type="mousePressed", x=start[0], y=start[1], **at)
-    for part in (0.3, 0.6, 1.0):
-        x, y = (a + part * (b - a) for a, b in zip(start, end))
-        tab.ask("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y, **at)
-    tab.ask("Input.dispatchMouseEvent", type="mouseReleased", x=end[0], y=end[1], **at)
-    x, y = box(tab, "speed")[0] - 20, box(tab, "speed")[1] + 8  # a double click on a label
-    for count in (1, 2):
-        for kind in ("mousePressed", "mouseReleased"):
-            how = {"button": "left", "clickCount": count}
-            tab.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, **how)
-    assert tab.run("String(getSelection())") == ""
-
-
 def test_no_request_of_the_page_is_refused(shown):
     tab = shown[1]
     time.sleep(0.5)  # the icon is asked for after the page

@@ -99,22 +99,6 @@ def test_cloth_is_dragged_and_pinned_and_the_pin_taken_away(played):
     )
 
 
-def test_the_wheel_moves_the_hand_away(played):
-    process, tab = played
-    eye = tab.run("weft.then((v) => v.camera.projection(1).eye)")
-
-    def distance(place):
-        return sum((a - b) ** 2 for a, b in zip(place, eye)) ** 0.5
-
-    mouse(tab, "mousePressed", CLOTH)
-    (press,) = tab.wait(lambda: done(process, "press"))
-    mouse(tab, "mouseWheel", CLOTH, deltaX=0, deltaY=-200)
-    move = tab.wait(lambda: done(process, "move"))[-1]
-    assert distance(move["place"]) > 1.05 * distance(press["place"])
-    mouse(tab, "mouseReleased", CLOTH)
-    tab.wait(lambda: done(process, "release"))
-
-
 def test_a_loose_body_is_taken_and_the_ground_turns_the_camera(played):
     process, tab = played
     turned = camera(tab)
@@ -129,20 +113,6 @@ def test_a_loose_body_is_taken_and_the_ground_turns_the_camera(played):
     tab.wait(lambda: camera(tab) == pytest.approx(turned - 2 * 0.4 * 40))
     assert process.said == []
     tab.click("view")
-
-
-def test_two_fingers(played):
-    process, tab = played
-    points = [{"x": 250, "y": 165, "id": 0}, {"x": 330, "y": 175, "id": 1}]
-    tab.ask("Input.dispatchTouchEvent", type="touchStart", touchPoints=points)
-    tab.wait(lambda: len(done(process, "press")) == 2)
-    assert [m["finger"] for m in done(process, "press")] == [0, 1]
-    points[1]["y"] = 120
-    tab.ask("Input.dispatchTouchEvent", type="touchMove", touchPoints=points)
-    tab.wait(lambda: done(process, "move"))
-    assert {m["finger"] for m in done(process, "move")} <= {0, 1}
-    tab.ask("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
-    tab.wait(lambda: len(done(process, "release")) == 2)
 
 
 def test_moves_do_not_pile_up(played):
@@ -203,19 +173,6 @@ def test_buttons_keys_and_saved_files(played):
     assert [m["do"] for m in process.said][5:] == ["pause"]  # and no button was pressed by the key
 
 
-def test_looks_and_problems(played):
-    process, tab = played
-    tab.run(
-        "(() => { const e = document.getElementById('look'); e.value = 'strain';"
-        "e.dispatchEvent(new Event('change', { bubbles: true })); })()"
-    )
-    tab.wait(lambda: "largest principal strain" in tab.text())
-    process.refuses = "a jump"
-    tab.click("one step")
-    tab.wait(lambda: "a jump" in text(tab, "problem"))
-    process.refuses = None
-
-
 def test_the_camera_follows_the_cloth(played):
     process, tab = played
     target = "weft.then((v) => v.camera.target)"
@@ -247,24 +204,3 @@ def test_the_camera_follows_the_cloth(played):
     assert tab.run(target) == wanted
     tab.run("document.getElementById('follow-cloth').click()")
     assert tab.run(target) == home
-
-
-def test_a_page_that_goes_away_lets_go(played):
-    process, tab = played
-    mouse(tab, "mousePressed", CLOTH)
-    tab.wait(lambda: done(process, "press"))
-    url = tab.run("location.href")
-    tab.open("about:blank")
-    tab.wait(lambda: done(process, "release"))
-    tab.open(url)
-    tab.wait(lambda: process.say([]) is not None and tab.run("document.body.dataset.shown"))
-
-
-def test_an_ended_simulation_is_told(played, seen, tmp_path):
-    process = FakeProcess(follow(seen.path))
-    with served(process) as server:
-        tab = played[1]
-        tab.open(server.url)
-        process.say([])
-        tab.wait(lambda: "contacts" in text(tab, "told"))
-    tab.wait(lambda: "process that simulates" in text(tab, "problem"))

@@ -63,14 +63,11 @@ def test_messages_reach_the_simulation_and_its_answer_comes_back(played):
     "headers, status",
     [
         ({"Origin": None}, 403),  # no browser posts without one
-        ({"Origin": "null"}, 403),
         ({"Origin": "http://evil.example"}, 403),
         ({"Host": "evil.example"}, 403),
         ({"Content_Type": "text/plain"}, 415),  # what forms of other pages can send
-        ({"Content_Type": None}, 415),
         ({"Content_Length": str(MOST_JSON + 1)}, 413),
         ({"Content_Length": "-1"}, 411),
-        ({"Content_Length": "x"}, 411),
     ],
 )
 def test_posts_that_are_refused_say_nothing_to_the_simulation(played, headers, status):
@@ -80,15 +77,19 @@ def test_posts_that_are_refused_say_nothing_to_the_simulation(played, headers, s
     assert len(process.said) == count
 
 
-@pytest.mark.parametrize("text", [b"", b"{", b"\xff", b"[" * 30_000])
-def test_what_is_no_json(played, text):
-    assert ask(played[1], "say", text)[0] == 400
-
-
-@pytest.mark.parametrize("tree", [{"do": "play"}, [1], "play", None])
-def test_json_that_is_no_list_of_messages(played, tree):
-    status, text = ask(played[1], "say", json.dumps(tree))
-    assert status == 409 and b"a list of messages" in text
+@pytest.mark.parametrize(
+    "text, status, said",
+    [
+        (b"{", 400, b""),
+        (b"\xff", 400, b""),
+        (b"[" * 30_000, 400, b""),
+        (b'{"do": "play"}', 409, b"a list of messages"),
+        (b"[1]", 409, b"a list of messages"),
+    ],
+)
+def test_what_is_no_list_of_messages(played, text, status, said):
+    found, answer = ask(played[1], "say", text)
+    assert found == status and said in answer
 
 
 def test_a_message_that_the_simulation_refuses(played):
@@ -118,12 +119,6 @@ def test_a_picture_is_waited_for(played, monkeypatch):
     assert ask(server, "next?after=x")[0] == 409
     status, data = ask(server, "")
     assert status == 200 and b'"play": {"controls"' in data
-
-
-@pytest.mark.parametrize("follow", [True, False])
-def test_the_page_knows_whether_its_camera_follows_the_cloth(seen, follow):
-    with served(FakeProcess(follow_run(seen.path)), follow=follow) as server:
-        assert f'"follow_cloth": {json.dumps(follow)}'.encode() in ask(server, "")[1]
 
 
 class Clock:

@@ -49,9 +49,23 @@ def tell(session, *messages):
         session.take(message)
 
 
-def press(session, place, finger=0, force=3.0, **more):
-    what = {"on": "cloth", "face": 0, "weights": [0.2, 0.3, 0.5], **more}
-    tell(session, {"do": "press", "finger": finger, "place": place, "force": force, **what})
+PRESS = {
+    "do": "press",
+    "finger": 0,
+    "force": 3.0,
+    "on": "cloth",
+    "face": 0,
+    "weights": [0.2, 0.3, 0.5],
+    "place": [0, 0, 0],
+}
+
+
+def press(session, place, finger=0, **more):
+    tell(session, {**PRESS, "place": place, "finger": finger, **more})
+
+
+def change(session, path, value):
+    tell(session, {"do": "set", "path": path, "value": value})
 
 
 def move(session, place, finger=0):
@@ -76,85 +90,78 @@ def play_all(session):
     for k in range(4):
         move(session, [-0.2 + 0.03 * k, 0.3 + 0.02 * k, 0.2])
         x += steps(session, 1 + k % 2)
-    tell(session, {"do": "set", "path": "fabrics.0.shear", "value": 200.0})
+    change(session, "fabrics.0.shear", 200.0)
     x += steps(session, 2)
     tell(session, {"do": "release", "finger": 0, "pin": True})
     ball = sum(len(b.faces) for b in session.base.bodies[:2])
     press(session, [0.3, 0.2, 0.1], finger=1, on="bodies", face=ball + 2)
-    tell(session, {"do": "set", "path": "fabrics.0", "value": "silk"})
-    tell(session, {"do": "set", "path": "law", "value": "stvk"})
+    change(session, "fabrics.0", "silk")
+    change(session, "law", "stvk")
     x += steps(session, 4)
     tell(session, {"do": "undo"}, {"do": "set", "path": "contact.friction", "value": 0.8})
-    tell(session, {"do": "set", "path": "gravity.1", "value": -2.5})
+    change(session, "gravity.1", -2.5)
     x += steps(session, 3)
     tell(session, {"do": "unpin", "pin": 1}, {"do": "release", "finger": 1})
-    tell(session, {"do": "set", "path": "bending", "value": "quadratic"})
-    tell(session, {"do": "set", "path": "wind.velocity.0", "value": 3.0})
+    change(session, "bending", "quadratic")
+    change(session, "wind.velocity.0", 3.0)
     return x + steps(session, 4)
 
 
-def test_the_warnings_of_a_scene_are_printed_once(played, capsys):
+def test_warnings_and_problems_of_the_start_are_printed_once(played, capsys, monkeypatch):
+    """As a run prints them."""
     session, _ = played
     session.loop.scene = session.scene.with_(step=1.0)
+    found = [StartProblem(Outlook.CANNOT, "a panel inside"), StartProblem(Outlook.RESOLVES, "open")]
+    monkeypatch.setattr("weft.run.plausibility.start_problems", lambda scene: found)
     print_warnings(session, [])
     told = capsys.readouterr().err.splitlines()
     assert all(line.startswith("warning: ") for line in told) and len(told) == len(set(told))
+    assert any("a panel inside" in line for line in told) and not any("open" in t for t in told)
 
 
-def test_a_saved_play_gives_the_same_frames(played, tmp_path):
+def test_a_saved_play_gives_the_same_frames_and_resumes(played, tmp_path):
+    """Two dozen steps with everything that is played, four times: 5 s and more."""
     session, source = played
     x = play_all(session)
-    run = weft.simulate(save_play(session, source), out=tmp_path / "again", progress=False)
+    loaded = load_scene(save_play(session, source))
+    out = tmp_path / "again"
+    run = weft.simulate(loaded.scene, frames=loaded.frames, fps=25, out=out)
     assert len(run) == len(x) // 4 + 1
     for k in range(1, len(run)):
-        state = np.load(tmp_path / "again" / "frames" / f"{k:06d}.npz")
-        assert np.array_equal(state["x"], x[4 * k - 1]), k
+        assert np.array_equal(run.folder.frame(k)["x"], x[4 * k - 1]), k
+    for k in (1, loaded.frames - 1):
+        again = load_scene(tmp_path / "scene-1.yaml").scene
+        part = weft.simulate(again, frames=loaded.frames, fps=25, out=out, from_frame=k)
+        assert np.array_equal(part.folder.frame(loaded.frames)["x"], x[4 * loaded.frames - 1]), k
 
 
-def test_a_saved_play_resumes_from_every_frame(played, tmp_path):
-    session, source = played
-    play_all(session)
-    loaded = load_scene(save_play(session, source))
-    whole = weft.simulate(loaded.scene, frames=loaded.frames, fps=25, out=tmp_path / "a")
-    for k in range(1, loaded.frames):
-        part = weft.simulate(loaded.scene, frames=k, fps=25, out=tmp_path / f"b{k}")
-        assert len(part) == k + 1
-        part = weft.simulate(
-            load_scene(tmp_path / "scene-1.yaml").scene,
-            frames=loaded.frames,
-            fps=25,
-            out=tmp_path / f"b{k}",
-            resume=True,
-        )
-        assert np.array_equal(part.positions(), whole.positions()), k
+def press_at(session, vertex, place, finger=0, **more):
+    """Press cloth at a vertex."""
+    faces = session.base.cloth.faces
+    face = int(np.flatnonzero((faces == vertex).any(1))[0])
+    weights = (faces[face] == vertex).astype(float).tolist()
+    press(session, place, finger, face=face, weights=weights, **more)
 
 
 def test_a_hand_pulls_with_its_force_at_most(played):
     """Held by four pins, cloth pulls back: the hand's force is its limit, and the point stays."""
     session, _ = played
-    tell(session, {"do": "set", "path": "gravity.1", "value": 0.0})
-    faces, x = session.base.cloth.faces, session.place.state.x
+    change(session, "gravity.1", 0.0)
     for k, corner in enumerate(session.base.cloth.corners()):
-        face = int(np.flatnonzero((faces == corner).any(1))[0])
-        weights = (faces[face] == corner).astype(float).tolist()
-        press(session, x[corner].tolist(), k, face=face, weights=weights)
+        press_at(session, corner, session.place.state.x[corner].tolist(), k)
         tell(session, {"do": "release", "finger": k, "pin": True})
-    middle = int(
-        np.argmin(np.linalg.norm(x[: len(session.base.cloth.vertices)] - [0, 0.21, 0], axis=1))
-    )
-    face = int(np.flatnonzero((faces == middle).any(1))[0])
-    weights = (faces[face] == middle).astype(float).tolist()
-    press(session, [0.0, 2.0, 0.0], force=2.0, face=face, weights=weights)
+    middle = len(session.base.cloth.vertices) // 2
+    press_at(session, middle, [0.0, 2.0, 0.0], force=2.0)
     steps(session, 60)
     assert session.pull(0) == pytest.approx(2.0, rel=1e-6)
     (point, _) = session.held_points()[0]
     assert 0.22 < point[1] < 0.4
     # The pins carry the hand's force: 1 MN/m each.
-    apart = [
-        h.present.place(session.t) - h.present.held_point(session.place.state.x)
-        for h in session.pins.values()
-    ]
-    assert PIN * np.sum(apart, axis=0)[1] == pytest.approx(-2.0, rel=0.05)
+    apart = 0.0
+    for hand in session.pins.values():
+        place, point = hand.present.place(session.t), hand.present.held_point(session.place.state.x)
+        apart += place[1] - point[1]
+    assert PIN * apart == pytest.approx(-2.0, rel=0.05)
 
 
 def test_cloth_never_passes_through_what_a_hand_pulls_it_at(played):
@@ -174,7 +181,7 @@ def test_a_change_that_has_no_room_is_taken_back(played):
     session, _ = played
     steps(session, 25)
     before, at = session.control_values(), session.place
-    tell(session, {"do": "set", "path": "contact.thickness", "value": 0.004})
+    change(session, "contact.thickness", 0.004)
     session.advance()
     assert "nearer than" in session.problem and not session.playing
     assert session.place is at and session.control_values() == before
@@ -184,8 +191,8 @@ def test_a_change_that_has_no_room_is_taken_back(played):
 def test_undo_and_presets(played):
     session, _ = played
     start = session.control_values()
-    tell(session, {"do": "set", "path": "fabrics.0.shear", "value": 3.0})
-    tell(session, {"do": "set", "path": "fabrics.0", "value": "silk"})
+    change(session, "fabrics.0.shear", 3.0)
+    change(session, "fabrics.0", "silk")
     assert session.control_values()["fabrics.0.shear"] == weft.Fabric.of("silk").shear
     tell(session, {"do": "undo"})
     assert session.control_values() == {**start, "fabrics.0.shear": 3.0}
@@ -198,7 +205,7 @@ def test_undo_and_presets(played):
 def test_reset_keeps_the_desk(played, tmp_path):
     session, source = played
     first = steps(session, 5)
-    tell(session, {"do": "set", "path": "gravity.1", "value": -1.0})
+    change(session, "gravity.1", -1.0)
     press(session, [0, 1, 0])
     steps(session, 3)
     tell(session, {"do": "reset"})
@@ -232,13 +239,13 @@ def test_a_saved_scene_goes_on_from_the_present(played, tmp_path):
     ("message", "said"),
     [
         ({"do": "jump"}, "jump"),
-        ({"do": "move", "finger": 0, "place": [0, 0, float("nan")]}, "finite"),
         ({"do": "press", "finger": 11, "on": "cloth"}, "finger"),
         ({"do": "set", "path": "step", "value": 1.0}, "control"),
-        ({"do": "set", "path": "law", "value": "hooke"}, "law"),
         ({"do": "set", "path": "fabrics.0.density", "value": -1.0}, "density"),
         ({"do": "set", "path": "gravity.1", "value": "down"}, "gravity"),
         ({"do": "save", "what": "play", "name": "../x"}, "pattern"),
+        ({**PRESS, "on": "bodies"}, "can move"),
+        ({**PRESS, "face": 10_000}, "can move"),
     ],
 )
 def test_messages_that_are_refused(played, message, said):
@@ -248,40 +255,28 @@ def test_messages_that_are_refused(played, message, said):
     assert session.recording.changes == [] and session.values == {}
 
 
-def test_bodies_that_stand_still_are_not_taken(played):
-    session, _ = played
-    with pytest.raises(WeftError, match="can move"):
-        press(session, [0, 0, 0], on="bodies", face=0)
-    with pytest.raises(WeftError, match="can move"):
-        press(session, [0, 0, 0], face=10_000)
-
-
 def test_batches_and_derivatives_of_what_is_played():
     """A batch moves hands, with the bits of a single run, and refuses changes; derivatives refuse
     both.
     """
-    sheet, one = weft.sheet(4, 4, 0.1, 0.1), np.ones(1)
-    way = [(0.0, 0.1, 0.0), (0.1, 0.05, 0.0)]
-    hand = weft.Scene(sheet, hand=[Hand([0], one.tolist(), [0.0, 0.1], way)])
+    sheet, way = weft.sheet(4, 4, 0.1, 0.1), [(0.0, 0.1, 0.0), (0.1, 0.05, 0.0)]
+    hand = weft.Scene(sheet, hand=[Hand([0], [1.0], [0.0, 0.1], way)])
     changing = weft.Scene(sheet, changes=[Change(0.1, {"fabrics.0.shear": 3.0})])
     first, _ = weft.batch([hand, hand], fps=20).run(0.1)
     alone = weft.simulate(hand, seconds=0.1, fps=20)
     np.testing.assert_array_equal(first[-1], alone.positions(-1))
     with pytest.raises(SceneError, match="changes"):
         weft.batch([changing])
-    for scene, said in ((hand, "hand"), (changing, "changes")):
-        with pytest.raises(SceneError, match=said):
-            weft.Adjoint(scene, lambda run: 0.0, frames=2)
+    with pytest.raises(SceneError, match="hand"):
+        weft.Adjoint(hand, lambda run: 0.0, frames=2)
 
 
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ({"points": [0, 1]}, "weights"),
         ({"weights": [0.5]}, "sum of 1"),
         ({"times": [0.2, 0.1], "places": [(0, 0, 0)] * 2}, "increasing"),
         ({"points": [99]}, "points from 0 to 15"),
-        ({"force": 0.0}, "force"),
     ],
 )
 def test_hands_that_cannot_be(how, said):
@@ -291,31 +286,15 @@ def test_hands_that_cannot_be(how, said):
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("made", "said"),
     [
-        ([Change(1.0, {}), Change(0.5, {})], "increase"),
-        ([Change(1.0, {"fabrics.3.shear": 1.0})], r"fabrics\.0"),
-        ([Change(1.0, {"fabrics.0.color": 1.0})], "shear"),
-        ([Change(1.0, {"law": "hooke"})], "law"),
-        ([Change(1.0, {"contact.thickness": 1e-3})], "contact"),
-        ([Change(1.0, {"gravity.7": 1.0})], "gravity"),
+        ([(1.0, {}), (0.5, {})], "increase"),
+        ([(1.0, {"fabrics.3.shear": 1.0})], r"fabrics\.0"),
+        ([(1.0, {"fabrics.0.color": 1.0})], "shear"),
+        ([(1.0, {"contact.pairs": 1.0})], "stays as it is"),
+        ([(1.0, {"cloth": 1.0})], "stays as it is"),
     ],
 )
-def test_changes_that_cannot_be(changes, said):
+def test_changes_that_cannot_be(made, said):
     with pytest.raises(WeftError, match=said):
-        weft.Scene(weft.sheet(4, 4, 0.1, 0.1), changes=changes)
-
-
-@pytest.mark.parametrize("path", ["step", "contact", "contact.pairs", "cloth", "pins.0.until"])
-def test_what_stays_is_named(path):
-    with pytest.raises(SceneError, match="stays as it is"):
-        Change(1.0, {path: 1.0})
-
-
-def test_problems_of_the_start_are_printed_as_a_run_prints_them(played, capsys, monkeypatch):
-    session, _ = played
-    found = [StartProblem(Outlook.CANNOT, "a panel inside"), StartProblem(Outlook.RESOLVES, "open")]
-    monkeypatch.setattr("weft.run.plausibility.start_problems", lambda scene: found)
-    print_warnings(session, [])
-    said = capsys.readouterr().err
-    assert "a panel inside" in said and "open" not in said
+        weft.Scene(weft.sheet(4, 4, 0.1, 0.1), changes=[Change(*change) for change in made])

@@ -7,7 +7,6 @@ import pytest
 
 import weft
 from weft.energies.springs.hand import Hand
-from weft.integrators.adaptive import Adaptive
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepSettings
 from weft.run.drive import MOST_HALVINGS, StepFailed, advance
@@ -36,11 +35,13 @@ class Failing(BackwardEuler):
 
 def begin(fails, effort="interactive", iterations=None, **more):
     cloth = weft.sheet(4, 4, 0.3, 0.3, fabric="cotton")
-    scene = weft.Scene(cloth, **{"pins": [weft.Pin(cloth.corners("top"))], **more})
-    ready = prepare(scene)
-    model, state = ready.model, ready.state
+    ready = prepare(weft.Scene(cloth, **{"pins": [weft.Pin(cloth.corners("top"))], **more}))
     stepper = Failing(StepSettings(effort=effort), fails, iterations)
-    return stepper, (model, state, stepper.init(model, state), 0.01)
+    return stepper, (ready.model, ready.state, stepper.init(ready.model, ready.state), 0.01)
+
+
+def always(effort, dt):
+    return True
 
 
 def test_an_interactive_step_that_fails_is_taken_again_converged_before_it_is_halved():
@@ -48,8 +49,7 @@ def test_an_interactive_step_that_fails_is_taken_again_converged_before_it_is_ha
     (part,) = advance(stepper, *step)
     assert stepper.asked == [("interactive", 0.01), ("converged", 0.01)]
     assert part.report.outcome is Outcome.CONVERGED and part.state.t == pytest.approx(0.01)
-    converged = BackwardEuler().step(*step)[0]
-    assert np.array_equal(part.state.x, converged.x)
+    assert np.array_equal(part.state.x, BackwardEuler().step(*step)[0].x)
 
 
 def test_its_halves_are_converged_steps():
@@ -65,7 +65,7 @@ def test_a_part_keeps_the_tries_before_it_and_their_costs():
     stepper, step = begin(lambda effort, dt: dt > 0.003, "converged", iterations=70)
     parts = advance(stepper, *step)
     assert [p.report.dt for p in parts] == pytest.approx([0.0025] * 4)
-    whole, half, other = [p.report.rejected for p in (parts[0], parts[1], parts[2])]
+    whole, half, other, _ = [p.report.rejected for p in parts]
     # The whole step, the shortest part as a trial that succeeds, and the first half fail or are
     # not used; then the second half.
     assert [r.outcome.name for r in whole] == ["BLOCKED", "CONVERGED", "BLOCKED"]
@@ -76,22 +76,16 @@ def test_a_part_keeps_the_tries_before_it_and_their_costs():
     assert parts[0].report.seconds > sum(r.seconds for r in whole) > 0
 
 
-def test_the_shortest_part_ends_it():
-    stepper, step = begin(lambda effort, dt: True, "converged")
-    with pytest.raises(StepFailed) as failed:
-        advance(stepper, *step)
-    assert stepper.asked[-1][1] == pytest.approx(0.01 / 2**MOST_HALVINGS)
-    assert failed.value.state is step[1] and failed.value.report.outcome is Outcome.BLOCKED
-    assert [r.dt for r in failed.value.tries] == [dt for _, dt in stepper.asked]
-
-
 @pytest.mark.parametrize("iterations, tried", [(0, [1, 2, 64]), (100, [1, 64])])
 def test_a_step_that_no_length_can_do_ends_after_its_shortest_part(iterations, tried):
     """Not after one failure for each of six halvings, each of which may take many iterations."""
-    stepper, step = begin(lambda effort, dt: True, "converged", iterations)
-    with pytest.raises(StepFailed):
+    stepper, step = begin(always, "converged", iterations)
+    with pytest.raises(StepFailed) as failed:
         advance(stepper, *step)
-    assert [dt for _, dt in stepper.asked] == pytest.approx([0.01 / n for n in tried])
+    lengths = [dt for _, dt in stepper.asked]
+    assert lengths == pytest.approx([0.01 / n for n in tried]) and tried[-1] == 2**MOST_HALVINGS
+    assert failed.value.state is step[1] and failed.value.report.outcome is Outcome.BLOCKED
+    assert [r.dt for r in failed.value.tries] == lengths
 
 
 def test_the_shortest_part_is_tried_again_where_a_later_part_fails():
@@ -109,26 +103,30 @@ def test_the_shortest_part_is_tried_again_where_a_later_part_fails():
     assert failed.value.state.t == pytest.approx(0.005) and len(stepper.asked) < 8
 
 
-def test_a_failure_names_what_goes_farthest():
-    path = weft.Path([weft.Keyframe(0.0), weft.Keyframe(0.01, (0.5, 0, 0))], "linear", hold=True)
-    pins = [weft.Pin([0, 1], path=path, name="rail"), weft.Pin([3])]
-    hand = Hand([15], [1.0], [0.0], [(3.0, 0.0, 0.0)])
-    for more, said in (
-        ({"pins": pins}, "rail moves by 0.5 m in a step of 0.01 s (50 m/s)"),
-        ({"hand": [hand]}, "hand 1 without a limit of its force jumps by 2.8"),
-        ({"hand": [dataclasses.replace(hand, force=3.0)]}, "pins or bodies would have to"),
-    ):
-        stepper, step = begin(lambda effort, dt: True, "converged", **more)
-        with pytest.raises(StepFailed) as failed:
-            advance(stepper, *step)
-        assert failed.value.advice.startswith(said)
+PATH = weft.Path([weft.Keyframe(0.0), weft.Keyframe(0.01, (0.5, 0, 0))], "linear", hold=True)
+PINS = [weft.Pin([0, 1], path=PATH, name="rail"), weft.Pin([3])]
+HAND = Hand([15], [1.0], [0.0], [(3.0, 0.0, 0.0)])
+
+
+@pytest.mark.parametrize(
+    "more, said",
+    [
+        ({"pins": PINS}, "rail moves by 0.5 m in a step of 0.01 s (50 m/s)"),
+        ({"hand": [HAND]}, "hand 1 without a limit of its force jumps by 2.8"),
+        ({"hand": [dataclasses.replace(HAND, force=3.0)]}, "pins or bodies would have to"),
+    ],
+)
+def test_a_failure_names_what_goes_farthest(more, said):
+    stepper, step = begin(always, "converged", **more)
+    with pytest.raises(StepFailed) as failed:
+        advance(stepper, *step)
+    assert failed.value.advice.startswith(said)
 
 
 def test_adaptive_steps_are_taken_again_with_converged_parts():
     cloth = weft.sheet(4, 4, 0.3, 0.3, fabric="cotton")
     scene = weft.Scene(cloth, settings=StepSettings(effort=3), adaptive=weft.AdaptiveSettings())
     stepper = prepare(scene).stepper
-    assert isinstance(stepper, Adaptive)
     careful = stepper.careful
     assert careful.stepper.settings.effort == "converged"
     assert careful.settings is stepper.settings and careful.careful is careful

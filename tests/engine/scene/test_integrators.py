@@ -13,7 +13,6 @@ from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laws.base import Psd
 from weft.scene.build import load_scene
-from weft.scene.explain import explain
 from weft.scene.integrators import INTEGRATORS
 from weft.scene.prepare import prepare
 from weft.solve.linear.solver import Stop
@@ -40,8 +39,8 @@ def load(tmp_path):
 @pytest.mark.parametrize("name", INTEGRATORS)
 def test_a_name_has_all_defaults(load, name):
     settings = INTEGRATORS[name].settings()
-    for text in (f"integrator: {name}\n", f"integrator: {{{name}: {{}}}}\n"):
-        scene = load(text)
+    for text in (name, f"{{{name}: {{}}}}"):
+        scene = load(f"integrator: {text}\n")
         assert scene.integrator == name and scene.settings == settings
         assert isinstance(prepare(scene).stepper, INTEGRATORS[name].stepper)
 
@@ -50,16 +49,8 @@ def test_a_name_has_all_defaults(load, name):
     "text, settings",
     [
         (
-            "{bdf2: {tolerance: 1 mm/s, linear: multigrid}}",
-            weft.StepSettings(1e-3, linear="multigrid"),
-        ),
-        (
             "{backward_euler: {psd: gauss_newton, forcing: 0.1}}",
             weft.StepSettings(psd=Psd.GAUSS_NEWTON, forcing=0.1),
-        ),
-        (
-            "{bdf2_semi_implicit: {tolerance: 1e-3, most_speed: 1 m/s}}",
-            weft.SemiImplicitSettings(tolerance=1e-3, most_speed=1.0),
         ),
         (
             "{baraff_witkin_1998: {stop: preconditioned}}",
@@ -83,12 +74,8 @@ def test_one_setting_from_the_command_line(load, text):
 
 
 def test_a_setting_of_another_integrator_from_the_command_line(load):
-    with refused(
-        SceneError,
-        "--set integrator.quasi_static.seed",
-        got="bdf2",
-        hint="--set integrator=quasi_static",
-    ):
+    what = "--set integrator.quasi_static.seed"
+    with refused(SceneError, what, got="bdf2", hint="--set integrator=quasi_static"):
         load("integrator: bdf2\n", ["integrator.quasi_static.seed=1"])
     both = ["integrator=quasi_static", "integrator.quasi_static.seed=1"]
     assert load("integrator: bdf2\n", both).settings.seed == 1
@@ -98,19 +85,13 @@ def test_a_setting_of_another_integrator_from_the_command_line(load):
     "text, message",
     [
         ("bdf3", "field integrator.bdf3 (s.yaml:3): expected one of backward_euler, bdf2"),
-        ("bdf3", "did you mean 'bdf2'?"),
         ("{bdf2: {stop: energy}}", "field integrator.bdf2.stop (s.yaml:3): expected one of toler"),
-        ("{bdf2: {tolerence: 1}}", "did you mean 'tolerance'?"),
         ("{bdf2: {tolerance: 0}}", "integrator.bdf2.tolerance = 0 (s.yaml:3): must be > 0 [m/s]"),
-        ("{bdf2: {tolerance: 1 kg}}", "integrator.bdf2.tolerance = '1 kg' (s.yaml:3)"),
-        ("{bdf2: {psd: exakt}}", "did you mean 'exact'?"),
-        ("{quasi_static: {max_iterations: 0}}", "must be >= 1"),
         (
             "{bdf2: {}, bdf2_semi_implicit: {}}",
             "integrator = a block of 2 (s.yaml:3): expected one name",
         ),
         ("{bdf2: 5}", "integrator.bdf2 = 5 (s.yaml:3): expected a block of fields"),
-        ("5", "integrator = 5 (s.yaml:3): expected one name"),
     ],
 )
 def test_problems(load, text, message):
@@ -119,43 +100,18 @@ def test_problems(load, text, message):
     assert message in str(caught.value)
 
 
-def test_all_problems_of_a_block_at_once(load):
-    with pytest.raises(SceneError) as caught:
-        load("integrator: {bdf2: {tolerance: -1, psd: exakt, forcing: 2, step: 1}}\n")
-    assert len(caught.value.problems) == 4
-
-
 def test_an_integrator_in_place_of_the_files(load):
     """What ``weft settle`` asks for: own settings of the file where it has them."""
-    for text in ("", "integrator: {bdf2: {psd: exact}}\n"):
-        assert load(text, integrator="quasi_static").settings == QuasiStaticSettings()
+    text = "integrator: {bdf2: {psd: exact}}\n"
+    assert load(text, integrator="quasi_static").settings == QuasiStaticSettings()
     text = "integrator: {quasi_static: {seed: 3}}\n"
     more = ["integrator.quasi_static.load_steps=2"]
     settings = load(text, more, integrator="quasi_static").settings
     assert settings == QuasiStaticSettings(seed=3, load_steps=2)
 
 
-def test_explain_has_the_settings_of_every_integrator():
-    _, rows = explain("scene.integrator")
-    assert [r.path.split(".")[-1] for r in rows] == list(INTEGRATORS)
-    _, rows = explain("scene.integrator.bdf2")
-    (tolerance, _, psd), effort = rows[:3], rows[-1]
-    assert effort.default == "converged" and "interactive" in effort.meaning
-    assert tolerance.meaning.startswith("[m/s]") and tolerance.default == "0.01"
-    assert psd.default == "projected" and psd.choices == "exact, projected, gauss_newton"
-    with refused(
-        SceneError, "field scene.integrator.bdf2.tolerence", got="'tolerence'", hint="'tolerance'"
-    ):
-        explain("scene.integrator.bdf2.tolerence")
-
-
 @pytest.mark.parametrize(
-    "text, friction",
-    [
-        ("0.3", (0.3, 0.3)),
-        ("{static: 0.3}", (0.3, 0.3)),
-        ("{static: 0.3, kinetic: 0.2}", (0.3, 0.2)),
-    ],
+    "text, friction", [("0.3", (0.3, 0.3)), ("{static: 0.3, kinetic: 0.2}", (0.3, 0.2))]
 )
 def test_a_number_stands_for_the_field_that_is_required(load, text, friction):
     contact = load(f"contact: {{gap: 1 mm, friction: {text}}}\n").contact
@@ -163,38 +119,22 @@ def test_a_number_stands_for_the_field_that_is_required(load, text, friction):
 
 
 def test_what_a_dataclass_refuses_has_a_line(load):
-    for text, message in (
-        ("contact:\n  gap: 1 mm\n  pairs:\n    - {between: [a, b]}\n", "contact.pairs a, b (s.ya"),
-        (
-            "adaptive:\n  limit: 0.1\n  most_successes: 2\n",
-            "adaptive.most_successes = 2 (s.yaml:5): must be >= successes, 4",
-        ),
-        ("contact: {friction: {static: 0.1, kinetic: 0.2}}\n", "friction.kinetic = 0.2 (s.yaml:3)"),
-    ):
-        with pytest.raises(SceneError) as caught:
-            load(text)
-        assert message in str(caught.value)
+    with pytest.raises(SceneError) as caught:
+        load("adaptive:\n  limit: 0.1\n  most_successes: 2\n")
+    message = "adaptive.most_successes = 2 (s.yaml:5): must be >= successes, 4"
+    assert message in str(caught.value)
 
 
 def test_effort_chooses_step_and_iterations(tmp_path):
     """``interactive`` shortens steps and stops them; metrics say what is left."""
     cloth = weft.sheet(9, 9, 0.3, 0.3, fabric="silk")
-    pins = [weft.Pin(cloth.corners("top"))]
-    quick = weft.Scene(cloth, pins, settings=weft.StepSettings(effort="interactive"))
+    scene = weft.Scene(cloth, [weft.Pin(cloth.corners("top"))])
+    quick = scene.with_(settings=weft.StepSettings(effort="interactive"))
     assert quick.step == 1e-2 and quick.with_(step=1e-3).step == 1e-3
-    assert weft.Scene(cloth, pins, settings=weft.StepSettings(effort=3)).step == 0.02
-    tight = weft.StepSettings(effort=1, tolerance=1e-9)
-    run = weft.simulate(
-        weft.Scene(cloth, pins, settings=tight),
-        frames=2,
-        fps=25,
-        out=tmp_path / "run",
-        progress=False,
-    )
+    tight = scene.with_(settings=weft.StepSettings(effort=1, tolerance=1e-9))
+    run = weft.simulate(tight, frames=2, fps=25, out=tmp_path / "run", progress=False)
     assert {m["outcome"] for m in run.metrics} == {"STOPPED"}
     assert all(m["iterations"] == 1 and 0 < m["unsettled"] <= 1 for m in run.metrics)
-    with refused(weft.WeftError, "effort", got="'fast'"):
-        weft.StepSettings(effort="fast")
 
 
 def test_what_ends_a_step_early():
@@ -202,8 +142,7 @@ def test_what_ends_a_step_early():
     scene = weft.Scene(weft.sheet(5, 5, 0.3, 0.3))
 
     def newton(speed, **settings):
-        ready = prepare(scene)
-        model, state = ready.model, ready.state
+        model, state = prepare(scene).model, prepare(scene).state
         moving = dataclasses.replace(state, v=np.full_like(state.x, speed / np.sqrt(3)))
         stepper = BackwardEuler(weft.StepSettings(**settings))
         return stepper.settings.newton(stepper.plan(model, moving, {}, 0.01), model.rigid_bodies)

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 import weft
-from tests.refusals import refused
-from weft.base.errors import RunError, SceneError
+from weft import kernel
+from weft.base.errors import SceneError
 from weft.energies.elastic.quadratic_form import QuadraticForm
 from weft.integrators.adaptive import Adaptive
 from weft.integrators.assembly import sum_energies
 from weft.integrators.model import Model
-from weft.integrators.quasi_static import QuasiStatic
 from weft.run.check_scene import check
 from weft.scene.build import load_scene
 from weft.scene.identity import identity
@@ -68,30 +67,9 @@ def test_an_energy_of_the_users_adds_to_the_model():
     names = [e.name for e in prepare(more).model.energies]
     assert names == [*(e.name for e in prepare(plain).model.energies), "spring"]
     x = prepare(plain).state.x
-    terms = sum_energies(prepare(more).model.assembly.bound, x_of(x))
+    at = kernel.array(x, kernel.vec3)
+    terms = sum_energies(prepare(more).model.assembly.bound, at)
     assert terms["spring"] == pytest.approx(25.0 * ((x[0] - x[25]) ** 2).sum())
-
-
-def x_of(x):
-    from weft import kernel
-
-    return kernel.array(x, kernel.vec3)
-
-
-def test_a_spring_pulls(tmp_path):
-    """The ends of a stiff spring come closer than without it."""
-    ends = []
-    for energies in ([], [spring(k=500.0)]):
-        run = weft.simulate(
-            scene(energies=energies, gravity=(0.0, 0.0, 0.0)),
-            seconds=0.2,
-            fps=10,
-            out=tmp_path / str(len(energies)),
-            progress=False,
-        )
-        x = run.positions(2)
-        ends.append(np.linalg.norm(x[0] - x[25]))
-    assert ends[1] < 0.7 * ends[0]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +77,6 @@ def test_a_spring_pulls(tmp_path):
     [
         ([object()], "scene.energies[0] = <object object"),
         ([spring(b=30)], "scene.energies 0.stencil = 0 to 30: expected vertices from 0 to 29"),
-        ([spring(name="gravity")], "scene.energies 0.name = 'gravity'"),
         ([spring(), spring()], "scene.energies 1.name = 'spring'"),
     ],
 )
@@ -111,11 +88,11 @@ def test_energies_that_are_refused(energies, message):
 
 def test_a_stepper_takes_the_place_of_the_integrator(tmp_path):
     own = Counted()
-    run = weft.simulate(
-        scene(integrator=own), seconds=0.1, fps=20, out=tmp_path / "own", progress=False
+    run, named = (
+        weft.simulate(made, frames=2, fps=20, out=tmp_path / made.integrator_name, progress=False)
+        for made in (scene(integrator=own), scene())
     )
     assert own._steps == len(run.metrics) > 0
-    named = weft.simulate(scene(), seconds=0.1, fps=20, out=tmp_path / "named", progress=False)
     np.testing.assert_array_equal(run.positions(2), named.positions(2))
 
 
@@ -123,22 +100,8 @@ def test_the_stepper_is_given_and_named():
     own = weft.Bdf2(weft.StepSettings(1e-3))
     made = scene(integrator=own)
     assert prepare(made).stepper is own and made.integrator_name == "bdf2"
-    assert scene(integrator=Counted()).integrator_name == "Counted"
-    assert prepare(scene()).stepper is not prepare(scene()).stepper
     adaptive = prepare(scene(integrator=own, adaptive=weft.AdaptiveSettings())).stepper
     assert isinstance(adaptive, Adaptive) and adaptive.stepper is own
-
-
-def test_the_model_is_that_of_the_steppers_integrator():
-    """Conditions and damping follow a stepper as they follow a name."""
-    for name, own in (
-        ("baraff_witkin_1998", weft.BaraffWitkin1998()),
-        ("quasi_static", QuasiStatic()),
-    ):
-        given, named = scene(integrator=own), scene(integrator=name)
-        assert given.is_1998 == named.is_1998
-        terms = [[e.name for e in prepare(s).model.energies] for s in (given, named)]
-        assert terms[0] == terms[1]
 
 
 def test_copies_keep_the_stepper():
@@ -146,12 +109,9 @@ def test_copies_keep_the_stepper():
     made = scene(integrator=own)
     assert prepare(made.with_(step=0.01)).stepper is own
     assert prepare(dataclasses.replace(made, damping=0.1)).stepper is own
-    other = made.with_(integrator="bdf2")
-    assert isinstance(prepare(other).stepper, weft.Bdf2)
-    assert isinstance(prepare(scene().with_(integrator="bdf2")).stepper, weft.Bdf2)
-    assert (
-        prepare(scene().with_(settings=weft.StepSettings(1e-5))).stepper.settings.tolerance == 1e-5
-    )
+    assert isinstance(prepare(made.with_(integrator="bdf2")).stepper, weft.Bdf2)
+    other = scene().with_(settings=weft.StepSettings(1e-5))
+    assert prepare(other).stepper.settings.tolerance == 1e-5
 
 
 @pytest.mark.parametrize(
@@ -160,7 +120,6 @@ def test_copies_keep_the_stepper():
         ({"integrator": object()}, "scene.integrator = "),
         ({"integrator": weft.Bdf2}, "an object with init"),
         ({"integrator": weft.Bdf2(), "settings": weft.StepSettings()}, "expected one or the other"),
-        ({"integrator": "bdf3"}, "did you mean 'bdf2'?"),
         ({"settings": weft.Settings1998()}, "expected StepSettings, with integrator backward_eul"),
     ],
 )
@@ -178,29 +137,13 @@ def test_identity_knows_objects():
         scene(),
         scene(energies=[spring()]),
         scene(energies=[spring(k=51.0)]),
-        scene(energies=[spring(b=24)]),
-        scene(energies=[spring(), spring(name="second")]),
         scene(integrator=Counted()),
         scene(integrator=Counted(2.0)),
-        scene(integrator=weft.Bdf2()),
         scene(integrator=weft.Bdf2(weft.StepSettings(1e-3))),
     ]
     texts = [repr(identity(s)) for s in others]
     assert len({*texts, repr(same[0])}) == len(others) + 1
     assert "energies" not in identity(others[0]) and "stepper" not in identity(others[0])
-
-
-def test_resume_refuses_another_energy(tmp_path):
-    def go(k, frames):
-        made = scene(energies=[spring(k=k)])
-        return weft.simulate(
-            made, frames=frames, fps=20, out=tmp_path / "run", resume=True, progress=False
-        )
-
-    go(50.0, 1)
-    with refused(RunError, "run folder", got="energies"):
-        go(60.0, 2)
-    assert len(go(50.0, 2)) == 3
 
 
 def test_a_scene_builds_its_model_once(built, tmp_path):
@@ -215,13 +158,6 @@ def test_a_scene_builds_its_model_once(built, tmp_path):
     assert resolving == 1
     loaded = load_scene(path)
     weft.simulate(loaded.scene, frames=1, fps=20, out=tmp_path / "run", progress=False)
-    assert len(built) == 2 and prepare(loaded.scene).model is prepare(loaded.scene).model
-
-
-def test_a_scene_is_prepared_once_and_its_copies_anew(built):
-    made = scene()
-    simulation = prepare(made)
-    assert prepare(made) is simulation is prepare(simulation)
-    assert len(built) == 1
-    assert simulation.energies["bending"] in simulation.model.energies
-    assert prepare(made.with_(gravity=(0.0, 0.0, 0.0))).model is not simulation.model
+    simulation = prepare(loaded.scene)
+    assert len(built) == 2 and prepare(loaded.scene) is simulation is prepare(simulation)
+    assert prepare(loaded.scene.with_(gravity=(0, 0, 0))).model is not simulation.model

@@ -1,38 +1,32 @@
 """Folds that a scene can make, against the edges of its mesh and the room of its contact."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 
 import weft
 from weft.bodies.motion.pins import Keyframe, Path, Pin
-from weft.cloth.create import with_regions
 from weft.contact.settings import SelfContact
-from weft.fabric.fabric import Fabric, fabric
+from weft.fabric.fabric import Fabric
 from weft.fabric.folds import RESOLVED
 from weft.run.quality import Quality
 from weft.run.resolution import fold_facts, scene_folds
-from weft.scene.auto_size import MOST_VERTICES
 from weft.scene.build import load_scene
 
 NO_WEIGHT = (0.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize(
-    "fabric_name, cells, fields, warned",
+    "cells, fields, warned",
     [
-        ("silk", 6, {}, True),  # edges of 20 cm; folds of 15 cm
-        ("silk", 26, {}, False),
-        ("silk", 6, {"gravity": (0.0, 0.0, 0.0)}, False),
-        ("silk", 6, {"pins": ()}, False),  # it falls
-        ("felt", 6, {}, True),
-        ("felt", 11, {}, False),
+        (6, {}, True),  # edges of 20 cm; folds of 15 cm
+        (26, {}, False),
+        (6, {"gravity": NO_WEIGHT}, False),
+        (6, {"pins": ()}, False),  # it falls
     ],
 )
-def test_cloth_that_is_too_coarse_for_its_own_weight(fabric_name, cells, fields, warned):
+def test_cloth_that_is_too_coarse_for_its_own_weight(cells, fields, warned):
     """The longest folds: 2 sqrt(pi) (2 B L / (rho g))^(1/4) with the length L of the cloth."""
-    cloth = weft.sheet(cells, cells, 1.0, 1.0, fabric=fabric_name)
+    cloth = weft.sheet(cells, cells, 1.0, 1.0, fabric="silk")
     scene = weft.Scene(cloth, **{"pins": [Pin(cloth.corners())], **fields})
     said = fold_facts(scene)[1]
     assert bool(said) == warned
@@ -76,7 +70,6 @@ def test_a_sheet_that_is_sheared_folds_with_the_wavelength_of_wong_and_pellegrin
 def test_no_pull_no_folds():
     cloth = weft.sheet(21, 9, 0.4, 0.1, fabric=isotropic())
     assert not list(scene_folds(pulled(cloth, (-0.1, 0, 0)))), "moved together"
-    assert not list(scene_folds(pulled(cloth, (0, 0, 0))))
     narrow = weft.sheet(81, 3, 1.0, 0.02, fabric="silk")
     scene = weft.Scene(narrow, pins=[Pin(narrow.border("left"))])
     assert not list(scene_folds(scene)), "a ribbon has no room for a fold"
@@ -107,17 +100,6 @@ def test_the_cells_of_splines_are_between_control_points():
     assert found.edge == pytest.approx(1 / 20 if found.fold.across[1] else 1 / 10)
 
 
-def test_a_heavy_hem_hangs_in_the_cloth_around_it():
-    """The tension is that of the mean weight: a hem of lead does not fold like foil."""
-    mesh = weft.sheet(41, 41, 1.0, 1.0, fabric="silk").mesh
-    low = np.flatnonzero(mesh.vertices[mesh.faces, 2].mean(axis=1) > 0.45).astype(np.int32)
-    split = dataclasses.replace(mesh, regions={"hem": low})
-    silk = fabric("silk")
-    cloth = with_regions(split, {"hem": dataclasses.replace(silk, density=10 * silk.density)}, silk)
-    hem, rest = scene_folds(weft.Scene(cloth, pins=[Pin(cloth.border("top"))]))
-    assert hem.fold.length == pytest.approx(rest.fold.length)
-
-
 def arch(n, out):
     """A run of a level strip whose ends are pushed together until it stands up in an arch."""
     cloth = weft.sheet(n, 5, 0.4, 0.1, fabric="cotton")
@@ -126,23 +108,13 @@ def arch(n, out):
     path = Path([Keyframe(0.0), Keyframe(0.3, (-0.3, 0, 0))], hold=True)
     pins = [Pin(cloth.border("left")), Pin(cloth.border("right"), path=path)]
     scene = weft.Scene(cloth.with_points(x), pins=pins, gravity=NO_WEIGHT)
-    return Quality(weft.simulate(scene, frames=12, fps=30, out=out, progress=False))
+    return Quality(weft.simulate(scene, frames=10, fps=30, out=out, progress=False))
 
 
 def test_a_finer_mesh_of_the_same_fold_has_a_better_number(tmp_path):
     coarse, fine = (arch(n, tmp_path / str(n)).measure_frame(-1)["parts"]["cloth"] for n in (7, 25))
     assert fine["coarse"] < 0.15 < 0.3 < coarse["coarse"]
     assert fine["turn"]["p50"] < 0.5 * coarse["turn"]["p50"]
-
-
-def test_a_flat_cloth_is_bent_nowhere(tmp_path):
-    cloth = weft.sheet(5, 5, fabric="cotton")
-    scene = weft.Scene(cloth, pins=[Pin(cloth.border("left"))])
-    run = weft.simulate(scene, frames=0, out=tmp_path / "run", progress=False)
-    part = Quality(run).strains(cloth.vertices)["cloth"]
-    assert part["coarse"] == 0.0 and part["turn"]["max"] == pytest.approx(0.0, abs=1e-9)
-    (expected,) = run.manifest["folds"]
-    assert "by its weight" in expected
 
 
 def loaded(tmp_path, cloth):
@@ -154,7 +126,6 @@ def loaded(tmp_path, cloth):
     "cloth",
     [
         "{sheet: {size: auto, height: 70 cm}, fabric: silk}",
-        "{sheet: {size: auto}, fabric: {preset: cotton, bending: [4e-5 N*m, 1e-5 N*m]}}",
         "{panel: {outline: [[0, 0], [1, 0], [1, 1], [0, 1]], size: auto}, fabric: felt}",
         "{sheet: {size: auto}, fabric: silk, discretization: bspline}",
     ],
@@ -163,23 +134,4 @@ def test_an_automatic_size_resolves_the_folds_that_check_finds(tmp_path, cloth):
     scene = loaded(tmp_path, cloth)
     (found,) = scene_folds(scene.scene)
     assert 0.8 * RESOLVED < found.edges < 1.3 * RESOLVED
-    (note,) = scene.notes
-    assert "size: auto is" in note
-
-
-def test_an_automatic_size_has_a_limit(tmp_path):
-    cloth = loaded(tmp_path, "{sheet: {size: auto, width: 20 m, height: 20 m}, fabric: silk}").scene
-    assert 0.9 * MOST_VERTICES < cloth.cloth.n_vertices < 1.1 * MOST_VERTICES
-
-
-def test_an_automatic_size_leaves_errors_to_where_they_belong(tmp_path):
-    with pytest.raises(weft.WeftError, match="cotn"):
-        loaded(tmp_path, "{sheet: {size: auto}, fabric: cotn}")
-    with pytest.raises(weft.WeftError, match="size"):
-        loaded(tmp_path, "{panel: {outline: [[0, 0], [1, 0], [1, 1]], size: automatic}}")
-
-
-def test_a_count_that_is_given_stays(tmp_path):
-    scene = loaded(tmp_path, "{sheet: {size: auto, nx: 7}, fabric: silk}").scene
-    along, across = (len(scene.cloth.border(side)) for side in ("bottom", "left"))
-    assert along == 7 and across > 30
+    assert "size: auto is" in scene.notes[0]

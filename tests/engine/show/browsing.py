@@ -11,6 +11,7 @@ import urllib.request
 
 import numpy as np
 import pytest
+from PIL import Image
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 FLAGS = (
@@ -120,14 +121,10 @@ class Tab:
     def text(self):
         return self.run("document.body ? document.body.innerText : ''")
 
-    def png(self):
-        return base64.b64decode(self.ask("Page.captureScreenshot")["data"])
-
     def picture(self):
         """(h,w,3) of what the page shows."""
-        from PIL import Image
-
-        with Image.open(io.BytesIO(self.png())) as image:
+        png = base64.b64decode(self.ask("Page.captureScreenshot")["data"])
+        with Image.open(io.BytesIO(png)) as image:
             return np.asarray(image.convert("RGB")).astype(int)
 
     def click(self, text):

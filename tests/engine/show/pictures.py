@@ -6,9 +6,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from weft.discretization.mesh import grid
+from weft.discretization.mesh import TriangleMesh, grid
 from weft.run.run import Run
-from weft.show.picture.renderer import Renderer
 from weft.show.viewer.followed_run import FollowedRun
 from weft.show.viewer.run_server import ViewerServer
 
@@ -21,14 +20,11 @@ def upright(n=21, size=1.0):
     return mesh, np.stack([mesh.vertices[:, 0], -mesh.vertices[:, 2], np.zeros(n * n)], axis=1)
 
 
-def check_threads(threads, mesh, x, style):
-    """Check that one, two and three threads draw the same picture."""
-    pictures = []
-    for n in (1, 2, 3):
-        threads(n)
-        pictures.append(Renderer(mesh, [x], style).image(x))
-    np.testing.assert_array_equal(pictures[0], pictures[1])
-    np.testing.assert_array_equal(pictures[0], pictures[2])
+def sewn():
+    """Two triangles, of which two vertices have two material coordinates."""
+    uv = np.array([[[0, 0], [1, 0], [0, 1]], [[5, 0], [5, 1], [4, 1]]], dtype=float)
+    x = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]
+    return TriangleMesh(x, [[0, 1, 2], [1, 3, 2]], uv)
 
 
 def move_frames(source, target, *numbers):

@@ -41,15 +41,21 @@ class Page(HTMLParser):
         """(count,n,c) values of a block of frames, one number after the other: slow and plain."""
         about = self.about["arrays"][name]
         low, step, bits = np.array(about["low"]), np.array(about["step"]), about["bits"]
-        data = zlib.decompress(base64.b64decode(self.blocks[f"block:{name}"]))
-        n, wide = len(data) // count // (bits // 8), bits // 8
-        assert n * wide * count == len(data)
-        now, found = [0] * n, []
-        for k in range(count):
-            part = data[k * n * wide : (k + 1) * n * wide]
-            for i in range(n):
-                folded = part[i] + (part[n + i] << 8 if wide == 2 else 0)
-                difference = folded // 2 if folded % 2 == 0 else -(folded + 1) // 2
-                now[i] = (now[i] + difference) % 2**bits
-            found.append(np.array(now).reshape(-1, len(low)) * step + low)
-        return np.array(found)
+        numbers = unfolded(self.blocks[f"block:{name}"], count, bits // 8)
+        return numbers.reshape(count, -1, len(low)) * step + low
+
+
+def unfolded(text, count, wide):
+    """(count,n) whole numbers of ``wide`` bytes each, which the text of a block of frames holds."""
+    data = zlib.decompress(base64.b64decode(text))
+    n = len(data) // count // wide
+    assert n * wide * count == len(data)
+    now, found = [0] * n, []
+    for k in range(count):
+        part = data[k * n * wide : (k + 1) * n * wide]
+        for i in range(n):
+            folded = part[i] + (part[n + i] << 8 if wide == 2 else 0)
+            difference = folded // 2 if folded % 2 == 0 else -(folded + 1) // 2
+            now[i] = (now[i] + difference) % 2 ** (8 * wide)
+        found.append(list(now))
+    return np.array(found)

@@ -1,21 +1,17 @@
 """The page in a real browser, without a window: it draws, and has the numbers of the run."""
 
 import base64
-import io
-import json
-import re
-import shutil
 import subprocess
 
 import numpy as np
 import pytest
 
+from tests.engine.show.browsing import Tab, browser_or_skip
 from weft.show.viewer.page import content_of
 from weft.show.viewer.page_text import page
 
 pytestmark = pytest.mark.browser
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -26,30 +22,12 @@ FLAGS = (
     "--window-size=900,640",
     "--virtual-time-budget=15000",
 )
-WIDE, HIGH = 900, 640
-# Added to the page: waits for the viewer, then writes what the browser has into the document.
-PROBE = """
-<script>
-window.addEventListener("load", async () => {
-  const viewer = await window.weft;
-  const text = JSON.stringify({ x: [...viewer.positions(COUNT - 1)], frame: viewer.state.frame });
-  const wait = () => {
-    if (document.body.dataset.shown === undefined) return setTimeout(wait, 20);
-    document.body.dataset.probe = text;
-    document.body.dataset.picture = document.getElementById("picture").toDataURL();
-  };
-  KEYS
-  requestAnimationFrame(() => requestAnimationFrame(wait));
-});
-</script>"""
+HIGH = 640  # [pixels]
 
 
 @pytest.fixture(scope="module")
 def browser():
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
-        pytest.skip(f"no browser on this machine (one of {', '.join(BROWSERS)})")
-    return found
+    return browser_or_skip()
 
 
 def run_browser(browser, folder, url, *how):
@@ -57,63 +35,25 @@ def run_browser(browser, folder, url, *how):
     return subprocess.run(command, capture_output=True, text=True, timeout=1800, check=True).stdout
 
 
-def visit(browser, tmp_path, content, fragment="", keys=""):
-    """What the document says after it was drawn."""
-    probe = PROBE.replace("COUNT", str(len(content.about["numbers"]))).replace("KEYS", keys)
-    file = tmp_path / "page.html"
-    file.write_text(page(content).replace("</body>", probe + "</body>"))
-    dom = run_browser(browser, tmp_path, f"{file.as_uri()}#{fragment}", "--dump-dom")
-    data = dict(re.findall(r'data-(\w+)="([^"]*)"', re.search(r"<body[^>]*>", dom)[0]))
-    assert "probe" in data, data
-    return data, json.loads(data["probe"].replace("&quot;", '"'))
+def write_page(folder, content):
+    """Write the page and return its address."""
+    (folder / "page.html").write_text(page(content))
+    return (folder / "page.html").as_uri()
 
 
-def test_page_shows_the_run(browser, seen, tmp_path):
+def test_page_shows_the_run(seen, tmp_path):
     content = content_of(seen)
-    data, probe = visit(browser, tmp_path, content, "frame=4&look=strain&contacts=1&pins=1")
-    assert data["shown"] == "4" and probe["frame"] == 4
+    url = write_page(tmp_path, content)
+    with Tab(tmp_path, f"{url}#frame=4&look=strain&contacts=1&pins=1") as tab:
+        tab.wait(lambda: tab.run("document.body.dataset.shown") == "4")
+        x = tab.run("window.weft.then((viewer) => [...viewer.positions(6)])")
     error = max(content.about["arrays"]["cloth"]["step"]) / 2
-    off = np.abs(np.array(probe["x"]).reshape(-1, 3) - seen.positions(-1)).max()
+    off = np.abs(np.array(x).reshape(-1, 3) - seen.positions(-1)).max()
     assert off <= error + 1e-6  # of numbers in single precision
-
-
-def test_keys(browser, seen, tmp_path):
-    """Frames by arrows; the ends by Home and End."""
-    press = "for (const key of [{}]) window.dispatchEvent(new KeyboardEvent('keydown', {{ key }}));"
-    keys = press.format("'End', 'ArrowLeft', 'ArrowLeft', 'ArrowRight', 'l'")
-    data, _ = visit(browser, tmp_path, content_of(seen, "::2"), "frame=0", keys)
-    assert data["shown"] == "4"
-
-
-def test_picture_has_cloth_and_bodies(browser, seen, tmp_path):
-    """A screenshot has the colors of the panels, and less gray without bodies."""
-    from PIL import Image
-
-    file = tmp_path / "page.html"
-    file.write_text(page(content_of(seen)))
-
-    def shot(fragment):
-        out = tmp_path / "shot.png"
-        run_browser(browser, tmp_path, f"{file.as_uri()}#{fragment}", f"--screenshot={out}")
-        with Image.open(io.BytesIO(out.read_bytes())) as image:
-            picture = np.asarray(image.convert("RGB")).astype(int)
-        assert picture.shape == (HIGH, WIDE, 3)
-        return picture[: HIGH - 150]
-
-    base = shot("frame=3&look=panels&bodies=0&elevation=60")
-    r, g, b = np.moveaxis(base, -1, 0)
-    assert ((b - r > 40) & (b > g)).mean() > 0.02  # the first panel, blue
-    assert ((r - b > 30) & (r > g)).mean() > 0.02  # the second, orange
-    body = shot("frame=3&look=panels&bodies=1&elevation=60")
-    assert (np.abs(body - base).max(axis=-1) > 12).mean() > 0.02
-    other = shot("frame=3&look=strain&bodies=0&elevation=60")
-    assert (np.abs(other - base).max(axis=-1) > 12).mean() > 0.04
 
 
 def test_damaged_page_says_so(browser, seen, tmp_path):
     content = content_of(seen, "0")
     content.blocks["cloth"] = base64.b64encode(b"nothing").decode()
-    file = tmp_path / "page.html"
-    file.write_text(page(content))
-    dom = run_browser(browser, tmp_path, file.as_uri(), "--dump-dom")
+    dom = run_browser(browser, tmp_path, write_page(tmp_path, content), "--dump-dom")
     assert "cannot show this run" in dom

@@ -23,12 +23,10 @@ def framed(cloth, *bodies):
     own = [slice(a, b) for a, b in pairwise(ends)]
     faces = np.concatenate([b.faces + a for b, a in zip(bodies, ends)])
     still = np.concatenate([b.vertices for b in bodies])
-    frames = [np.concatenate([x, still]) for x in cloth]
-    ids = framed_vertices(frames, len(cloth[0]), faces, own)
-    found = np.isin(np.arange(len(frames[0])), ids)
-    assert found[: len(cloth[0])].all()
-    parts = [found[len(cloth[0]) :][s] for s in own]
-    assert all(p.all() or not p.any() for p in parts)  # a body is framed whole
+    frames, n = [np.concatenate([x, still]) for x in cloth], len(cloth[0])
+    found = np.isin(np.arange(len(frames[0])), framed_vertices(frames, n, faces, own))
+    parts = [found[n:][s] for s in own]
+    assert found[:n].all() and all(p.all() or not p.any() for p in parts)  # bodies are whole
     return [b.name for b, p in zip(bodies, parts) if p.all()]
 
 

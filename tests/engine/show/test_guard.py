@@ -20,38 +20,31 @@ HERE = "127.0.0.1:8080"
         ("/{}", HERE, f"http://{HERE}", True),
         ("/{}/assets/index.js?a=/b", "localhost:9000", "http://localhost:9000", True),
         ("/{}/", "[::1]:8080", "http://[::1]:8080", True),
-        ("/{}/", "192.168.1.7:8080", None, True),  # listens at 0.0.0.0
         ("/", HERE, None, False),
         ("/{}x/", HERE, None, False),
-        ("//{}/", HERE, None, False),
         ("/?{}", HERE, None, False),
-        ("{}", HERE, None, False),
         ("/ä/", HERE, None, False),
         ("/{}/", "evil.example:8080", None, False),  # DNS rebinding
-        ("/{}/", "evil.example:8080", "http://evil.example:8080", False),
-        ("/{}/", "127.0.0.1.evil.example", None, False),
         ("/{}/", None, None, False),
-        ("/{}/", "", None, False),
-        ("/{}/", HERE, "http://evil.example", False),
         ("/{}/", HERE, "http://127.0.0.1:8081", False),  # another server on this machine
         ("/{}/", HERE, "null", False),  # a sandboxed frame or a file
-        ("/{}/", HERE, "", False),
     ],
 )
 def test_who_is_admitted(path, host, origin, admitted):
     guard = Guard("127.0.0.1")
+    assert len(guard.secret) >= 20 and guard.secret != Guard("127.0.0.1").secret
     assert guard.admits(path.format(guard.secret), host, origin) is admitted
-
-
-def test_every_server_has_a_secret_of_its_own():
-    assert len({Guard("127.0.0.1").secret for _ in range(8)}) == 8
-    assert len(Guard("127.0.0.1").secret) >= 20
 
 
 @pytest.fixture(scope="module")
 def server(seen):
     with serving(follow(seen.path)) as made:
         yield made
+
+
+def path_of(server):
+    """The path of its page, with the secret."""
+    return "/" + server.url.split("/", 3)[3]
 
 
 def ask(server, path, **headers):
@@ -64,26 +57,20 @@ def ask(server, path, **headers):
 def test_a_page_of_another_origin_gets_nothing(server):
     """Not even with the secret."""
     own = f"http://127.0.0.1:{server.port}"
-    secret = server.url.removeprefix(own)
-    for path in (secret, f"{secret}state", f"{secret}frame?number=0&look=plain"):
+    secret = path_of(server)
+    assert b"<html" in ask(server, secret)[1]
+    for wrong in ("../../../../etc/passwd", "..%2f..%2fetc/passwd"):
+        assert ask(server, secret + wrong)[0] == 404
+    assert ask(server, secret, Host="evil.example") == ask(server, "/") == (403, b"")
+    for path in (secret, f"{secret}frame?number=0&look=plain"):
         assert ask(server, path, Origin=own)[0] == ask(server, path)[0] == 200
         for origin in ("http://evil.example", "null", f"http://127.0.0.1:{server.port + 1}"):
             assert ask(server, path, Origin=origin) == (403, b"")
-    for path in ("/", "/state", "/frame?number=0&look=plain"):
-        assert ask(server, path, Origin=own) == (403, b"")
-
-
-def test_pages_need_the_secret_too(server):
-    path = "/" + server.url.split("/", 3)[3]
-    assert ask(server, path)[0] == 200 and b"<html" in ask(server, path)[1]
-    assert ask(server, "/") == (403, b"") and ask(server, "/index.html")[0] == 403
-    assert ask(server, path, Host="evil.example") == (403, b"")
-    for wrong in ("../../../../etc/passwd", "..%2f..%2fetc/passwd", "nothing"):
-        assert ask(server, path + wrong)[0] == 404
+    assert ask(server, "/frame?number=0&look=plain", Origin=own) == (403, b"")
 
 
 def test_several_hosts_or_origins_are_refused(server):
-    path = "/" + server.url.split("/", 3)[3]
+    path = path_of(server)
     own = f"127.0.0.1:{server.port}"
     for lines in (f"Host: {own}\r\nHost: {own}", f"Host: {own}\r\nOrigin: a\r\nOrigin: b", "X: y"):
         with socket.create_connection(("127.0.0.1", server.port), timeout=60) as stream:
@@ -93,7 +80,7 @@ def test_several_hosts_or_origins_are_refused(server):
 
 def test_frames_are_as_the_page_reads_them(server, seen):
     """Length of the header, the header, and float32 arrays."""
-    path = "/" + server.url.split("/", 3)[3]
+    path = path_of(server)
     _, data = ask(server, f"{path}frame?number=4&look=strain")
     length = int.from_bytes(data[:4], "little")
     header = json.loads(data[4 : 4 + length])

@@ -66,14 +66,6 @@ def test_the_top_of_an_image_points_along_the_warp(tmp_path):
         assert (int(drawn[r, c, 0]) - int(drawn[r, c, 1]) > 100) == red
 
 
-def test_small_prints_fade_to_their_mean(tmp_path):
-    """Squares of a fifth of a pixel do not flicker."""
-    image = checkerboard(tmp_path / "check.png")
-    made, x = renderer(Appearance(image=str(image), repeat=0.0003))
-    (left, low), (right, high) = pixels(made, (-0.15, -0.15), (0.15, 0.15)).astype(int)
-    assert made.image(x)[high:low, left:right].std(axis=(0, 1)).max() < 2
-
-
 @pytest.mark.parametrize("thickness", [None, 0.01])
 def test_wrong_side_and_thickness(thickness):
     look = Appearance(color="lime", back="red", thickness=thickness)

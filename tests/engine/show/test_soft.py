@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from tests.engine.show.pictures import check_threads
 from weft import kernel
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.show.picture.renderer import Renderer, Style
@@ -18,16 +17,13 @@ def surroundings(mesh, x, radius, **style):
     r = Renderer(mesh, [x], Style(**{**LEVEL, **style}))
     r._around.radius = radius
     r.image(x)
-    a = r._around
-    depth = np.array(kernel.numpy(a.near.depths))
-    found = np.array(kernel.numpy(a.near.shares))
-    s = r.style
+    near, s = r._around.near, r.style
+    depth, found = (np.array(kernel.numpy(a)) for a in (near.depths, near.shares))
     rows, columns = np.mgrid[0 : depth.shape[0], 0 : depth.shape[1]]
-    c = (rows * 0 + columns) * 4 + 2.5
-    rr = rows * 4 + 2.5
+    along, down = (4 * k[..., None] + 2.5 for k in (columns, rows))
     scale = 2 * r.camera.tan_half / (s.height * 2)
     right, up, back = r.camera.axes
-    d = (c[..., None] - s.width) * scale * right + (s.height - rr[..., None]) * scale * up - back
+    d = (along - s.width) * scale * right + (s.height - down) * scale * up - back
     return found[..., 0], found[..., 1], r.camera.eye + depth[..., None] * d, depth < 1e20
 
 
@@ -39,11 +35,10 @@ def two_sided(a, b):
     return TriangleMesh(x, faces, np.concatenate([m1.corner_uv, m2.corner_uv])), x
 
 
-@pytest.mark.parametrize("elevation", [10.0, 40.0, 80.0])
+@pytest.mark.parametrize("elevation", [10.0, 80.0])
 def test_a_plane_is_open_and_lit(elevation):
     mesh = grid(21, 21, 1.0, 1.0)
-    x = np.array(mesh.vertices)
-    open_, light, _, seen = surroundings(mesh, x, 0.4, elevation=elevation)
+    open_, light, _, seen = surroundings(mesh, mesh.vertices, 0.4, elevation=elevation)
     assert seen.sum() > 300
     np.testing.assert_allclose(open_[seen], 1.0, atol=1e-5)
     np.testing.assert_allclose(light[seen], 1.0, atol=1e-5)
@@ -84,23 +79,13 @@ def test_the_lamps_shadow_softens_with_distance():
     assert widths[1] > 2 * widths[0]
 
 
-def test_soft_pictures_do_not_depend_on_threads_or_runs(threads):
+def test_pictures_do_not_depend_on_threads(threads):
     mesh = grid(21, 21, 1.0, 1.0)
     x = np.array(mesh.vertices)
     x[:, 1] = 0.1 * np.sin(8 * x[:, 0])
     style = Style(width=160, height=90, soft=True, smooth=1, thickness=5e-3)
-    check_threads(threads, mesh, x, style)
-
-
-def test_folds_are_darker():
-    """Ambient occlusion and shadows only take light."""
-    mesh = grid(41, 41, 1.0, 1.0)
-    x = np.array(mesh.vertices)
-    x[:, 1] = 0.12 * np.sin(25 * x[:, 0])
-    r = Renderer(mesh, [x], Style(width=160, height=90, soft=True, elevation=70.0))
-    r.image(x)
-    found = np.array(kernel.numpy(r._around.near.shares))
-    seen = np.array(kernel.numpy(r._seen.face)) >= 0
-    inner = seen[2::4, 2::4]
-    assert found.min() >= 0 and found.max() <= 1
-    assert found[..., 0][inner].min() < 0.8 < 0.9 < found[..., 0][inner].max()
+    pictures = []
+    for n in (1, 3):
+        threads(n)
+        pictures.append(Renderer(mesh, [x], style).image(x))
+    np.testing.assert_array_equal(*pictures)
