@@ -31,21 +31,14 @@ def _disturbance(request):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Contact's tests, the longest, come last; CUDA tests are skipped, with a reason, where there
-    is no device, and those that need an exact start where starts are disturbed.
+    """Contact's tests, the longest, come last; those that need an exact start are skipped, with a
+    reason, where starts are disturbed.
     """
     items.sort(key=lambda item: "contact" in item.path.parts)  # stable: else as they were
     if config.getoption("--disturb"):
         for item in items:
             if "exact_start" in item.keywords:
                 item.add_marker(pytest.mark.skip(reason="needs a start that is not disturbed"))
-    marked = [i for i in items if "cuda" in i.keywords]
-    if not marked:
-        return
-    kernel.initialize()
-    if not wp.get_cuda_devices():
-        for item in marked:
-            item.add_marker(pytest.mark.skip(reason="no CUDA device on this machine"))
 
 
 @pytest.fixture
