@@ -39,11 +39,6 @@ def test_every_kind_explains_itself(kind):
     assert all(field in out for field in fields_of(kind))
 
 
-def test_help_names_every_kind():
-    out = CliRunner().invoke(app, ["fabrics", "fit", "--kinds"]).output
-    assert all(f"\n{kind} " in out for kind in KINDS) and "start: cotton" in out
-
-
 def test_laboratory_units(tmp_path):
     """gf/cm, degrees and 1/cm in, SI out: 1 gf/cm = 0.980665 N/m."""
     path = file(
@@ -155,22 +150,12 @@ def test_sheets(tmp_path):
 
 BAD = {
     "  - {kind: bending, direction: warp, modulus: []}\n": ("measurements.0.modulus", "0 entries"),
-    "  - {kind: tensil, cut: warp}\n": (
-        "measurements.0.kind",
-        "'tensil'",
-        "'tensile'",
-        "sheet.yaml:3",
-    ),
+    "  - {kind: tensil, cut: warp}\n": ("measurements.0.kind", "'tensil'", "'tensile'"),
     "  - {kind: tensile, cut: up, points: [[1 %, 1 N/m]]}\n": ("cut", "'up'", "sheet.yaml:3"),
     "  - {kind: tensile, cut: warp}\n": ("measurements.0", "points, file", "sheet.yaml:3"),
     "  - {kind: tensile, cut: warp, pts: []}\n": ("field measurements.0.pts", "sheet.yaml:3"),
     "  - kind: tensile\n    cut: warp\n    points: [[1 %, 40 gf]]\n": (
         "measurements.0.points.0.1",
-        "sheet.yaml:5",
-    ),
-    "  - kind: tensile\n    cut: warp\n    points: [[1 %, 40]]\n": (
-        "measurements.0.points.0.1",
-        40,
         "sheet.yaml:5",
     ),
     "  - {kind: tensile, cut: warp, points: [[300 %, 40 gf/cm]]}\n": (
@@ -179,12 +164,8 @@ BAD = {
     ),
     "  - kind: tensile\n    cut: warp\n    points:\n      - [1 %, 40 gf/cm]\n"
     "      - [0.5 %, 60 gf/cm]\n": ("tensile warp: strain", "0.005 after 0.01", "sheet.yaml:7"),
-    "  - kind: tensile\n    cut: warp\n    points:\n      - [1 %, 40 gf/cm]\n"
-    "      - [2 %, 20 gf/cm]\n": ("tensile warp: force", "19.61 after 39.23", "sheet.yaml:7"),
     "  - {kind: tensile, cut: warp, points: [[1 %, -4 gf/cm]]}\n": ("force", "-3.923"),
-    "  - {kind: tensile, cut: warp, points: [[.nan, 4 gf/cm]]}\n": "measurements.0.points",
     "  - {kind: tensile, cut: warp, points: [[0, 0]]}\n": ("tensile warp", "no points"),
-    "  - {kind: tensile, cut: warp, points: []}\n": "measurements.0.points",
     "  - {kind: tensile, cut: bias, as: curve, points: [[1 %, 4 gf/cm]]}\n": (
         "measurements.0.as",
         "curve",
@@ -197,24 +178,9 @@ BAD = {
         "measurements.0.points",
         "2",
     ),
-    "  - {kind: cantilever, direction: warp, bending_length: [.inf]}\n": "bending_length",
     "  - {kind: cantilever, direction: warp}\n": ("measurements.0", "bending_length, overhang"),
     "  - {kind: cusick, drape_coefficient: 62}\n": ("measurements.0.drape_coefficient", "62"),
-    "  - {kind: cusick, drape_coefficient: 62 %, size: 1 m}\n": (
-        "measurements.0.size",
-        "'1 m'",
-        "0.015",
-    ),
-    "  - {kind: value, field: weight, value: 1 kg/m^2}\n": (
-        "measurements.0.field",
-        "'weight'",
-        "'density'",
-    ),
-    "  - {kind: value, field: densty, value: 1 kg/m^2}\n": (
-        "measurements.0.field",
-        "'densty'",
-        "'density'",
-    ),
+    "  - {kind: value, field: weight, value: 1 kg/m^2}\n": ("measurements.0.field", "'density'"),
     "  - {kind: value, feld: density, value: 1 kg/m^2}\n": ("field", "nothing", "feld"),
     "  - {kind: value, field: density, value: 1 kg/m^2, uncertainty: 0 %}\n": (
         "measurements.0.uncertainty",
@@ -228,63 +194,38 @@ BAD = {
         "sheet.yaml:3",
     ),
     "  - {kind: bending, direction: warp, modulus: 70 gf*cm^2/cm}\n": "bending_warp by bending",
-    "  - {kind: value, field: bending_warp, value: 12 mN*m}\n": "bending_warp",
-    "  - {kind: shear, modulus: 620 gf/(cm*deg)}\n": "shear",
-    "  - {kind: value, field: thickness, value: 0.4 m}\n": "thickness",
-    "  - {kind: bending, direction: warp, modulus: 7e6 gf*cm^2/cm}\n": "bending_warp by bending",
-    "  - {kind: cantilever, direction: warp, bending_length: 18 m}\n": "bending_warp by",
     "  - {kind: shear, modulus: 1e-6 gf/(cm*deg)}\n": ("shear by shear", "below"),
     "  - {kind: cantilever, direction: weft, bending_length: 18 cm}\n": "bending_weft by",
     "  - {kind: tensile, cut: warp, points: [[1, 3 N/m]]}\n": "stretch_warp by",
     "  - 3\n": "measurements.0",
     "  []\n": ("measurements", "0 blocks"),
-    "  - {}\n": "kind",
+}
+BAD_HEADS = {
+    "start: cottn\n": ("fabric", "'cottn'", "'cotton'"),
+    "hold: density\n": ("hold", "'density'"),
+    "hold: [weight]\n": ("hold.0", "'weight'", "sheet.yaml:1"),
+    "name: a/b\n": ("name", "'a/b'"),
+    "starts: cotton\n": ("field starts", "'start'", "sheet.yaml:1"),
 }
 
 
-@pytest.mark.parametrize("text", BAD)
-def test_bad_input(tmp_path, text):
-    with refused(WeftError, BAD[text]) as caught:
-        read_fit(file(tmp_path, text))
-    assert "sheet.yaml" in str(caught.value)
-
-
 @pytest.mark.parametrize(
-    ("head", "said"),
+    "head, text, said",
     [
-        ("start: cottn\n", ("fabric", "'cottn'", "'cotton'")),
-        ("hold: density\n", ("hold", "'density'")),
-        ("hold: [weight]\n", ("hold.0", "'weight'", "sheet.yaml:1")),
-        ("name: a/b\n", ("name", "'a/b'")),
-        ("starts: cotton\n", ("field starts", "'start'")),
+        *(("start: cotton\n", text, said) for text, said in BAD.items()),
+        *((head, WEIGHT, said) for head, said in BAD_HEADS.items()),
     ],
 )
-def test_bad_head(tmp_path, head, said):
-    with refused(FabricError, said) as caught:
-        read_fit(file(tmp_path, WEIGHT, head))
-    assert "sheet.yaml:1" in str(caught.value)
+def test_bad_input(tmp_path, head, text, said):
+    with refused(WeftError, said) as caught:
+        read_fit(file(tmp_path, text, head))
+    assert "sheet.yaml" in str(caught.value)
 
 
 def test_all_problems_at_once(tmp_path):
     with pytest.raises(FabricProblems) as caught:
         read_fit(file(tmp_path, "  - {kind: shear}\n" + WEIGHT + "  - {kind: fest}\n"))
     assert [p.where for p in caught.value.problems] == ["sheet.yaml:3", "sheet.yaml:5"]
-
-
-def test_csv_lines_are_named(tmp_path):
-    (tmp_path / "a.csv").write_text("strain [%],force [gf/cm]\n1,40\n2,x\n")
-    bad = file(tmp_path, "  - {kind: tensile, cut: warp, file: a.csv}\n")
-    with refused(FabricError, "table", got="'x'", where="a.csv:3"):
-        read_fit(bad)
-    (tmp_path / "a.csv").write_text("strain [%],force [gf/cm]\n1,40\n0.5,60\n")
-    with refused(FabricError, "tensile warp: strain", where="a.csv:3"):
-        read_fit(bad)
-    (tmp_path / "a.csv").write_text("strain,force\n1,40\n")
-    with refused(FabricError, "column 'force'", got="no unit", where="a.csv:1"):
-        read_fit(bad)
-    (tmp_path / "a.csv").write_text("cut,strain [%],force [N/m]\nweft,1,40\n")
-    with refused(FabricError, "measurements.0.file"):
-        read_fit(bad)
 
 
 def test_unusual_is_taken_when_said(tmp_path):
@@ -312,9 +253,7 @@ KES = "  - {kind: kes, W: %s, T: %s}\n"
     [
         ("150 g/m^2", "0.32 mm", None),
         ("1500 g/m^2", "0.32 mm", "refused"),
-        ("15 g/m^2", "0.32 mm", "refused"),
         ("150 g/m^2", "3.2 mm", "refused"),
-        ("150 g/m^2", "0.032 mm", "refused"),
         ("150 g/m^2", "1.6 mm", "told"),
     ],
 )
@@ -390,7 +329,6 @@ def test_a_bad_line_is_said(tmp_path):
         (["--out", "nowhere/made.yaml"], "a folder that exists"),
         (["--out", "folder.yaml"], "a file that can be written"),
         (["--out", "sheet.yaml"], "another file than what is fitted to"),
-        (["--kind", "tensil"], "did you mean 'tensile'"),
     ],
 )
 def test_bad_arguments(tmp_path, monkeypatch, arguments, said):

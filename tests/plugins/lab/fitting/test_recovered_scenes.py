@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 from tests.plugins.lab.fitting.test_scenes import (
     AXES,
@@ -33,30 +34,23 @@ SIDE, FOCAL = 80, 120.0  # [pixels] of a depth camera above the strip
 EYE = np.array([0.0, 0.25, 0.0])
 
 
-def errors(draws, name):
-    """Of the rigidity along weft, over their stated standard deviations; and these."""
+def assert_recovered(draws, name, known):
+    """Errors of the rigidity along weft, over their stated standard deviations, are normal ones:
+    none beyond three, their mean square below what chance gives in one of two hundred; and
+    ``known`` says how much is told at all.
+    """
     true = fabric(name)
     start = dataclasses.replace(true, bending_weft=WRONG * true.bending_weft)
-    z, sizes = [], []
+    z = []
     for draw in draws:
         found = fit([draw], start, HELD)
         assert found.fields == ("bending_weft",) and found.converged
         # Noise in depths counts along the surface's normal, which is at an angle to them.
         assert 0.4 < found.squares / found.freedom < 1.5
-        sizes.append(found.relative["bending_weft"])
-        z.append(np.log(found.fabric.bending_weft / true.bending_weft) / sizes[-1])
-    return np.array(z), np.array(sizes)
-
-
-def assert_recovered(draws, name, known):
-    """Errors of as many draws are normal ones: none beyond three, their mean square below what
-    chance gives in one of two hundred; and ``known`` says how much is told at all.
-    """
-    from scipy.stats import chi2
-
-    z, sizes = errors(draws, name)
-    assert np.abs(z).max() < 3 and (z**2).sum() < chi2.isf(0.005, len(z))
-    assert sizes.max() < known
+        size = found.relative["bending_weft"]
+        assert size < known
+        z.append(np.log(found.fabric.bending_weft / true.bending_weft) / size)
+    assert np.abs(z).max() < 3 and np.square(z).sum() < chi2.isf(0.005, len(z))
 
 
 @needs_scikit_image
@@ -92,10 +86,8 @@ def test_silhouette(name, tmp_path):
 @pytest.mark.slow
 def test_depth(tmp_path):
     """The same strip, let go and seen from above at two times, 2 % of noise in every depth."""
-    assert "backward_euler" in FALLING
-    name = "wool"
     run = run_of(tmp_path, FALLING)
-    x = run.positions(fabric(name))
+    x = run.positions(fabric("wool"))
     exact = np.array([depth_of(x[k], run.faces, SIDE, FOCAL, EYE) for k in (1, 2)])
     rng, draws = np.random.default_rng(4), []
     for _ in range(OF_DEPTH):
@@ -112,4 +104,4 @@ def test_depth(tmp_path):
         block = f"kind: depth, depth: depth.npz, error: {error:.4g} mm"
         draws.append(dataclasses.replace(measurement(tmp_path, block, FALLING), run=run))
     assert min(len(p) for p in draws[0].points) > 80
-    assert_recovered(draws, name, 0.25)
+    assert_recovered(draws, "wool", 0.25)
