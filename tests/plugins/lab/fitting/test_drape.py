@@ -13,9 +13,7 @@ from tests.plugins.lab.fitting.files import fit_file
 from tests.plugins.lab.fitting.make_photograph import (
     ASIDE,
     HEIGHT,
-    NAME,
     PATH,
-    made,
 )
 from tests.refusals import refused
 from weft.base.errors import FabricError
@@ -25,7 +23,6 @@ from weft.plugins.lab.fitting.drape import DrapeSettings, build_drape
 from weft.plugins.lab.fitting.drape_equilibrium import (
     FIELDS,
     DrapeContinuation,
-    DrapedSpecimen,
     DrapeTester,
     Eye,
 )
@@ -102,14 +99,6 @@ def test_goes_on_or_drapes_anew():
     assert 4 <= following.outlines(cotton, [Eye()])[0].nodes <= 8
 
 
-def test_what_it_says(seen):
-    said = " ".join(seen.remarks(fabric("cotton")))
-    assert "6 folds, fitted" in said and "in parallel light the coefficient" in said
-    shown = seen.comparison(fabric("cotton"))
-    assert shown.data == pytest.approx(1e3 * SIX.radius[::6])
-    assert np.corrcoef(shown.data, shown.model)[0, 1] > 0.3  # turned to where it fits
-
-
 def test_block(tmp_path):
     saved(tmp_path / "p.png", drawn())
     block = "kind: drape, picture: p.png, camera: 1.2 m, size: 15 mm, drapings: 2, scatter: 3 %"
@@ -145,18 +134,3 @@ def test_photograph_of_the_example():
     assert (eye.x, eye.y) == pytest.approx(ASIDE, abs=2e-4)
     assert outline.coefficient == pytest.approx(0.457, abs=5e-3)
     assert outline.nodes == 6
-
-
-@pytest.mark.slow
-def test_example():
-    """The picture can be made again, and shows what it was made of; what is fitted to pictures:
-    ``test_drapes_alike``.
-    """
-    from PIL import Image
-
-    draped, image = made()
-    kept = np.asarray(Image.open(PATH).convert("RGB"))
-    assert np.abs(image.astype(int) - kept.astype(int)).mean() < 1.0
-    outline, eye = measure_outline(segment_cloth(PATH), height=HEIGHT)
-    truth = DrapedSpecimen(fabric(NAME), draped.mesh, draped.typical.x, 0).outline(eye)
-    assert outline.numbers[:3] == pytest.approx(truth.numbers[:3], rel=0.01)

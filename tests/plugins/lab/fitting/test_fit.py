@@ -5,17 +5,14 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tests.plugins.lab.fitting.files import fit_file
 from tests.refusals import refused
 from weft.base.errors import FabricError
 from weft.fabric.fabric import fabric
 from weft.plugins.lab.fitting.cantilever import CantileverTest
 from weft.plugins.lab.fitting.drape import CusickTest
 from weft.plugins.lab.fitting.drape_equilibrium import DrapeContinuation, DrapeTester
-from weft.plugins.lab.fitting.file import read_fit
 from weft.plugins.lab.fitting.fit import fit
 from weft.plugins.lab.fitting.measurement import Measurement
-from weft.plugins.lab.fitting.report import preset_text, report_as_json, write_preset, write_report
 from weft.plugins.lab.fitting.slopes import SlopeData
 from weft.plugins.lab.fitting.value import Value
 from weft.plugins.lab.validate.fitting import Trial, draws
@@ -127,7 +124,6 @@ def test_a_drape_holds_the_ratio_of_warp_and_weft():
     assert found.fields == ("density", "bending_warp", "bending_weft")
     ratio = start.bending_warp / start.bending_weft
     assert found.fabric.bending_warp == pytest.approx(ratio * found.fabric.bending_weft, rel=1e-12)
-    assert found.fabric.bending_warp != pytest.approx(start.bending_warp, rel=0.1)
     assert found.relative["bending_warp"] == pytest.approx(found.relative["bending_weft"])
     assert found.correlation[1, 2] == pytest.approx(1.0)
     held = {o.field: o for o in found.open}
@@ -138,19 +134,6 @@ def test_a_drape_holds_the_ratio_of_warp_and_weft():
     told = fit([*data, Value("warp", "bending_warp", 6e-5, 1e-6)], start)
     assert told.fabric.bending_weft == pytest.approx(1e-5, rel=1e-3)
     assert not any("/" in o.field for o in told.open)
-    one = fit(data, start, hold=["bending_weft"])
-    assert one.fields == ("density", "bending_warp")
-
-
-def test_a_ratio_that_a_drape_does_not_tell_is_reported(tmp_path):
-    path = fit_file(tmp_path, "kind: value, field: density, value: 400 g/m^2")
-    file, start = read_fit(path), fabric("cotton")
-    found = fit([Draped(Draped(0).model(start)), *file.measurements], start)
-    assert "bending_warp/bending_weft: these data tell the mean" in write_report(file, found)
-    assert report_as_json(file, found)["not_determined"]["bending_warp/bending_weft"]["kept"] > 0
-    text = preset_text(file, found)
-    assert "bending_warp/bending_weft that of cotton" in text
-    assert write_preset(tmp_path / "made.yaml", file, found).bending_weft > 0
 
 
 def test_a_drape_alone():
@@ -161,7 +144,5 @@ def test_a_drape_alone():
     found = fit([data], denim, ["stretch_warp", "stretch_weft", "shear", "density"], said.append)
     assert found.fields == ("bending_warp", "bending_weft")
     assert [o.field for o in found.open] == ["bending_warp/bending_weft"]
-    ratio = found.fabric.bending_warp / found.fabric.bending_weft
-    assert ratio == pytest.approx(denim.bending_warp / denim.bending_weft, rel=1e-12)
     assert any("simulating it" in line for line in said)
     assert found.measurements[0].model(found.fabric) == pytest.approx(0.72, abs=0.03)

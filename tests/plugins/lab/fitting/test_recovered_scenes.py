@@ -9,29 +9,19 @@ import pytest
 from scipy.stats import chi2
 
 from tests.plugins.lab.fitting.test_scenes import (
-    AXES,
     PIXEL,
     STRIP,
-    depth_of,
     draw_rectangle,
     drawn_silhouette,
     measurement,
     needs_scikit_image,
-    run_of,
 )
 from weft.fabric.fabric import fabric
 from weft.plugins.lab.fitting.fit import fit
 
 NOISE, WRONG = 0.02, 3.0
-DRAWS, OF_DEPTH = 6, 2  # of noise; a fit to depth maps takes five seconds
+DRAWS = 6  # of noise
 HELD = ("density", "stretch_warp", "stretch_weft", "shear", "bending_warp", "damping")
-FALLING = STRIP.replace(
-    "step: 1 s\nseconds: 1 s\nfps: 1\nintegrator: {quasi_static: {tolerance: 1e-8 m, "
-    "force_tolerance: 1e-9, max_iterations: 3000}}",
-    "step: 20 ms\nseconds: 0.2 s\nfps: 10\nintegrator: {backward_euler: {tolerance: 1e-8 m/s}}",
-)
-SIDE, FOCAL = 80, 120.0  # [pixels] of a depth camera above the strip
-EYE = np.array([0.0, 0.25, 0.0])
 
 
 def assert_recovered(draws, name, known):
@@ -45,7 +35,6 @@ def assert_recovered(draws, name, known):
     for draw in draws:
         found = fit([draw], start, HELD)
         assert found.fields == ("bending_weft",) and found.converged
-        # Noise in depths counts along the surface's normal, which is at an angle to them.
         assert 0.4 < found.squares / found.freedom < 1.5
         size = found.relative["bending_weft"]
         assert size < known
@@ -67,41 +56,10 @@ def test_silhouette(name, tmp_path):
     exact = measurement(tmp_path, block, STRIP)
     rng, sigma = np.random.default_rng(3), NOISE * exact.seen.drop
 
-    def noisy(seen):
+    seen, draws = exact.seen, []
+    for _ in range(DRAWS):
         wide, middle = sigma * rng.normal(size=(2, len(seen.left)))
-        return dataclasses.replace(
-            seen,
-            drop=seen.drop + sigma * rng.normal(),
-            left=seen.left + middle - wide / 2,
-            right=seen.right + middle + wide / 2,
-        )
-
-    draws = [
-        dataclasses.replace(exact, run=first.run, seen=noisy(exact.seen), sigma=sigma)
-        for _ in range(DRAWS)
-    ]
+        sides = {"left": seen.left + middle - wide / 2, "right": seen.right + middle + wide / 2}
+        noisy = dataclasses.replace(seen, drop=seen.drop + sigma * rng.normal(), **sides)
+        draws.append(dataclasses.replace(exact, run=first.run, seen=noisy, sigma=sigma))
     assert_recovered(draws, name, 0.2)
-
-
-@pytest.mark.slow
-def test_depth(tmp_path):
-    """The same strip, let go and seen from above at two times, 2 % of noise in every depth."""
-    run = run_of(tmp_path, FALLING)
-    x = run.positions(fabric("wool"))
-    exact = np.array([depth_of(x[k], run.faces, SIDE, FOCAL, EYE) for k in (1, 2)])
-    rng, draws = np.random.default_rng(4), []
-    for _ in range(OF_DEPTH):
-        np.savez(
-            tmp_path / "depth.npz",
-            time=np.array([0.1, 0.2]),
-            eye=EYE,
-            axes=AXES,
-            depth=exact * (1 + NOISE * rng.normal(size=exact.shape)),
-            focal=np.full(2, FOCAL),
-            center=np.full(2, SIDE / 2),
-        )
-        error = 1e3 * NOISE * float(np.median(exact[exact > 0]))
-        block = f"kind: depth, depth: depth.npz, error: {error:.4g} mm"
-        draws.append(dataclasses.replace(measurement(tmp_path, block, FALLING), run=run))
-    assert min(len(p) for p in draws[0].points) > 80
-    assert_recovered(draws, "wool", 0.25)
