@@ -10,7 +10,6 @@ from benchmarks.__main__ import main
 def test_json_and_markdown(capsys, monkeypatch):
     assert main(["import", "--json"]) == 0
     factor, took = json.loads(capsys.readouterr().out)
-    assert set(factor) == {"name", "value", "unit", "target", "ok", "normalized"}
     assert factor["name"] == "machine/factor" and factor["value"] > 0
     assert took["normalized"] == pytest.approx(took["value"] / factor["value"])
     monkeypatch.setattr("benchmarks.startup.import_time", lambda: iter(()))
