@@ -101,8 +101,7 @@ def test_noise_has_its_deviation_and_its_seed():
     )
     assert np.array_equal(a, b) and not np.array_equal(a, c)
     assert a.std() == pytest.approx(0.0012 + 0.0019 * 1.1**2, rel=0.03)
-    noise = DepthNoise()
-    steep = noise.deviation(np.array(1.0), np.radians(75.0))
+    steep = DepthNoise().deviation(np.array(1.0), np.radians(75.0))
     assert steep == pytest.approx(0.0012 + 0.0019 * 0.36 + 1e-4 * 25, rel=1e-12)
 
 

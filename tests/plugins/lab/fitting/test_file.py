@@ -275,7 +275,6 @@ def test_the_command_writes_a_preset(tmp_path):
     told = json.loads(out.with_suffix(".json").read_text())
     density = told["fields"]["density"]
     assert density["standard_deviation"] == pytest.approx(0.0015, rel=1e-3)
-
     assert out.with_suffix(".png").read_bytes()[:4] == b"\x89PNG"
 
 

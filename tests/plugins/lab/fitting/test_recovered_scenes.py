@@ -55,7 +55,6 @@ def test_silhouette(name, tmp_path):
     drawn_silhouette(tmp_path, np.stack([across, x[:, 1], 0 * across], 1), first.run.faces)
     exact = measurement(tmp_path, block, STRIP)
     rng, sigma = np.random.default_rng(3), NOISE * exact.seen.drop
-
     seen, draws = exact.seen, []
     for _ in range(DRAWS):
         wide, middle = sigma * rng.normal(size=(2, len(seen.left)))

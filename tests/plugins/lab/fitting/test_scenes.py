@@ -139,7 +139,6 @@ def test_scene_of_two_fabrics_or_without_derivatives(tmp_path):
     )
     with refused(WeftError, "integrator", got="SemiImplicitBdf2"):
         measurement(tmp_path, block, old).residuals(fabric("cotton"))
-
     two = "cloths:\n" + "".join(
         f"  - {{name: {n}, sheet: {{nx: 3, ny: 3, width: 1 m, height: 1 m}}, fabric: {n}}}\n"
         for n in ("silk", "wool")

@@ -75,7 +75,6 @@ def test_pictures_that_cannot_be_made(planned, tmp_path):
 
 def test_a_wedge_is_one_video(sweep_file, tmp_path):
     """A row for each value of the first field; what failed has its place and its reason."""
-
     vary = "cloth.sheet.width: [30 cm, 40 cm]\n  gravity.1: [0, -9.81]"
     sweep = run_samples_of(open_sweep(planned_by(sweep_file("set: {seconds: 0.3 s}", vary))))
     failed = sweep.place(sweep.plan[3])

@@ -74,7 +74,6 @@ def test_ranges():
         ({"from": 0, "to": 1, "scale": "log"}, ("vary: from", 0.0)),
         ({"from": 0, "to": 1, "scale": "cubic"}, ("vary.a.scale", "'cubic'", "'linear'")),
         ({"from": 0, "to": 1.5, "whole": True}, ("vary", "0.0 to 1.5")),
-        ({"from": 0, "to": 1, "step": 3}, "field vary.a.step"),
     ],
 )
 def test_ranges_that_are_none(said, message):
@@ -131,7 +130,6 @@ def test_function(sweep_file, tmp_path, monkeypatch):
     (tmp_path / "mine.py").write_text("def rows(rng, n):\n    return [1 / 0]\n")
     with refused(SweepError, "function mine.py:rows", got="ZeroDivisionError", where="mine.py:2"):
         plan_of(read_sweep(sweep_file(said, vary="")))
-
     code = "def rows(rng, n):\n    while True:\n        yield {'step': 0.01}\n"
     (tmp_path / "mine.py").write_text(code)
     monkeypatch.setattr(
@@ -166,9 +164,7 @@ def test_equal_samples_run_once(sweep_file):
         ("samples: 3\n", ("samples", "design grid")),
         ("design: random\n", ("samples", "nothing")),
         ("design: csv\n", ("file", "nothing", "design csv")),
-        ("design: csv\nfile: a.csv\n", ("vary", "design csv")),
         ("time_limit: 3 kg\n", "time_limit"),
-        ("seeds: [cloth.sheet.width]\n", ("seeds.0", "cloth.sheet.width")),
         ("keep: {statik: 1}\n", ("field keep.statik", "'static'")),
     ],
 )

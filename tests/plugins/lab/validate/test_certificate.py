@@ -163,7 +163,7 @@ def test_order_of_the_integrator_in_part():
 FREECLOTH = sorted((Path(__file__).parents[4] / "examples" / "freecloth").glob("*.yaml"))
 
 
-@pytest.mark.parametrize("steps", [150, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("steps", [60, pytest.param(10_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("more", [[], ["adaptive=null"]], ids=["adaptive", "steady"])
 @pytest.mark.parametrize("path", FREECLOTH, ids=lambda p: p.stem)
 def test_freecloth_scenes(path, more, steps):

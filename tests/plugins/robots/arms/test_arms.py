@@ -55,7 +55,6 @@ def test_colliders_are_where_mujoco_has_them(tmp_path):
     mujoco.mj_kinematics(m, data)
     vertices = m.mesh_vert @ data.geom_xmat[2].reshape(3, 3).T + data.geom_xpos[2]
     assert bodies["arm.hand"].at(0.0) == pytest.approx(vertices @ UP.T, abs=1e-7)
-
     middle, turn = data.geom_xpos[1] @ UP.T, UP @ data.geom_xmat[1].reshape(3, 3)
     own = (bodies["arm.upper"].vertices - middle) @ turn
     assert np.ptp(own, axis=0) == pytest.approx([0.06, 0.06, 0.3], abs=4e-3)  # a polygon

@@ -63,7 +63,6 @@ def test_runs_on_disk_are_those_of_one_process(made, tmp_path):
     for a, b in zip(folders, others):
         one, two = (weft.Run(f).folder.sealed_frame(2)[1].digest for f in (a, b))
         assert one == two
-
     started = made(scenes, fps=25)
     started.step()
     with refused(SceneError, "world 0", got="t = 0.04 s"):

@@ -259,12 +259,8 @@ def test_bad_actions(action, message):
 def test_bad_settings(monkeypatch):
     with refused(WeftError, "task", got="'iron'", expected="grasp, fold, flatten"):
         env("iron")
-
     with refused(WeftError, "field cloth.fabrik", hint="fabric"):
         env("fold", set={"cloth.fabrik": "silk"})
-    with refused(WeftError, "vary.cloth.fabric", expected="a list of values"):
-        env("fold", vary={"cloth.fabric": "silk"})
-
     with refused(WeftError, "num_envs", got="0"):
         vector_env("fold", 0)
     with refused(WeftError, "discount", got=1.5):

@@ -101,7 +101,6 @@ def test_mistakes():
     for mask in (np.array([1, 0, 1]), np.array([True, False])):
         with refused(WeftError, "options['reset_mask']", expected="a NumPy array of 3 bools"):
             many.reset(options={"reset_mask": mask})
-
     mask = np.array([True, False, False])
     seen, _ = many.reset(seed=0, options={"reset_mask": mask})
     assert np.array_equal(seen, before), "a refused reset changes nothing"
