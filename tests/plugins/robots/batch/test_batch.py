@@ -47,7 +47,7 @@ WORLDS = {
     "bdf2": (partial(pinned, integrator="bdf2"), 2, 3),
     "semi-implicit": (partial(pinned, integrator="bdf2_semi_implicit", **NO_CONTACT), 2, 3),
     "1998": (partial(pinned, integrator="baraff_witkin_1998", **NO_CONTACT), 2, 3),
-    "quasi-static": (partial(pinned, integrator="quasi_static"), 2, 3),
+    "quasi-static": (partial(pinned, integrator="quasi_static"), 2, 1),
     "adaptive": (partial(pinned, adaptive=weft.AdaptiveSettings(limit=0.01)), 2, 3),
     "keys": (partial(pinned, keyed={"gravity.1": weft.Keys([(0, -9.81), (0.1, -5)])}), 2, 3),
 }

@@ -92,6 +92,7 @@ def test_starts_do_not_stretch(task):
     assert start[:, 1].min() > 3e-3
 
 
+# Whole episodes, of some seconds each; the others take longer.
 QUICK = ("grasp", "fold", "flatten", "drape", "dress")
 
 
