@@ -11,7 +11,6 @@ from benchmarks.measure import info
 def test_json_and_markdown(capsys, monkeypatch):
     assert main(["import", "--json"]) == 0
     factor, took = json.loads(capsys.readouterr().out)
-    assert set(factor) == {"name", "value", "unit", "target", "ok", "normalized", "error"}
     assert factor["name"] == "machine/factor" and factor["value"] > 0
     assert took["normalized"] == pytest.approx(took["value"] / factor["value"])
     monkeypatch.setattr("benchmarks.startup.import_time", lambda: iter(()))

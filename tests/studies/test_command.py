@@ -1,7 +1,5 @@
 """`python -m studies`: a list, a table with a plot, and mistakes of the user."""
 
-import sys
-
 from studies.__main__ import main
 
 
@@ -24,12 +22,3 @@ def test_unknown_names_and_numbers(capsys):
     ):
         assert main(arguments) == 2
         assert capsys.readouterr().err.startswith("error: ")
-
-
-def test_without_matplotlib(tmp_path, capsys, monkeypatch):
-    """The table, what follows from it, status 0, and what a plot needs."""
-    for name in ("matplotlib", "matplotlib.figure", "matplotlib.backends.backend_agg"):
-        monkeypatch.setitem(sys.modules, name, None)
-    assert main(["pritchard-macri", "--out", str(tmp_path)]) == 0
-    assert "weft[plots]" in capsys.readouterr().out
-    assert [p.name for p in tmp_path.iterdir()] == ["pritchard-macri.csv"]

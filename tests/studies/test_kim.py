@@ -4,26 +4,16 @@ import numpy as np
 import pytest
 
 from studies import (
-    kim_fig1,
     kim_fig2,
     kim_fig3,
     kim_fig3_skewed,
-    kim_fig4,
     kim_fig5,
     locking,
     runner,
 )
 from tests.refusals import refused
+from tests.studies.builders import column, quiet
 from weft.base.errors import WeftError
-
-
-def quiet(_):
-    pass
-
-
-def column(study, name):
-    i = list(study.table.columns).index(name)
-    return {row[0]: row[i] for row in study.table.rows}
 
 
 def test_fig2_conditions_and_law_are_identical():
@@ -52,14 +42,6 @@ def test_fig5_projection_takes_full_steps_and_is_faster():
     gauss = {r[1]: r[2] for r in study.table.rows if r[0] == "Gauss-Newton"}
     assert newton[4] < 0.5 * gauss[4]
     assert np.isfinite(list(newton.values())).all()
-
-
-@pytest.mark.parametrize("figure", [kim_fig1, kim_fig4])
-def test_other_figures_run(figure, tmp_path):
-    study = figure.study(quiet, 14)
-    assert study.findings and len(study.pictures) >= 2
-    written = study.write(tmp_path)
-    assert all(p.exists() for p in written) and len(written) == len(study.pictures) + 2
 
 
 def test_locking():

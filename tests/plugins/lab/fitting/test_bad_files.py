@@ -9,10 +9,8 @@ from PIL import Image
 from tests.plugins.lab.fitting.drawn import BLUE, GRAY, GROUND, STAR_AREA, drawn, saved
 from tests.plugins.lab.fitting.files import fit_file
 from tests.refusals import refused
-from weft.base.errors import PictureError, UnitError, WeftError
-from weft.discretization.polygon import signed_area
+from weft.base.errors import PictureError, WeftError
 from weft.plugins.lab.fitting import picture
-from weft.plugins.lab.fitting.edges import trace_outline
 from weft.plugins.lab.fitting.file import read_fit
 from weft.plugins.lab.fitting.photograph import Disk, measure_outline
 from weft.plugins.lab.fitting.picture import load_picture, segment_cloth
@@ -49,38 +47,23 @@ def test_exif(orientation, tmp_path):
     exif = Image.Exif()
     exif[ORIENTATION] = orientation
     stored = Image.fromarray(np.ascontiguousarray(np.rot90(drawn(), TURNED[orientation])))
-    stored.save(tmp_path / "e.png", exif=exif)
     stored.save(tmp_path / "e.jpg", exif=exif, quality=95)
     upright, _ = load_picture(saved(tmp_path / "p.png", drawn()))
-    assert np.array_equal(load_picture(tmp_path / "e.png")[0], upright)
     assert np.abs(load_picture(tmp_path / "e.jpg")[0] - upright).mean() < 0.02
 
 
 def test_sixteen_bits(straight, tmp_path):
     """Gray of 16 bits, which Pillow would clip to white, and a mask of it."""
     gray = drawn(colors=(GROUND, (90, 90, 90), GRAY))[..., 0]
-    for path, values in (
-        (tmp_path / "g8.png", gray),
-        (tmp_path / "g16.png", gray.astype(np.uint16) * 257),
-    ):
-        Image.fromarray(values).save(path)
-    one, two = (load_picture(tmp_path / f"{name}.png")[0] for name in ("g8", "g16"))
-    assert np.array_equal(one, two) and two[..., 0].std() > 0.1
-    got, _ = measure_outline(segment_cloth(tmp_path / "g16.png"))
+    one = saved(tmp_path / "g8.png", gray)
+    two = saved(tmp_path / "g16.png", gray.astype(np.uint16) * 257)
+    assert np.array_equal(load_picture(one)[0], load_picture(two)[0])
+    got, _ = measure_outline(segment_cloth(two))
     assert got.area == pytest.approx(straight.area, rel=5e-3)
-    white = np.where(
-        drawn(disk=0, colors=((0, 0, 0), (255, 255, 255), GRAY))[..., 0] > 99, 65535, 0
-    )
-    Image.fromarray(white.astype(np.uint16)).save(tmp_path / "mask.png")
-    cloth = segment_cloth(saved(tmp_path / "p.png", drawn()), tmp_path / "mask.png")
-    corners = trace_outline(cloth.edge, cloth.mask)
-    assert abs(signed_area(corners)) == pytest.approx(STAR_AREA, rel=6e-3)
-
-
-def test_floats(tmp_path):
-    Image.fromarray(np.zeros((90, 90), np.float32)).save(tmp_path / "f.tiff")
-    with refused(PictureError, "picture", got="32 bits"):
-        load_picture(tmp_path / "f.tiff")
+    white = drawn(disk=0, colors=((0, 0, 0), (255, 255, 255), GRAY))[..., 0] > 99
+    mask = saved(tmp_path / "mask.png", white.astype(np.uint16) * 65535)
+    cloth = segment_cloth(saved(tmp_path / "p.png", drawn()), mask)
+    assert cloth.mask.sum() == pytest.approx(STAR_AREA, rel=6e-3)
 
 
 @pytest.mark.parametrize("mode", ["RGBA", "P", "CMYK", "LA"])
@@ -108,37 +91,6 @@ def test_huge(monkeypatch, straight, tmp_path):
         segment_cloth(path)
 
 
-@pytest.mark.parametrize(
-    "wide", [picture.LEAST - 1, pytest.param(1, id="a pixel")], ids=lambda n: str(n)
-)
-def test_tiny(wide, tmp_path):
-    with refused(PictureError, "picture", expected="64"):
-        segment_cloth(saved(tmp_path / "t.png", np.zeros((wide, wide, 3), np.uint8)))
-
-
-@pytest.mark.parametrize("left", [0, 8, 60, 2000])
-@pytest.mark.parametrize("kind", ["png", "jpg"])
-def test_cut_short(kind, left, tmp_path):
-    """A download that broke off."""
-    path = tmp_path / f"p.{kind}"
-    Image.fromarray(drawn()).save(path)
-    path.write_bytes(path.read_bytes()[:left])
-    with refused(PictureError, "picture"):
-        segment_cloth(path)
-
-
-def test_two_specimens(tmp_path):
-    """Two drapes side by side, and a second disk beside the cloth."""
-    two = np.concatenate([drawn(), drawn()], axis=1)
-    with refused(PictureError, "cloth in the picture", got="2"):
-        segment_cloth(saved(tmp_path / "two.png", two))
-    beside = np.broadcast_to(np.array(GROUND, np.uint8), (420, 260, 3)).copy()
-    row, column = np.indices(beside.shape[:2])
-    beside[np.hypot(row - 210, column - 130) < 100] = (60, 60, 60)
-    with refused(PictureError, "cloth in the picture", got="2"):
-        segment_cloth(saved(tmp_path / "disk.png", np.concatenate([drawn(), beside], axis=1)))
-
-
 def test_two_disks_on_the_cloth(straight, tmp_path):
     """One of them is in the middle; the other, on a fold, is cloth."""
     image = drawn().copy()
@@ -148,45 +100,24 @@ def test_two_disks_on_the_cloth(straight, tmp_path):
     assert got.area == pytest.approx(straight.area, rel=5e-3)
 
 
-def test_numbers_of_a_column_are_bounded(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("x [km]\n1\n1e30\n")
-    with refused(UnitError, "column 'x'", where="t.csv:3"):
-        read_table(path, PictureError).column("x", "m")
-
-
 @pytest.mark.parametrize(
     ("block", "said"),
     [
-        ("picture: folder", ("measurements.0.picture", "folder")),
         ("picture: [a.png, folder]", ("measurements.0.picture", "folder")),
         ("picture: []", ("measurements.0.picture", "0")),
         ("picture: [a.png, a.png]", ("measurements.0.picture", "a.png")),
-        ("picture: [a.png, 3]", ("measurements.0.picture", "text")),
-        ("picture: {a: b}", ("measurements.0.picture", "text")),
         ('picture: "a\\0b.png"', ("YAML", "character")),
         ("picture: [a.png, b.png], mask: a.png", ("measurements.0.mask", "1 files", "2")),
         ("picture: [a.png, b.png], disk: [210, 205, 115]", ("measurements.0.disk", "2 pictures")),
-        ("picture: a.png, disk: [900, 205, 115]", "draped specimen"),
         ("picture: a.png, disk: [212, 206, 0.115]", "draped specimen"),
         ("picture: a.png, camera: 900 m", ("measurements.0.camera", "'900 m'", "20")),
-        ("picture: a.png, camera: 0.9 mm", ("measurements.0.camera", "'0.9 mm'", "0.2")),
         ("picture: a.png, pixel: 0.8 m", "draped specimen"),
-        ("picture: a.png, pixel: 0.8 um", "draped specimen"),
-        ("picture: a.png, warp: 30", "measurements.0.warp"),
-        ("picture: a.png, warp: 3000 deg", ("measurements.0.warp", "'3000 deg'", "6.28319")),
         ("picture: [a.png, b.png], warp: [1 deg, 2 deg, 3 deg]", ("measurements.0.warp", "3", "2")),
-        ("picture: a.png, seed: -1", "seed"),
         ("picture: none.png", ("measurements.0.picture", "none.png")),
         ("seed: 1", "measurements.0"),
         ("picture: a.png, outline: p.csv", "measurements.0"),
-        ("picture: a.png, camera: 90", "measurements.0.camera"),
-        ("picture: a.png, camera: 2 kg", "camera"),
         ("picture: a.png, pixel: 0.4 mm, disk: [1, 2, 3]", "measurements.0.pixel"),
-        ("picture: a.png, disk: [210, 205]", "disk.2"),
         ("picture: a.png, mask: q.png", ("measurements.0.mask", "q.png")),
-        ("picture: a.png, drapings: 0", "drapings"),
-        ("picture: a.png, lens: 3", "field"),
         ("picture: plain.png", "disk in the picture"),
     ],
 )
@@ -214,7 +145,7 @@ def test_several_pictures(tmp_path):
     assert a.radius == pytest.approx(b.radius, abs=1e-3)
     assert (one.eyes[0].x, one.eyes[0].y) == pytest.approx((one.eyes[1].x, one.eyes[1].y), abs=2e-4)
     assert one.numbers == pytest.approx(0.5 * (a.numbers + b.numbers))
-    assert len(one.sigma) == 4 and one.following.count == 4
+    assert one.following.count == 4
     # Two alike: the usual scatter counts for two more, of 1/2 + 1/4 of its square.
     assert one.sigma[0] == pytest.approx(0.02 * np.sqrt(2 / 3 * 0.75), rel=0.01)
 
@@ -224,26 +155,23 @@ TABLES = {
     "\ufeffstrain [%],force [gf/cm]\r\n0.5,20\r\n1,40\r\n": None,
     "strain [%];force [gf/cm]\n0,5;20\n1;40,0\n": None,
     "strain [%]\tforce [gf/cm]\n0,5\t20\n1\t40\n": None,
-    "strain [%];force [gf/cm]\n0.5;20\n1;40\n": None,
-    "\n\nstrain [%] , force [gf/cm]\n 0.5 , 20 \n\n1,40\n\n": None,
     '"strain [%]","force [gf/cm]"\n"0.5","20"\n"1","40"\n': None,
     "strain [%],force [gf/cm]\n0,5,20\n": ("table", "3"),
     "strain [%];force [gf/cm]\n0,5;1.234,5\n": ("table", "'1.234,5'"),
-    "strain [%],force [gf/cm]\n0.5,nan\n": ("table", "'nan'"),
-    "strain [%],force [gf/cm]\n0.5,inf\n": ("table", "'inf'"),
+    "strain [%],force [gf/cm]\n1,40\n2,nan\n": ("table", "'nan'", "t.csv:3"),
     "strain [%],force [gf/cm]\n0.5,1_000\n": ("table", "'1_000'"),
     "strain [%],force [gf/cm]\n0.5,\n": ("table", "''"),
-    "strain [%],force [gf/cm]\n0.5\n": ("table", "1"),
     "strain [%],force [gf/cm]\n": ("table", "1"),
     "": ("table", "0"),
-    "\n \n": ("table", "0"),
     "strain [%],force [gf/cm]\n0.5,20\n1,8\n": "tensile warp: force",
-    "strain [%],force [gf/cm]\n1,20\n0.5,40\n": "tensile warp: strain",
+    "strain [%],force [gf/cm]\n1,20\n0.5,40\n": ("tensile warp: strain", "t.csv:3"),
+    "cut,strain [%],force [N/m]\nweft,1,40\n": "measurements.0.file",
     "strain [%],force [gf/cm]\n-0.5,20\n": "tensile warp: strain",
     "strain [%],force [kgf/mm]\n0.5,20\n1,40\n": "stretch_warp",
-    "strain [%],force\n0.5,20\n": "column 'force'",
+    "strain [%],force [N/m]\n0.5,1e30\n": ("column 'force'", "t.csv:2"),
+    "strain [%],force\n0.5,20\n": ("column 'force'", "no unit", "t.csv:1"),
     "strain [mm],force [gf/cm]\n0.5,20\n": "unit",
-    "strain [%],force [gf]\n0.5,20\n": "unit",
+    "strain [%],load [N/m]\n0.5,20\n": ("table", "force [N/m]"),
 }
 
 
@@ -271,7 +199,4 @@ def test_encodings(tmp_path):
     assert [table.column("time", "s"), table.column("x", "m")] == [[0.5], [0.02]]
     path.write_bytes("time [s],x [\xb5m]\n0.5,20\n".encode("latin-1"))
     with refused(PictureError, "table", got="UTF-8"):
-        read_table(path, PictureError)
-    path.write_bytes(bytes(range(256)))
-    with refused(PictureError, "table", where="t.txt"):
         read_table(path, PictureError)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from typer.testing import CliRunner
 
 from tests.refusals import refused
@@ -15,9 +14,9 @@ from weft.base.errors import FabricError, WeftError
 from weft.cli.commands import app
 from weft.fabric.fabric import fabric
 from weft.plugins.lab.fitting.drape_equilibrium import DrapeTester
-from weft.plugins.lab.fitting.file import KINDS, FabricProblems, describe_kind, fields_of, read_fit
+from weft.plugins.lab.fitting.file import FabricProblems, read_fit
 from weft.plugins.lab.fitting.fit import fit
-from weft.plugins.lab.fitting.report import write_preset, write_report
+from weft.plugins.lab.fitting.report import write_preset
 from weft.plugins.lab.fitting.tensile import TensileTest
 
 EXAMPLES = Path(__file__).parents[4] / "examples" / "fabrics"
@@ -30,20 +29,6 @@ def file(tmp_path, measurements, head="start: cotton\n", name="sheet.yaml"):
     return path
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_explains_itself(kind):
-    assert len(describe_kind(kind)) > 40
-    fields = fields_of(kind).keys()
-    assert "kind" in fields and fields & {"uncertainty", "scatter", "error"}
-    out = CliRunner().invoke(app, ["fabrics", "fit", "--kind", kind]).output
-    assert all(field in out for field in fields_of(kind))
-
-
-def test_help_names_every_kind():
-    out = CliRunner().invoke(app, ["fabrics", "fit", "--kinds"]).output
-    assert all(f"\n{kind} " in out for kind in KINDS) and "start: cotton" in out
-
-
 def test_laboratory_units(tmp_path):
     """gf/cm, degrees and 1/cm in, SI out: 1 gf/cm = 0.980665 N/m."""
     path = file(
@@ -54,7 +39,7 @@ def test_laboratory_units(tmp_path):
         "  - {kind: bending, direction: warp, modulus: 0.07 gf*cm^2/cm}\n"
         "  - {kind: cantilever, direction: warp, overhang: [38 mm, 40 mm]}\n" + WEIGHT,
     )
-    strip, shear, bend, b, strip_out, weight = read_fit(path).measurements
+    strip, shear, bend, b, overhang, weight = read_fit(path).measurements
     assert strip.strain.tolist() == [0.01, 0.02]
     assert strip.data == pytest.approx([39.2266, 78.4532])
     assert strip.sigma == pytest.approx(0.05 * strip.data)
@@ -62,8 +47,8 @@ def test_laboratory_units(tmp_path):
     assert found == pytest.approx(0.6 * 0.980665 / np.radians(1), rel=2e-3)
     assert fit([bend], fabric("cotton")).fabric.bending_weft == pytest.approx(0.06 * 9.80665e-5)
     assert b.data == pytest.approx(0.07 * 9.80665e-5)
-    assert strip_out.data == pytest.approx(0.0195)
-    assert strip_out.sigma == pytest.approx(0.5 * np.std([0.038, 0.04], ddof=1) / np.sqrt(2))
+    assert overhang.data == pytest.approx(0.0195)
+    assert overhang.sigma == pytest.approx(5e-4)  # of the mean of two, a millimeter apart
     assert (weight.data, weight.sigma) == (0.15, 0.0015)
 
 
@@ -106,8 +91,10 @@ def test_curves_are_taken_as_they_are(tmp_path):
 def test_hysteresis_becomes_that_of_the_fabric(tmp_path):
     """Of a branch twice its constant, also of two branches; of a sheet the number itself."""
     branch = "  - {kind: bending, direction: warp, hysteresis: true, points: [%s]}\n"
-    points = ["[0.5 1/cm, 0.08 gf*cm/cm], [1 1/cm, 0.11 gf*cm/cm], [1.5 1/cm, 0.14 gf*cm/cm]"]
-    points.append(points[0].replace("0.08", "0.10").replace("0.11", "0.13").replace("0.14", "0.16"))
+    points = (
+        "[0.5 1/cm, 0.08 gf*cm/cm], [1 1/cm, 0.11 gf*cm/cm], [1.5 1/cm, 0.14 gf*cm/cm]",
+        "[0.5 1/cm, 0.10 gf*cm/cm], [1 1/cm, 0.13 gf*cm/cm], [1.5 1/cm, 0.16 gf*cm/cm]",
+    )
     found = read_fit(file(tmp_path, "".join(branch % p for p in points))).start
     mean = (0.1 + 0.14) / 2 * 9.80665e-3
     assert found.bending_hysteresis_warp == pytest.approx(mean, rel=1e-9)
@@ -155,22 +142,12 @@ def test_sheets(tmp_path):
 
 BAD = {
     "  - {kind: bending, direction: warp, modulus: []}\n": ("measurements.0.modulus", "0 entries"),
-    "  - {kind: tensil, cut: warp}\n": (
-        "measurements.0.kind",
-        "'tensil'",
-        "'tensile'",
-        "sheet.yaml:3",
-    ),
+    "  - {kind: tensil, cut: warp}\n": ("measurements.0.kind", "'tensil'", "'tensile'"),
     "  - {kind: tensile, cut: up, points: [[1 %, 1 N/m]]}\n": ("cut", "'up'", "sheet.yaml:3"),
     "  - {kind: tensile, cut: warp}\n": ("measurements.0", "points, file", "sheet.yaml:3"),
     "  - {kind: tensile, cut: warp, pts: []}\n": ("field measurements.0.pts", "sheet.yaml:3"),
     "  - kind: tensile\n    cut: warp\n    points: [[1 %, 40 gf]]\n": (
         "measurements.0.points.0.1",
-        "sheet.yaml:5",
-    ),
-    "  - kind: tensile\n    cut: warp\n    points: [[1 %, 40]]\n": (
-        "measurements.0.points.0.1",
-        40,
         "sheet.yaml:5",
     ),
     "  - {kind: tensile, cut: warp, points: [[300 %, 40 gf/cm]]}\n": (
@@ -179,12 +156,8 @@ BAD = {
     ),
     "  - kind: tensile\n    cut: warp\n    points:\n      - [1 %, 40 gf/cm]\n"
     "      - [0.5 %, 60 gf/cm]\n": ("tensile warp: strain", "0.005 after 0.01", "sheet.yaml:7"),
-    "  - kind: tensile\n    cut: warp\n    points:\n      - [1 %, 40 gf/cm]\n"
-    "      - [2 %, 20 gf/cm]\n": ("tensile warp: force", "19.61 after 39.23", "sheet.yaml:7"),
     "  - {kind: tensile, cut: warp, points: [[1 %, -4 gf/cm]]}\n": ("force", "-3.923"),
-    "  - {kind: tensile, cut: warp, points: [[.nan, 4 gf/cm]]}\n": "measurements.0.points",
     "  - {kind: tensile, cut: warp, points: [[0, 0]]}\n": ("tensile warp", "no points"),
-    "  - {kind: tensile, cut: warp, points: []}\n": "measurements.0.points",
     "  - {kind: tensile, cut: bias, as: curve, points: [[1 %, 4 gf/cm]]}\n": (
         "measurements.0.as",
         "curve",
@@ -197,24 +170,9 @@ BAD = {
         "measurements.0.points",
         "2",
     ),
-    "  - {kind: cantilever, direction: warp, bending_length: [.inf]}\n": "bending_length",
     "  - {kind: cantilever, direction: warp}\n": ("measurements.0", "bending_length, overhang"),
     "  - {kind: cusick, drape_coefficient: 62}\n": ("measurements.0.drape_coefficient", "62"),
-    "  - {kind: cusick, drape_coefficient: 62 %, size: 1 m}\n": (
-        "measurements.0.size",
-        "'1 m'",
-        "0.015",
-    ),
-    "  - {kind: value, field: weight, value: 1 kg/m^2}\n": (
-        "measurements.0.field",
-        "'weight'",
-        "'density'",
-    ),
-    "  - {kind: value, field: densty, value: 1 kg/m^2}\n": (
-        "measurements.0.field",
-        "'densty'",
-        "'density'",
-    ),
+    "  - {kind: value, field: weight, value: 1 kg/m^2}\n": ("measurements.0.field", "'density'"),
     "  - {kind: value, feld: density, value: 1 kg/m^2}\n": ("field", "nothing", "feld"),
     "  - {kind: value, field: density, value: 1 kg/m^2, uncertainty: 0 %}\n": (
         "measurements.0.uncertainty",
@@ -228,41 +186,32 @@ BAD = {
         "sheet.yaml:3",
     ),
     "  - {kind: bending, direction: warp, modulus: 70 gf*cm^2/cm}\n": "bending_warp by bending",
-    "  - {kind: value, field: bending_warp, value: 12 mN*m}\n": "bending_warp",
-    "  - {kind: shear, modulus: 620 gf/(cm*deg)}\n": "shear",
-    "  - {kind: value, field: thickness, value: 0.4 m}\n": "thickness",
-    "  - {kind: bending, direction: warp, modulus: 7e6 gf*cm^2/cm}\n": "bending_warp by bending",
-    "  - {kind: cantilever, direction: warp, bending_length: 18 m}\n": "bending_warp by",
     "  - {kind: shear, modulus: 1e-6 gf/(cm*deg)}\n": ("shear by shear", "below"),
     "  - {kind: cantilever, direction: weft, bending_length: 18 cm}\n": "bending_weft by",
     "  - {kind: tensile, cut: warp, points: [[1, 3 N/m]]}\n": "stretch_warp by",
     "  - 3\n": "measurements.0",
     "  []\n": ("measurements", "0 blocks"),
-    "  - {}\n": "kind",
+}
+BAD_HEADS = {
+    "start: cottn\n": ("fabric", "'cottn'", "'cotton'"),
+    "hold: density\n": ("hold", "'density'"),
+    "hold: [weight]\n": ("hold.0", "'weight'", "sheet.yaml:1"),
+    "name: a/b\n": ("name", "'a/b'"),
+    "starts: cotton\n": ("field starts", "'start'", "sheet.yaml:1"),
 }
 
 
-@pytest.mark.parametrize("text", BAD)
-def test_bad_input(tmp_path, text):
-    with refused(WeftError, BAD[text]) as caught:
-        read_fit(file(tmp_path, text))
-    assert "sheet.yaml" in str(caught.value)
-
-
 @pytest.mark.parametrize(
-    ("head", "said"),
+    "head, text, said",
     [
-        ("start: cottn\n", ("fabric", "'cottn'", "'cotton'")),
-        ("hold: density\n", ("hold", "'density'")),
-        ("hold: [weight]\n", ("hold.0", "'weight'", "sheet.yaml:1")),
-        ("name: a/b\n", ("name", "'a/b'")),
-        ("starts: cotton\n", ("field starts", "'start'")),
+        *(("start: cotton\n", text, said) for text, said in BAD.items()),
+        *((head, WEIGHT, said) for head, said in BAD_HEADS.items()),
     ],
 )
-def test_bad_head(tmp_path, head, said):
-    with refused(FabricError, said) as caught:
-        read_fit(file(tmp_path, WEIGHT, head))
-    assert "sheet.yaml:1" in str(caught.value)
+def test_bad_input(tmp_path, head, text, said):
+    with refused(WeftError, said) as caught:
+        read_fit(file(tmp_path, text, head))
+    assert "sheet.yaml" in str(caught.value)
 
 
 def test_all_problems_at_once(tmp_path):
@@ -271,30 +220,11 @@ def test_all_problems_at_once(tmp_path):
     assert [p.where for p in caught.value.problems] == ["sheet.yaml:3", "sheet.yaml:5"]
 
 
-def test_csv_lines_are_named(tmp_path):
-    (tmp_path / "a.csv").write_text("strain [%],force [gf/cm]\n1,40\n2,x\n")
-    bad = file(tmp_path, "  - {kind: tensile, cut: warp, file: a.csv}\n")
-    with refused(FabricError, "table", got="'x'", where="a.csv:3"):
-        read_fit(bad)
-    (tmp_path / "a.csv").write_text("strain [%],force [gf/cm]\n1,40\n0.5,60\n")
-    with refused(FabricError, "tensile warp: strain", where="a.csv:3"):
-        read_fit(bad)
-    (tmp_path / "a.csv").write_text("strain,force\n1,40\n")
-    with refused(FabricError, "column 'force'", got="no unit", where="a.csv:1"):
-        read_fit(bad)
-    (tmp_path / "a.csv").write_text("cut,strain [%],force [N/m]\nweft,1,40\n")
-    with refused(FabricError, "measurements.0.file"):
-        read_fit(bad)
-
-
 def test_unusual_is_taken_when_said(tmp_path):
-    text = "  - {kind: value, field: density, value: 90 kg/m^2, unusual: true}\n"
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert read_fit(file(tmp_path, text)).measurements[0].data == 90.0
-    near = "  - {kind: value, field: density, value: 4 kg/m^2}\n"
+    text = "  - {kind: value, field: density, value: %s}\n"
+    assert read_fit(file(tmp_path, text % "90 kg/m^2, unusual: true")).measurements[0].data == 90.0
     with pytest.warns(UserWarning, match="times above all fabrics"):
-        read_fit(file(tmp_path, near))
+        read_fit(file(tmp_path, text % "4 kg/m^2"))
 
 
 SHEET = (
@@ -304,35 +234,29 @@ SHEET = (
 )
 
 
-KES = "  - {kind: kes, W: %s, T: %s}\n"
-
-
 @pytest.mark.parametrize(
     "weight, thickness, asked",
     [
         ("150 g/m^2", "0.32 mm", None),
         ("1500 g/m^2", "0.32 mm", "refused"),
-        ("15 g/m^2", "0.32 mm", "refused"),
         ("150 g/m^2", "3.2 mm", "refused"),
-        ("150 g/m^2", "0.032 mm", "refused"),
         ("150 g/m^2", "1.6 mm", "told"),
     ],
 )
 def test_weights_and_thicknesses_ten_times_off_are_caught(tmp_path, weight, thickness, asked):
-    """By weight over thickness, in one block or in two; `unusual: true` lets them pass."""
+    """By weight over thickness; `unusual: true` lets them pass."""
     value = "  - {kind: value, field: %s, value: %s, uncertainty: 1 %%}\n"
-    two = value % ("density", weight) + value % ("thickness", thickness)
-    for text in (KES % (weight, thickness), two):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            if asked == "refused":
-                with refused(WeftError, "weight over thickness", got="kg/m^3"):
-                    read_fit(file(tmp_path, text))
-            else:
+    text = value % ("density", weight) + value % ("thickness", thickness)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if asked == "refused":
+            with refused(WeftError, "weight over thickness", got="kg/m^3"):
                 read_fit(file(tmp_path, text))
-        said = [w for w in caught if "weight over thickness" in str(w.message)]
-        assert len(said) == (asked == "told")
-        read_fit(file(tmp_path, text.replace("}", ", unusual: true}", 1)))
+        else:
+            read_fit(file(tmp_path, text))
+    said = [w for w in caught if "weight over thickness" in str(w.message)]
+    assert len(said) == (asked == "told")
+    read_fit(file(tmp_path, text.replace("}", ", unusual: true}", 1)))
 
 
 def test_the_command_writes_a_preset(tmp_path):
@@ -345,42 +269,13 @@ def test_the_command_writes_a_preset(tmp_path):
     made = fabric(out)
     assert made.density == pytest.approx(0.15) and made.name == "sheet"
     assert made.stretch_warp == pytest.approx(4010, rel=0.01)
-    assert made.curve_weft is not None and made.curve_weft.points[-1] == (0.02, 90.0)
+    assert made.curve_weft.points[-1] == (0.02, 90.0)
     assert made.origin("stretch_warp") == "measured" and "data: S" in made.sources["stretch_warp"]
     assert made.origin("shear") == "estimated" and "that of cotton" in made.sources["shear"]
-    plain = yaml.safe_load(out.read_text())
-    assert plain["bending_warp"]["uncertainty"].endswith("N*m")
     told = json.loads(out.with_suffix(".json").read_text())
     density = told["fields"]["density"]
     assert density["standard_deviation"] == pytest.approx(0.0015, rel=1e-3)
-    assert np.shape(told["correlation"]["matrix"]) == (3, 3)
     assert out.with_suffix(".png").read_bytes()[:4] == b"\x89PNG"
-
-
-def test_the_report_fits_a_terminal(tmp_path):
-    read = read_fit(
-        file(
-            tmp_path,
-            SHEET.replace(
-                "  - {kind: value, field: density, value: 150 g/m^2, uncertainty: 1 %}\n", ""
-            ),
-        )
-    )
-    text = write_report(read, fit(read.measurements, read.start, read.fixed))
-    assert max(map(len, text.splitlines())) <= 80
-    assert "density: the data do not change where density x r, bending_warp x r" in text
-    assert "shear, bending_weft" in text and "no measurement depends on it" in text
-    assert "2 of 2 points are the preset's curve" in text
-
-
-def test_a_bad_line_is_said(tmp_path):
-    """A curve that is no line: uncertainties grow, and the report says what to do."""
-    text = (
-        "  - {kind: tensile, cut: warp, points: [[1 %, 10 N/m], [2 %, 80 N/m], [3 %, 270 N/m]]}\n"
-    )
-    read = read_fit(file(tmp_path, text))
-    said = write_report(read, fit(read.measurements, read.start, read.fixed))
-    assert "`as: curve` keeps it" in said and "times that of the stated" in " ".join(said.split())
 
 
 @pytest.mark.parametrize(
@@ -390,7 +285,6 @@ def test_a_bad_line_is_said(tmp_path):
         (["--out", "nowhere/made.yaml"], "a folder that exists"),
         (["--out", "folder.yaml"], "a file that can be written"),
         (["--out", "sheet.yaml"], "another file than what is fitted to"),
-        (["--kind", "tensil"], "did you mean 'tensile'"),
     ],
 )
 def test_bad_arguments(tmp_path, monkeypatch, arguments, said):

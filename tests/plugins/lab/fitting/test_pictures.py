@@ -3,16 +3,14 @@ wrong with pictures and polygons, by name.
 """
 
 import warnings
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from tests.plugins.lab.fitting.drawn import BLUE, GRAY, GROUND, STAR_AREA, drawn, saved, star
 from tests.refusals import refused
-from weft.base.errors import PictureError, UnitError
-from weft.discretization.polygon import first_crossing, signed_area, unit_vectors
+from weft.base.errors import PictureError
+from weft.discretization.polygon import signed_area, unit_vectors
 from weft.plugins.lab.fitting.drape import DrapeSettings, build_drape
 from weft.plugins.lab.fitting.drape_equilibrium import Eye
 from weft.plugins.lab.fitting.edges import trace_outline
@@ -26,7 +24,7 @@ from weft.plugins.lab.fitting.photograph import (
     measure_outline,
     read_polygon,
 )
-from weft.plugins.lab.fitting.picture import otsu, segment_cloth
+from weft.plugins.lab.fitting.picture import LEAST, segment_cloth
 from weft.plugins.lab.laboratory.cusick import DISK, SPECIMEN
 from weft.plugins.lab.laboratory.shadow import ray_angles
 
@@ -45,14 +43,19 @@ def area_of(cloth):
         {"noise": 0.01},
         {"shadow": True, "shaded": 0.3},
         {"colors": ((40, 40, 40), (235, 232, 225), GRAY)},
+        {"colors": (GROUND, (120,) * 3, GRAY)},
+        {"noise": 0.05},
     ],
-    ids=["plain", "shaded", "noise", "shadow", "white on black"],
+    ids=["plain", "shaded", "noise", "shadow", "white on black", "gray on gray", "loud"],
 )
 def test_area_to_a_fraction_of_a_pixel(look, tmp_path):
     """Within 0.2 % (half of a tenth of a pixel) of the closed form; counted pixels of a mask are
-    as good as they can be here, a radius read to a pixel would be off by 1 %.
+    as good as they can be here, a radius read to a pixel would be off by 1 %. Nothing is in doubt.
     """
-    cloth = segment_cloth(saved(tmp_path / "star.png", drawn(**look)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cloth = segment_cloth(saved(tmp_path / "star.png", drawn(**look)))
+    assert cloth.doubt < 1e-3 and cloth.mask.sum() == pytest.approx(STAR_AREA, rel=5e-3)
     assert area_of(cloth) == pytest.approx(STAR_AREA, rel=2e-3)
     disk = detect_disk(cloth)
     assert (disk.column, disk.row) == pytest.approx(CENTER, abs=0.1)
@@ -82,52 +85,6 @@ def test_shaded_cloth_that_is_taken_for_background_is_told(tmp_path, color, shad
     assert (wide.sigma > plain.sigma).all()
     lost = cloth.doubt * outlines[0].area / (np.pi * (SPECIMEN**2 - DISK**2))
     assert wide.sigma[0] ** 2 == pytest.approx(plain.sigma[0] ** 2 + lost**2)
-    white = drawn(colors=((0, 0, 0), (255, 255, 255), (255, 255, 255)))
-    masked = segment_cloth(path, saved(tmp_path / "mask.png", white))
-    assert masked.doubt == 0 and masked.mask.sum() == pytest.approx(STAR_AREA, rel=0.01)
-
-
-@pytest.mark.parametrize(
-    "look",
-    [{}, {"shaded": 0.8, "shadow": True}, {"noise": 0.05}, {"colors": (GROUND, (120,) * 3, GRAY)}],
-    ids=["plain", "shaded, and a shadow", "noise", "gray on gray"],
-)
-def test_nothing_is_in_doubt_where_the_area_is_right(tmp_path, look):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        cloth = segment_cloth(saved(tmp_path / "star.png", drawn(**look)))
-    assert cloth.doubt < 1e-3 and cloth.mask.sum() == pytest.approx(STAR_AREA, rel=5e-3)
-
-
-def test_plots_show_what_was_taken_for_cloth(tmp_path):
-    """And in red what may be cloth too."""
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
-    from weft.plugins.lab.fitting.plots import draw
-
-    look = {"colors": (GROUND, STEEL, (60, 160, 60)), "shaded": 0.3}
-    with pytest.warns(UserWarning, match="shaded"):
-        cloth = segment_cloth(saved(tmp_path / "star.png", drawn(**look)))
-    measured = SimpleNamespace(name="drape", pictures=[cloth], comparison=lambda _: None)
-    found = SimpleNamespace(measurements=[measured], residuals=[np.ones(3)], fabric=None)
-    draw(found, tmp_path / "fit.png")
-    image = np.asarray(Image.open(tmp_path / "fit.png").convert("RGB")).astype(int)
-    red = (image[..., 0] > 250) & (image[..., 1:].max(2) < 5)
-    panel = min(image.shape[0], image.shape[1] / 2) ** 2
-    assert 0.1 < red.sum() / panel / (cloth.unsure.mean()) < 1.2
-
-
-def test_jpeg(tmp_path):
-    """Which keeps colors at half the resolution: a third of a pixel off."""
-    cloth = segment_cloth(saved(tmp_path / "star.jpg", drawn(shaded=0.2)))
-    assert area_of(cloth) == pytest.approx(STAR_AREA, rel=1e-2)
-    assert detect_disk(cloth).radius == pytest.approx(115.0, abs=0.5)
-
-
-def test_shadow_is_no_cloth(tmp_path):
-    """Gray on gray cannot be told from its shadow: plain distances, and it says so."""
-    assert segment_cloth(saved(tmp_path / "blue.png", drawn(shadow=True))).shadows
-    dark = drawn(colors=(GROUND, (150, 151, 153), GRAY))
-    assert not segment_cloth(saved(tmp_path / "gray.png", dark)).shadows
 
 
 def test_mask_and_alpha(tmp_path):
@@ -136,16 +93,10 @@ def test_mask_and_alpha(tmp_path):
     path, mask = saved(tmp_path / "p.png", image), saved(tmp_path / "m.png", white)
     alpha = saved(tmp_path / "a.png", np.dstack([image, white[..., 0]]))
     for cloth in (segment_cloth(path, mask), segment_cloth(alpha)):
+        assert cloth.doubt == 0
         assert area_of(cloth) == pytest.approx(STAR_AREA, rel=6e-3)  # its gray is not linear
     with refused(PictureError, "mask", expected="420 x 420"):
         segment_cloth(path, saved(tmp_path / "s.png", white[:300]))
-
-
-def test_otsu():
-    values = np.concatenate([np.full(30, 1.0), np.full(70, 3.0)])
-    threshold, explained = otsu(values)
-    assert (threshold, explained) == (2.0, pytest.approx(1.0))
-    assert otsu(np.random.default_rng(1).uniform(size=4000))[1] == pytest.approx(0.75, abs=0.02)
 
 
 def flower(turn=0.0):
@@ -233,30 +184,24 @@ def cut():
         (bare(GROUND), ("cloth in the picture", "none")),
         (two_pieces(), ("cloth in the picture", "2")),
         (cut(), ("cloth in the picture", "border")),
-        (bare(GROUND, 40), ("picture", "40 x 40")),
+        (bare(GROUND, LEAST - 1), ("picture", "64")),
+        (bare(GROUND, 1), ("picture", "64")),
     ],
-    ids=["empty", "two", "cut", "small"],
+    ids=["empty", "two", "cut", "small", "a pixel"],
 )
 def test_no_cloth(image, said, tmp_path):
     with refused(PictureError, said):
         segment_cloth(saved(tmp_path / "p.png", image))
 
 
-def test_no_picture(tmp_path):
-    (tmp_path / "p.png").write_text("not a picture")
+@pytest.mark.parametrize("left", [0, 2000])
+@pytest.mark.parametrize("kind", ["png", "jpg"])
+def test_cut_short(kind, left, tmp_path):
+    """A download that broke off."""
+    path = saved(tmp_path / f"p.{kind}", drawn())
+    path.write_bytes(path.read_bytes()[:left])
     with refused(PictureError, "picture"):
-        segment_cloth(tmp_path / "p.png")
-    with refused(PictureError, "picture"):
-        segment_cloth(tmp_path / "q.png")
-
-
-def test_without_scikit_image(monkeypatch, tmp_path):
-    def missing(module):
-        raise ImportError(module)
-
-    monkeypatch.setattr("weft.io.extra.import_module", missing)
-    with refused(PictureError, "photographs of cloth", got="skimage", hint="weft[photographs]"):
-        segment_cloth(saved(tmp_path / "p.png", drawn()))
+        segment_cloth(path)
 
 
 def test_dust_and_holes(tmp_path):
@@ -268,30 +213,25 @@ def test_dust_and_holes(tmp_path):
     assert cloth.mask.sum() == 200 * 200
 
 
-@pytest.mark.parametrize(
-    "look",
-    [{"disk": 0.0}, {"disk": 40.0}, {"colors": (GROUND, BLUE, BLUE)}],
-    ids=["none", "a coin", "of the cloth's color"],
-)
-def test_no_disk(look, tmp_path):
-    cloth = segment_cloth(saved(tmp_path / "p.png", drawn(**look)))
-    with refused(PictureError, "disk in the picture"):
-        measure_outline(cloth)
-
-
-def test_square_disk(tmp_path):
+def square_disk():
     image = drawn(disk=0.0).copy()
     image[120:290, 130:300] = GRAY
-    with refused(PictureError, "disk in the picture", got="off a circle"):
-        detect_disk(segment_cloth(saved(tmp_path / "p.png", image)))
+    return image
 
 
-def test_impossible_scale(tmp_path):
-    cloth = segment_cloth(saved(tmp_path / "p.png", drawn()))
-    with refused(PictureError, "draped specimen"):
-        measure_outline(cloth, pixel=0.0102)
-    with refused(PictureError, "draped specimen"):
-        measure_outline(cloth, pixel=1e-4)
+@pytest.mark.parametrize(
+    ("image", "said"),
+    [
+        (drawn(disk=40.0), ""),
+        (drawn(colors=(GROUND, BLUE, BLUE)), ""),
+        (square_disk(), "off a circle"),
+    ],
+    ids=["a coin", "of the cloth's color", "square"],
+)
+def test_no_disk(image, said, tmp_path):
+    cloth = segment_cloth(saved(tmp_path / "p.png", image))
+    with refused(PictureError, "disk in the picture", got=said):
+        measure_outline(cloth)
 
 
 def corners(count=200, scale=1.0):
@@ -325,33 +265,9 @@ def test_polygon(tmp_path):
         (corners()[:120], ("outline", "last corner")),
         (corners()[[*range(50), *range(80, 49, -1), *range(81, 200)]], ("outline", "cross")),
         (corners(scale=10), "draped specimen"),
-        (corners(scale=0.01), "draped specimen"),
     ],
-    ids=["few", "open", "crossing", "meters", "small"],
+    ids=["few", "open", "crossing", "meters"],
 )
 def test_no_outline(points, said):
     with refused(PictureError, said):
         check_polygon(points, "p.csv")
-
-
-def test_crossing():
-    eight = np.array([[0, 0], [1, 1], [1, 0], [0, 1]], dtype=float)
-    assert first_crossing([eight], touching=False) == ((0, 0), (0, 2))
-    assert first_crossing([eight[[0, 2, 1, 3]]], touching=False) is None
-    touching = np.array([[0, 0], [2, 0], [2, 1], [1, 0], [0, 1]], dtype=float)
-    assert first_crossing([touching], touching=False) is None
-    assert first_crossing([touching]) == ((0, 0), (0, 2))
-    assert SPECIMEN > DISK
-
-
-@pytest.mark.parametrize(
-    ("head", "error", "said"),
-    [
-        ("x,y", UnitError, ("column 'x'", "no unit")),
-        ("x [kg],y [kg]", UnitError, ("unit", "a mass")),
-        ("a [m],b [m]", PictureError, ("table", "x [m]")),
-    ],
-)
-def test_heads(head, error, said, tmp_path):
-    with refused(error, said):
-        read_polygon(written(tmp_path / "p.csv", corners(), head))

@@ -6,7 +6,6 @@ from scipy.integrate import solve_bvp
 
 from weft.plugins.lab.laboratory.elastica import (
     PLANE,
-    elastica_from_tip,
     elastica_of_chord,
     elastica_of_length,
 )
@@ -42,13 +41,6 @@ def test_the_factor_of_the_standard():
     assert np.arctan2(drop, reach) == pytest.approx(PLANE, abs=1e-8)
     assert strip.length == pytest.approx(2.00035, abs=1e-5)
     assert (strip.length / 2) ** 3 - 1 == pytest.approx(5.2e-4, abs=1e-5)
-
-
-def test_small_loads():
-    """The tip of a stiff strip sinks by rho g L^4/(8 D)."""
-    strip = elastica_of_length(0.1)
-    assert strip.drop == pytest.approx(0.1**4 / 8, rel=1e-4)
-    assert elastica_from_tip(1e-3).chord > 0
 
 
 @pytest.mark.parametrize("gamma", DROPS)

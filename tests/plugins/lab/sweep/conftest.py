@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import textwrap
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +12,6 @@ from weft.plugins.lab.sweep.file import SweepDocument, read_field_values, read_s
 from weft.plugins.lab.sweep.folder import prepare
 from weft.plugins.lab.sweep.runner import run_sweep
 from weft.plugins.lab.sweep.sample import run_sample
-from weft.plugins.lab.sweep.worker import run_samples
 
 SCENE = """cloth:
   sheet: {nx: 5, ny: 5, width: 40 cm, height: 40 cm}
@@ -129,22 +127,3 @@ def writer(self, name, **more):
     return old(self, name, **more)
 SafeFolder.writer = writer
 """
-
-
-def is_first(path):
-    """Whether nobody else has made the file, which is there now."""
-    try:
-        path.open("x").close()
-    except FileExistsError:
-        return False
-    return True
-
-
-def run_or_die(path, names, retry, call):
-    """Run samples; the first process that gets to the middle of one is killed there."""
-
-    def watch(now):
-        if now.step == 3 and is_first(Path(path) / "killed"):
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    return run_samples(path, names, retry, call, watch)

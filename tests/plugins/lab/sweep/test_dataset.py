@@ -37,8 +37,9 @@ def sweep(tmp_path_factory):
     return run_samples_of(prepare(read_sweep(place / "sweep.yaml"), place / "out"))
 
 
-@pytest.mark.parametrize("suffix", OPEN)
-@pytest.mark.parametrize("quantum", [None, 1e-4])
+@pytest.mark.parametrize(
+    "suffix, quantum", [("zarr", None), ("zarr", 1e-4), ("h5", 1e-4), ("nc", None)]
+)
 def test_xarray_reads_what_was_simulated(sweep, tmp_path, suffix, quantum):
     made = write_dataset(sweep, tmp_path / f"o.{suffix}", DatasetOptions(quantum))
     data = OPEN[suffix](made.path)
@@ -53,19 +54,24 @@ def test_xarray_reads_what_was_simulated(sweep, tmp_path, suffix, quantum):
         x = data.position.values[k, 0]
         assert n == run.mesh.n_vertices and np.isnan(x[n:]).all()
         np.testing.assert_allclose(x[:n], run.positions(), rtol=0, atol=made.error + 1e-15)
-        faces = data.face.values[k]
-        np.testing.assert_array_equal(faces[: len(run.faces)], run.faces)
-        assert (faces[len(run.faces) :] == -1).all()
+        faces, m = data.face.values[k], len(run.faces)
+        np.testing.assert_array_equal(faces[:m], run.faces)
+        assert (faces[m:] == -1).all()
         assert float(data["param.gravity.1"][k]) == sample.values["gravity.1"]
         assert str(data["param.cloth.fabric"].values[k]) == sample.values["cloth.fabric"]
-        assert float(data.speed_end[k]) == pytest.approx(
-            np.linalg.norm(run.folder.frame(1)["v"], axis=1).max()
-        )
+        speed = np.linalg.norm(run.folder.frame(1)["v"], axis=1).max()
+        assert float(data.speed_end[k]) == pytest.approx(speed)
     assert data.speed_end.attrs["units"] == "m/s"
     flags = data["flag.static"].values
     np.testing.assert_array_equal(flags, data.speed_end.values <= 0.7)
     assert 0 < flags.sum() < 8 and (data["flag.strain"].values == 255).all()
     np.testing.assert_array_equal(data["flag.good"], flags)
+    about = json.loads(data.attrs["sweep"])
+    assert (about["seed"], about["threads"], about["design"]) == (0, 1, "grid")
+    assert about["vary"]["gravity.1"] == "[-9.81, -3.0]" and about["scene_digest"]
+    assert about["keep"] == {"converged": True, "static": 0.7}
+    assert json.loads(data.attrs["left_out"]) == made.left_out
+    assert json.loads(data.attrs["options"])["quantum"] == quantum
 
 
 def test_parquet(sweep, tmp_path):
@@ -75,32 +81,36 @@ def test_parquet(sweep, tmp_path):
     assert table.num_rows == 8
     shape = json.loads(table.schema.field("position").metadata[b"shape"])
     for row in table.to_pylist():
-        run = Run(sweep.place(sweep.sample(row["id"])) / "run")
+        sample = sweep.sample(row["id"])
         x = np.array(row["position"]).reshape(shape)[0, : row["n_vertices"]]
-        np.testing.assert_array_equal(x, run.positions())
-        assert row["param.cloth.sheet.nx"] == sweep.sample(row["id"]).values["cloth.sheet.nx"]
+        np.testing.assert_array_equal(x, Run(sweep.place(sample) / "run").positions())
+        assert row["param.cloth.sheet.nx"] == sample.values["cloth.sheet.nx"]
 
 
-def test_all_frames(sweep, tmp_path):
-    made = write_dataset(sweep, tmp_path / "o.zarr", DatasetOptions(frames="all"))
+def test_what_cannot_be_written(sweep, planned, tmp_path):
+    with refused(SweepError, "data set", got=".csv", expected=".zarr"):
+        write_dataset(sweep, tmp_path / "o.csv")
+    (tmp_path / "o.zarr").mkdir()
+    with refused(SweepError, "data set", got="o.zarr"):
+        write_dataset(sweep, tmp_path / "o.zarr")
+    with refused(SweepError, "data set", got="no sample"):
+        write_dataset(planned(), tmp_path / "p.zarr")
+    with refused(SweepError, "--quantise", got="-1.0 m"):
+        DatasetOptions(quantum=-1.0)
+
+
+def test_options(sweep, tmp_path):
+    usual = xarray.open_zarr(write_dataset(sweep, tmp_path / "o.zarr").path)
+    options = DatasetOptions(frames="all", chunk=1, good_only=True)
+    made = write_dataset(sweep, tmp_path / "p.zarr", options)
     data = xarray.open_zarr(made.path)
-    assert data.sizes["frame"] == 2
-    np.testing.assert_allclose(data.time, [[0, 0.1]] * 8)
-
-
-def test_a_sample_may_be_a_chunk(sweep, tmp_path):
-    made = write_dataset(sweep, tmp_path / "o.zarr", DatasetOptions(chunk=1))
-    usual = xarray.open_zarr(write_dataset(sweep, tmp_path / "p.zarr").path)
-    data = xarray.open_zarr(made.path)
-    assert data.position.encoding["chunks"] == (1, 1, 30, 3)
-    assert usual.position.encoding["chunks"][0] > 1
-    np.testing.assert_array_equal(data.position, usual.position)
-
-
-def test_only_good_ones(sweep, tmp_path):
-    made = write_dataset(sweep, tmp_path / "o.zarr", DatasetOptions(good_only=True))
     assert made.samples < 8 and made.left_out["not good"] == 8 - made.samples
-    assert (xarray.open_zarr(made.path)["flag.good"].values == 1).all()
+    assert (data["flag.good"].values == 1).all()
+    np.testing.assert_allclose(data.time, [[0, 0.1]] * made.samples)
+    assert usual.position.encoding["chunks"][0] > 1
+    assert data.position.encoding["chunks"] == (1, 2, 30, 3)
+    good = usual["flag.good"].values == 1
+    np.testing.assert_array_equal(data.position[:, 1], usual.position[good, 0])
 
 
 def test_quantisation_is_within_half_a_step():
@@ -112,45 +122,7 @@ def test_quantisation_is_within_half_a_step():
         rounding_error(np.array([[1e6, 0, 0]]), 1e-6)
 
 
-def test_attributes_state_how_it_was_made(sweep, tmp_path):
-    made = write_dataset(sweep, tmp_path / "o.zarr", DatasetOptions(1e-4))
-    data = xarray.open_zarr(made.path)
-    about = json.loads(data.attrs["sweep"])
-    assert (about["seed"], about["threads"], about["design"]) == (0, 1, "grid")
-    assert about["vary"]["gravity.1"] == "[-9.81, -3.0]"
-    assert about["keep"] == {"converged": True, "static": 0.7}
-    assert about["machine"]["versions"]["numpy"] and about["scene_digest"]
-    assert json.loads(data.attrs["left_out"]) == {"failed": 4}
-    assert json.loads(data.attrs["options"])["quantum"] == 1e-4
-    assert data.position.attrs["comment"] == "off by at most 5e-05 m"
-    done = [s.number for s in sweep.plan if s.values["cloth.fabric"] != "koton"]
-    assert data.number.values.tolist() == done
-
-
-def test_what_cannot_be_written(sweep, planned, tmp_path):
-    with refused(SweepError, "data set", got=".csv", expected=".zarr"):
-        write_dataset(sweep, tmp_path / "o.csv")
-    (tmp_path / "o.zarr").mkdir()
-    with refused(SweepError, "data set", got="o.zarr"):
-        write_dataset(sweep, tmp_path / "o.zarr")
-    with refused(SweepError, "data set", got="no sample"):
-        write_dataset(planned(), tmp_path / "p.zarr")
-    with refused(SweepError, "--frames"):
-        DatasetOptions(frames="some")
-    with refused(SweepError, "--quantise", got="-1.0 m"):
-        DatasetOptions(quantum=-1.0)
-
-
-@pytest.mark.parametrize(
-    "suffix, package",
-    [
-        ("zarr", "zarr"),
-        ("h5", "h5netcdf"),
-        ("nc", "xarray"),
-        ("parquet", "pyarrow"),
-        ("zarr", "dask"),
-    ],
-)
+@pytest.mark.parametrize("suffix, package", [("parquet", "pyarrow"), ("zarr", "dask")])
 def test_a_package_that_is_missing_is_named(sweep, tmp_path, monkeypatch, suffix, package):
     for name in (package, f"{package}.parquet", f"{package}.array"):
         monkeypatch.setitem(sys.modules, name, None)

@@ -23,7 +23,7 @@ def made(name, n, **more):
 
 
 @pytest.mark.parametrize("name", ["random", "sobol"])
-@pytest.mark.parametrize("n", [5, 8, 13])
+@pytest.mark.parametrize("n", [5, 13])
 def test_more_samples_keep_the_first(name, n):
     few, many = (list(made(name, k, seed=7).rows()) for k in (n, 21))
     assert few == many[: len(few)] and len(few) < len(many)
@@ -60,28 +60,20 @@ def test_ranges():
     log = varied("a", {"from": "1 mm", "to": "100 mm", "scale": "log", "steps": 3})
     assert log.levels() == ("1.0 mm", "10.0 mm", "100.0 mm")
     whole = varied("a", {"from": 3, "to": 5, "whole": True})
-    assert {whole.at(u) for u in np.linspace(0, 1, 50)} == {3, 4, 5}
-    share = np.mean([whole.at(u) == 5 for u in np.linspace(0, 1, 3000, endpoint=False)])
-    assert share == pytest.approx(1 / 3, abs=0.01)
-    choice = Choice(("x", "y"))
-    assert (choice.at(0.0), choice.at(0.499), choice.at(0.5), choice.at(0.999)) == (*"xxyy",)
+    found = [whole.at(u) for u in np.linspace(0, 1, 3000)]
+    assert np.bincount(found) == pytest.approx([0, 0, 0, 1000, 1000, 1000], abs=10)
+    assert [Choice(("x", "y")).at(u) for u in (0.0, 0.499, 0.5, 0.999)] == [*"xxyy"]
 
 
 @pytest.mark.parametrize(
     "said, message",
     [
-        (3, "vary.a"),
         ([], "vary.a"),
         ({"from": 1}, ("vary.a.to", "nothing")),
         ({"from": "1 cm", "to": "2 mm"}, ("vary", "1 cm to 2 mm")),
-        ({"from": 2, "to": 1}, ("vary", "2.0 to 1.0")),
         ({"from": 0, "to": 1, "scale": "log"}, ("vary: from", 0.0)),
         ({"from": 0, "to": 1, "scale": "cubic"}, ("vary.a.scale", "'cubic'", "'linear'")),
         ({"from": 0, "to": 1.5, "whole": True}, ("vary", "0.0 to 1.5")),
-        ({"from": 0, "to": 1, "steps": 0}, "vary.a.steps"),
-        ({"from": 0, "to": 1, "step": 3}, "field vary.a.step"),
-        ({"from": "a", "to": "b"}, ("vary: from", "'a'")),
-        ({"from": float("nan"), "to": 1}, "vary.a.from"),
     ],
 )
 def test_ranges_that_are_none(said, message):
@@ -100,11 +92,11 @@ def test_values_survive_being_overrides(value):
 
 
 def test_names_depend_on_values_alone():
-    one = sample_of({"a": 1.5, "b": "x"}, 0, 0, ())
+    values = {"a": 1.5, "b": "x"}
+    one = sample_of(values, 0, 0, ())
     assert one.id == sample_of({"b": "x", "a": 1.5}, 99, 5, ()).id
-    assert one.id != sample_of({"a": np.nextafter(1.5, 2), "b": "x"}, 0, 0, ()).id
-    assert one.seed == sample_of({"a": 1.5, "b": "x"}, 7, 0, ()).seed != 0
-    assert one.seed != sample_of({"a": 1.5, "b": "x"}, 7, 1, ()).seed
+    assert one.id != sample_of({**values, "a": np.nextafter(1.5, 2)}, 0, 0, ()).id
+    assert one.seed == sample_of(values, 7, 0, ()).seed != sample_of(values, 7, 1, ()).seed
 
 
 def test_own_seeds_enter_the_scene(sweep_file):
@@ -138,9 +130,6 @@ def test_function(sweep_file, tmp_path, monkeypatch):
     (tmp_path / "mine.py").write_text("def rows(rng, n):\n    return [1 / 0]\n")
     with refused(SweepError, "function mine.py:rows", got="ZeroDivisionError", where="mine.py:2"):
         plan_of(read_sweep(sweep_file(said, vary="")))
-    (tmp_path / "mine.py").write_text("def rowz(rng, n):\n    return [1]\n")
-    with refused(SweepError, "function in mine.py", got="'rows'", hint="'rowz'"):
-        plan_of(read_sweep(sweep_file(said, vary="")))
     code = "def rows(rng, n):\n    while True:\n        yield {'step': 0.01}\n"
     (tmp_path / "mine.py").write_text(code)
     monkeypatch.setattr(
@@ -172,21 +161,11 @@ def test_equal_samples_run_once(sweep_file):
     "text, message",
     [
         ("desing: grid\n", ("field desing", "'design'")),
-        ("design: gird\n", ("design", "'gird'", "'grid'")),
         ("samples: 3\n", ("samples", "design grid")),
         ("design: random\n", ("samples", "nothing")),
         ("design: csv\n", ("file", "nothing", "design csv")),
-        ("design: csv\nfile: a.csv\n", ("vary", "design csv")),
         ("time_limit: 3 kg\n", "time_limit"),
-        ("time_limit: 0 s\n", ("time_limit", "'0 s'")),
-        ("threads: 0\n", ("threads", "0")),
-        ("threads: 100000000000000000\n", ("threads", "4096")),
-        ("seeds: cloth.sheet.seed\n", ("seeds", "'cloth.sheet.seed'")),
-        ("seeds: [cloth.sheet.width]\n", ("seeds.0", "cloth.sheet.width")),
         ("keep: {statik: 1}\n", ("field keep.statik", "'static'")),
-        ("keep: {strain: 10 kg}\n", ("keep.strain", "'10 kg'")),
-        ("keep: {converged: 1}\n", "keep.converged"),
-        ("set: 3\n", "set"),
     ],
 )
 def test_sweep_files_that_are_none(sweep_file, text, message):

@@ -1,13 +1,12 @@
 """Executors of other libraries: the bits of this process, workers that die, and what is refused."""
 
 import pickle
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from multiprocessing import get_context
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 import weft
-from tests.plugins.lab.sweep.conftest import WIDE, Ended, InThisProcess, digests, run_on, run_or_die
+from tests.plugins.lab.sweep.conftest import WIDE, Ended, InThisProcess, digests, run_on
 from tests.refusals import refused
 from weft.base.errors import SweepError
 from weft.plugins.lab.sweep.faults import DiskFullError
@@ -75,24 +74,24 @@ def stop(_):
     raise KeyboardInterrupt
 
 
-class Answers:
-    """Its workers answer without running anything."""
+class Does:
+    """An executor that runs nothing: what it does with the names of its samples."""
 
-    def __init__(self, answer):
-        self.answer = answer
-
-    def submit(self, function, path, names, *_):
-        return Ended(dict.fromkeys(names, self.answer))
+    def __init__(self, what):
+        self.submit = lambda function, path, names, *_: what(names)
 
 
-class Refuses:
-    def submit(self, *_):
-        raise OSError("sbatch: error: no such partition")
+def refuse(_):
+    raise OSError("sbatch: error: no such partition")
 
 
-class OnlyDies:
-    def submit(self, *_):
-        return Died()
+def die(_):
+    return Died()
+
+
+def answer(**said):
+    """Say something of every sample."""
+    return lambda names: Ended(dict.fromkeys(names, said))
 
 
 @pytest.fixture
@@ -137,75 +136,20 @@ def test_equal_calls_are_different_tasks(sweep_file):
     assert ended == ["failed"] * 3
 
 
-def test_an_executor_that_takes_no_tasks(sweep_file):
-    with refused(SweepError, "executor", got="no such partition", hint="new executor continues"):
-        run_on(Refuses(), sweep_file())
-
-
-def test_workers_that_only_die(sweep_file):
-    """Not tried for ever; what was done stays, and another executor continues."""
-    with refused(SweepError, "workers", got="ConnectionError: worker gone"):
-        run_on(OnlyDies(), sweep_file())
+@pytest.mark.parametrize(
+    "executor, error, words",
+    [
+        (Does(refuse), SweepError, ("executor", "no such partition", "new executor continues")),
+        (Does(die), SweepError, ("workers", "ConnectionError: worker gone")),  # not tried for ever
+        (Does(answer(status="done")), SweepError, ("sweep folder", "shared file system")),
+        (Does(answer(full="disk = no space left")), DiskFullError, ""),
+        (Does(answer(error="scene = changed")), SweepError, ("samples", "scene = changed")),
+        ("dask", SweepError, "sweep.executor"),
+    ],
+    ids=["takes no tasks", "dies", "no shared folder", "full disk", "changed scene", "a text"],
+)
+def test_executors_that_do_not_work(sweep_file, executor, error, words):
+    """Named; what is there stays, and another executor continues."""
+    with refused(error, words):
+        weft.sweep(sweep_file(), executor=executor)
     assert len(digests(run_on(InThisProcess(), sweep_file()).path)) == 4
-
-
-def test_a_folder_that_workers_do_not_share(sweep_file):
-    """They say done, and nothing is here: named, not run for ever."""
-    with refused(SweepError, "sweep folder", expected="shared file system"):
-        run_on(Answers({"status": "done"}), sweep_file())
-
-
-def test_what_workers_report(sweep_file):
-    with pytest.raises(DiskFullError):
-        run_on(Answers({"full": "disk = no space left"}), sweep_file())
-    with refused(SweepError, "samples", got="scene = changed"):
-        run_on(Answers({"error": "scene = changed"}), sweep_file())
-
-
-def test_something_that_is_no_executor(sweep_file):
-    with refused(SweepError, "sweep.executor"):
-        weft.sweep(sweep_file(), executor="dask")
-
-
-@pytest.mark.slow
-def test_a_broken_pool_of_the_user(sweep_file, tmp_path, monkeypatch, wanted):
-    """All tasks of a ``ProcessPoolExecutor`` die with a worker; a new one continues."""
-    path, notes = sweep_file(TEXT, vary=WIDE), []
-    with monkeypatch.context() as patch:
-        patch.setattr("weft.plugins.lab.sweep.tasks.run_samples", run_or_die)
-        pool = ProcessPoolExecutor(1, get_context("spawn"))
-        with pool, refused(SweepError, got="BrokenProcessPool", hint="continues"):
-            run_on(pool, path, hooks=Hooks(note=notes.append))
-    assert (tmp_path / "out" / "killed").exists() and len(notes) == 1
-    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        assert digests(run_on(pool, path).path) == wanted
-
-
-def test_a_dask_client_in_this_process(sweep_file, wanted):
-    distributed = pytest.importorskip("distributed", reason="no Dask: pip install distributed")
-    more = {"processes": False, "n_workers": 1, "threads_per_worker": 2}
-    with distributed.Client(**more, dashboard_address=None) as client:
-        folder = run_on(client, sweep_file(TEXT, vary=WIDE))
-        assert client.status == "running"
-    assert digests(folder.path) == wanted
-
-
-@pytest.mark.slow
-def test_a_dask_worker_that_is_killed(sweep_file, tmp_path, monkeypatch, wanted):
-    distributed = pytest.importorskip("distributed", reason="no Dask: pip install distributed")
-    monkeypatch.setattr("weft.plugins.lab.sweep.tasks.run_samples", run_or_die)
-    more = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    with distributed.Client(**more, local_directory=str(tmp_path / "dask")) as client:
-        run_on(client, sweep_file(TEXT, vary=WIDE))
-    assert (tmp_path / "out" / "killed").exists() and digests(tmp_path / "out") == wanted
-
-
-@pytest.mark.slow
-def test_submitit(sweep_file, tmp_path, monkeypatch, wanted):
-    """Its local executor; the first job is killed, and its samples are submitted again."""
-    submitit = pytest.importorskip("submitit", reason="no submitit: pip install submitit")
-    monkeypatch.setattr("weft.plugins.lab.sweep.tasks.run_samples", run_or_die)
-    executor = submitit.AutoExecutor(tmp_path / "jobs", cluster="local")
-    executor.update_parameters(timeout_min=30)
-    run_on(executor, sweep_file(TEXT, vary=WIDE), samples_per_task=2)
-    assert (tmp_path / "out" / "killed").exists() and digests(tmp_path / "out") == wanted

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.command import call_weft
 from tests.plugins.lab.sweep.conftest import (
     PATIENCE,
     WIDE,
@@ -24,8 +25,6 @@ from tests.refusals import refused
 from weft.base.errors import RunError, SceneError, SweepError
 from weft.io.folder_lock import FolderLock
 from weft.io.safe_folder import SafeFolder
-from weft.plugins.lab.sweep.faults import DiskFullError
-from weft.plugins.lab.sweep.folder import open_sweep
 from weft.plugins.lab.sweep.status import SampleKind, counts
 from weft.plugins.lab.sweep.tasks import Hooks
 
@@ -57,20 +56,14 @@ def wait_for(condition):
         time.sleep(0.05)
 
 
-def test_the_same_bits_with_any_number_of_workers(sweep_file, tmp_path):
-    path = sweep_file("design: random\nsamples: 6\n", vary=WIDE)
-    one = digests(run(path, out=tmp_path / "one").path)  # without workers
-    assert len(one) == len(set(one.values())) == 6
-    assert digests(run(path, 2, out=tmp_path / "two").path) == one
-
-
-def test_what_a_sample_says_reproduces_it(sweep_file, tmp_path):
+def test_what_a_sample_says_reproduces_it(sweep_file, tmp_path, monkeypatch, capsys):
     """`weft run` with the overrides of a report gives the same last frame, bitwise."""
     from weft.run.run_folder import RunFolder
 
     sweep = run(sweep_file())
     line = sweep.reproducer(sweep.plan[2], str(tmp_path / "again"))
-    subprocess.run([sys.executable, "-m", "weft.cli.main", *line[1:], "-q"], check=True)
+    status, *_ = call_weft(monkeypatch, capsys, *line[1:], "-q")
+    assert status == 0
     found = RunFolder(tmp_path / "again").sealed_frame(1)[1].digest
     assert found == digests(sweep.path)[sweep.plan[2].id]
 
@@ -113,22 +106,28 @@ else:
 """
 
 
-def test_a_killed_worker(sweep_file, tmp_path):
-    """Its sample is gone on with by another one; the sweep does not stop."""
-    path = sweep_file(f"design: random\nsamples: 5\n{LONG}", vary=WIDE)
+def test_the_same_bits_with_any_number_of_workers(sweep_file, tmp_path):
+    """Without workers, and with two, of which one is killed: its sample is gone on with by another
+    one, and the sweep does not stop. (Workers take seconds to start.)
+    """
+    path = sweep_file("design: random\nsamples: 4\nset: {seconds: 0.6 s}\n", vary=WIDE)
+    alone = digests(run(path, out=tmp_path / "one").path)
+    assert len(set(alone.values())) == 4
     mark, notes = tmp_path / "killed", []
     code = before_writing("frames/000005.npz", ITSELF_ONCE.format(mark=str(mark)))
     with in_workers(tmp_path, code):
         sweep = run(path, 2, hooks=Hooks(note=notes.append))
-    assert counts(sweep.look())[SampleKind.DONE] == 5
+    assert digests(sweep.path) == alone
     name, pid = mark.read_text().split()
     assert len(notes) == 1 and name in notes[0]
-    again = statuses(tmp_path / "out")[name]
+    again = statuses(sweep.path)[name]
     assert again["frames"] == 5 and again["where"].split()[1] != pid
 
 
 def test_a_step_that_does_not_end(sweep_file, tmp_path, monkeypatch):
-    """Its worker is killed far beyond the time limit; the sample has failed, the sweep goes on."""
+    """Its worker is killed far beyond the time limit; the sample has failed, the sweep goes on.
+    (The worker needs the seconds of grace to start.)
+    """
     monkeypatch.setattr("weft.plugins.lab.sweep.runner.OVERDUE", 0.0)
     monkeypatch.setattr("weft.plugins.lab.sweep.runner.GRACE", 8.0)
     code = before_writing("frames/000001.npz", "import time\ntime.sleep(1000)")
@@ -159,30 +158,14 @@ def is_running(pid):
         return False
 
 
-@pytest.mark.parametrize(
-    "design",
-    [
-        pytest.param("random", marks=pytest.mark.slow),
-        "latin_hypercube",
-        pytest.param("sobol", marks=pytest.mark.slow),
-    ],
-)
-def test_more_samples_keep_the_old(sweep_file, tmp_path, design):
-    path = sweep_file(f"design: {design}\nsamples: 4\n", vary=WIDE)
+def test_more_samples_keep_the_old(sweep_file, tmp_path):
+    path = sweep_file("design: latin_hypercube\nsamples: 4\n", vary=WIDE)
     few = run(path)
     before = {p: p.stat().st_mtime_ns for p in few.path.glob("samples/*/status.json")}
     many = run(path, samples=6)
     assert len(many.plan) == 6 and many.plan[:4] == few.plan
     assert len(digests(tmp_path / "out")) == 6
     assert all(p.stat().st_mtime_ns == t for p, t in before.items())
-
-
-def test_a_grid_with_another_value_keeps_the_old(sweep_file, tmp_path):
-    first = run(sweep_file(vary="step: [0.01, 0.02]"))
-    second = run(sweep_file(vary="step: [0.005, 0.02]"))
-    names = [s.id for s in first.plan]
-    assert second.plan[1].id == names[1] and len(digests(tmp_path / "out")) == 3
-    assert len(second.look()) == 2
 
 
 def test_two_sweeps_in_one_folder(sweep_file, tmp_path):
@@ -206,9 +189,7 @@ def test_two_sweeps_in_one_folder(sweep_file, tmp_path):
     "vary, field",
     [
         ("cloth.sheet.widht: [30 cm]", "cloth.sheet.widht"),
-        ("cloth.sheet.width: [30 cm, 40 kg]", "cloth.sheet.width"),
         ("cloth.sheet.nx: {from: 10, to: 6000, whole: true, steps: 2}", "cloth.sheet.nx"),
-        ("bodies.0.name: [a]", "bodies"),
         ("pins.3.until: [1 s]", "pins.3"),
     ],
 )
@@ -232,23 +213,6 @@ def test_failures_do_not_stop_a_sweep(sweep_file):
     run(path, retry=True, hooks=hooks)
     assert states == ["failed"]
     assert counts(sweep.look())[SampleKind.FAILED] == 1
-
-
-def test_a_full_disk_stops_a_sweep(sweep_file, tmp_path):
-    """Workers see a disk without room; the sweep ends with one error, and goes on afterwards."""
-    path = sweep_file("design: random\nsamples: 4\n", vary=WIDE)
-    full = "raise OSError(28, 'No space left on device')"
-    with (
-        in_workers(tmp_path, before_writing("frames/000001.npz", full)),
-        pytest.raises(DiskFullError),
-    ):
-        run(path, 2)
-    assert not digests(tmp_path / "out")
-    assert {f.kind for f in open_sweep(tmp_path / "out").look()} <= {
-        SampleKind.PENDING,
-        SampleKind.STOPPED,
-    }
-    assert len(digests(run(path).path)) == 4
 
 
 @pytest.mark.slow

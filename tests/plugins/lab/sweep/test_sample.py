@@ -4,7 +4,6 @@ import errno
 import os
 import subprocess
 import sys
-import threading
 
 import pytest
 
@@ -13,11 +12,12 @@ from tests.refusals import refused
 from weft.base.errors import SweepError
 from weft.io.folder_lock import FolderInUseError, FolderLock, is_written
 from weft.io.safe_folder import SafeFolder
-from weft.plugins.lab.sweep.faults import DiskFullError, StoppedError
-from weft.plugins.lab.sweep.folder import open_sweep
+from weft.plugins.lab.sweep.faults import StoppedError
+from weft.plugins.lab.sweep.file import read_sweep
+from weft.plugins.lab.sweep.folder import open_sweep, prepare
 from weft.plugins.lab.sweep.quality import Filters
 from weft.plugins.lab.sweep.sample import run_sample
-from weft.plugins.lab.sweep.status import MOST_ATTEMPTS, SampleKind, Status, write_status
+from weft.plugins.lab.sweep.status import MOST_ATTEMPTS, SampleKind
 from weft.plugins.lab.sweep.worker import run_samples
 
 HARD = "set: {integrator.backward_euler: {tolerance: 1.0e-14, max_iterations: 1}}\n"
@@ -40,9 +40,7 @@ def test_it_is_done_once(planned):
     assert status.state == "done" and status.attempts == 1 and status.measures["converged"]
     assert status.measures["frames"] == 1 and status.measures["steps"] == 5
     assert 0 < status.start < status.seconds and status.size > 10_000
-    before = statuses(sweep.path)
     assert run_sample(sweep, sweep.plan[0], retry=True) == status
-    assert statuses(sweep.path) == before
 
 
 def test_it_goes_on_in_the_same_bits(planned):
@@ -81,20 +79,6 @@ def test_one_process_at_a_sample(planned):
     assert not is_written(folder) and sweep.look()[0].kind is SampleKind.PENDING
 
 
-def test_threads_of_a_process_take_turns(planned):
-    sweep, told = planned(), {}
-
-    def run(k):
-        told[k] = run_sample(sweep, sweep.plan[k]).state
-
-    threads = [threading.Thread(target=run, args=(k,)) for k in range(3)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    assert told == {0: "done", 1: "done", 2: "done"}
-
-
 def test_a_sample_that_never_converges(planned):
     sweep = planned(HARD)
     status = run_sample(sweep, sweep.plan[0])
@@ -115,35 +99,36 @@ def test_a_sample_that_takes_too_long(planned):
     assert (again.state, again.digest) == ("done", wanted)
 
 
-def test_values_that_make_no_scene(planned):
-    """Of a field that exists: a fabric that does not."""
-    sweep = planned(vary="cloth.fabric: [cotton, koton]")
-    assert run_sample(sweep, sweep.plan[0]).state == "done"
-    status = run_sample(sweep, sweep.plan[1])
-    assert status.reason == "BAD_SCENE" and "koton" in status.message
+DIES = """
+import os, sys
+import weft.scene.build as build
+from weft.plugins.lab.sweep.folder import open_sweep
+from weft.plugins.lab.sweep.sample import run_sample
+build.load_scene = lambda *a: os.kill(os.getpid(), 9)
+sweep = open_sweep(sys.argv[1])
+for _ in range(int(sys.argv[2])):
+    child = os.fork()
+    if child == 0:
+        run_sample(sweep, sweep.plan[0])
+    assert os.waitpid(child, 0)[1] == 9
+"""
 
 
 def test_a_sample_that_takes_its_process_with_it(planned):
-    """It is begun three times at the same place, then it has failed."""
+    """It is begun three times at the same place, then it has failed. (A process that starts takes
+    seconds, one that forks does not.)
+    """
     sweep = planned()
-    program = (
-        "import os, sys; import weft.scene.build as build\n"
-        "from weft.plugins.lab.sweep.folder import open_sweep\n"
-        "from weft.plugins.lab.sweep.sample import run_sample\n"
-        "build.load_scene = lambda *a: os.kill(os.getpid(), 9)\n"
-        "s = open_sweep(sys.argv[1]); run_sample(s, s.plan[0])"
-    )
-    for k in range(MOST_ATTEMPTS):
-        ended = subprocess.run([sys.executable, "-c", program, str(sweep.path)], check=False)
-        assert ended.returncode == -9
-        assert sweep.look()[0].kind is SampleKind.STOPPED
-        assert statuses(sweep.path)[sweep.plan[0].id]["attempts"] == k + 1
+    words = [sys.executable, "-c", DIES, str(sweep.path), str(MOST_ATTEMPTS)]
+    subprocess.run(words, check=True)
+    assert sweep.look()[0].kind is SampleKind.STOPPED
+    assert statuses(sweep.path)[sweep.plan[0].id]["attempts"] == MOST_ATTEMPTS
     status = run_sample(sweep, sweep.plan[0])
     assert (status.state, status.reason) == ("failed", "CRASHED")
     assert run_sample(sweep, sweep.plan[0], retry=True).state == "done"
 
 
-@pytest.mark.parametrize("number", [1, 2, 4, 7, 11])
+@pytest.mark.parametrize("number", [1, 4, 11])
 def test_a_disk_that_fills(planned, monkeypatch, number):
     """At whichever file: no failure of the sample, which goes on bitwise where there is room."""
     wanted = run_sample(planned(out="other"), planned().plan[0]).digest
@@ -152,16 +137,11 @@ def test_a_disk_that_fills(planned, monkeypatch, number):
 
     def writer(self, name, **more):
         if next(count) >= number:
-            raise_full()
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return original(self, name, **more)
-
-    def raise_full():
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patch:
         patch.setattr(SafeFolder, "writer", writer)
-        with pytest.raises(DiskFullError):
-            run_sample(sweep, sweep.plan[0])
         first, second = (s.id for s in sweep.plan[:2])
         answers = run_samples(str(sweep.path), [first, second])
         assert list(answers) == [first] and "full" in answers[first]
@@ -169,40 +149,7 @@ def test_a_disk_that_fills(planned, monkeypatch, number):
     assert run_sample(sweep, sweep.plan[0]).digest == wanted
 
 
-def test_a_disk_that_really_fills(planned, tmp_path):
-    """A file system of 96 KiB, where one may be mounted."""
-    small = tmp_path / "small"
-    small.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=96k", "tmpfs", str(small)]
-    try:
-        fine = subprocess.run(mount, capture_output=True, check=False).returncode == 0
-    except OSError:
-        fine = False
-    if not fine:
-        pytest.skip("no file system can be mounted here")
-    try:
-        sweep = planned(out="small")
-        with pytest.raises(DiskFullError):
-            for sample in sweep.plan:
-                run_sample(sweep, sample)
-        grown = ["mount", "-o", "remount,size=20m", str(small)]
-        subprocess.run(grown, check=True)
-        assert {run_sample(sweep, s).state for s in sweep.plan} == {"done"}
-    finally:
-        subprocess.run(["umount", str(small)], check=True)
-
-
-def test_a_status_that_is_damaged_runs_again(planned):
-    sweep = planned()
-    wanted = run_sample(sweep, sweep.plan[0]).digest
-    (sweep.place(sweep.plan[0]) / "status.json").write_text('{"state": "do')
-    assert sweep.look()[0].kind is SampleKind.PENDING
-    assert run_sample(sweep, sweep.plan[0]).digest == wanted
-
-
-@pytest.mark.parametrize(
-    "line", ["[", "{}", '{"id": "no-digest", "seed": 1, "values": {}}', '{"id": 1}', "\xff"]
-)
+@pytest.mark.parametrize("line", ["[", '{"id": "no-digest", "seed": 1, "values": {}}', "\xff"])
 def test_a_plan_that_is_damaged_is_named(planned, line):
     sweep = planned()
     plan = sweep.path / "plan.jsonl"
@@ -223,19 +170,15 @@ def test_filters():
     }
     filters = Filters(**{name: bound for name, (_, bound, _) in bounds.items()})
     good = {measure: bound for measure, bound, _ in bounds.values()}
-    assert all(filters.flags(good).values()) and len(filters.flags(good)) == 6
+    assert all(filters.flags(good).values()) and filters.flags({})["good"]
     for name, (measure, _, past) in bounds.items():
         flags = filters.flags({**good, measure: past})
         assert [k for k, ok in flags.items() if not ok] == [name, "good"]
-    assert filters.flags({})["good"]
     assert Filters().flags({m: past for m, _, past in bounds.values()}) == {"good": True}
 
 
 def test_slipping_off(tmp_path, sweep_file):
     """Cotton stays on a ball; moved aside, it falls."""
-    from weft.plugins.lab.sweep.file import read_sweep
-    from weft.plugins.lab.sweep.folder import prepare
-
     path = sweep_file(vary="cloth.translation: [[0, 31 cm, 0], [12 cm, 31 cm, 0]]")
     (tmp_path / "scene.yaml").write_text(
         """cloth:
@@ -256,9 +199,10 @@ fps: 2
     assert falls["slipped_off"] is True and falls["highest_end"] < stays["highest_end"]
 
 
-def test_a_final_status_needs_known_words(planned):
+@pytest.mark.parametrize("text", ['{"state": "do', '{"state": "perhaps"}'])
+def test_a_status_that_is_damaged_runs_again(planned, text):
     sweep = planned()
-    folder = SafeFolder(sweep.place(sweep.plan[0]))
-    folder.make()
-    write_status(folder, Status("perhaps"))
+    wanted = run_sample(sweep, sweep.plan[0]).digest
+    (sweep.place(sweep.plan[0]) / "status.json").write_text(text)
     assert sweep.look()[0].kind is SampleKind.PENDING
+    assert run_sample(sweep, sweep.plan[0]).digest == wanted

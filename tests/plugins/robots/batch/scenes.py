@@ -27,22 +27,7 @@ def on_sphere(k, n=7, **contact):
     return weft.Scene(cloth, bodies=[ball], contact=weft.SelfContact(**given))
 
 
-def lifted(k):
-    """Lifted from a table by some vertices, so that it meets the table first, and then itself."""
-    fabric = ("cotton", "silk", "linen")[k % 3]
-    cloth = weft.sheet(9, 9, 0.4, 0.4, pattern="alternating", fabric=fabric)
-    path = weft.Path([weft.Keyframe(0), weft.Keyframe(0.4, (0.02 * k, 0.25, 0.1))], hold=True)
-    grip = [weft.Pin([3 + k, 4 + k, 12 + k, 13 + k], path=path)]
-    return weft.Scene(
-        cloth.move((0.01 * k, 3.5e-3, 0)),
-        bodies=[plate(1.4, 1.4, 0.7, "table").move((0, -1e-4 * k, 0))],
-        pins=grip,
-        contact=weft.SelfContact(gap=4e-3, friction=0.2 + 0.1 * k),
-        step=0.025,
-    )
-
-
-def landing(k):
+def landing(k, **settings):
     """Two sheets, close to each other, that hit a floor; steps that stop early lump pairs there."""
     lower = weft.sheet(7, 7, 0.2, 0.2, fabric="cotton").move((0, 0.05, 0))
     upper = weft.sheet(7, 7, 0.2, 0.2, fabric="cotton").move((0.01 + 0.005 * k, 0.075, 0.013))
@@ -52,7 +37,7 @@ def landing(k):
         contact=weft.SelfContact(gap=0.02),
         velocity=(1.0, -3.0, 0.5),
         step=0.01,
-        settings=weft.StepSettings(effort="interactive", linear="multigrid"),
+        settings=weft.StepSettings(**settings),
     )
 
 

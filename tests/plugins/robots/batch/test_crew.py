@@ -9,7 +9,7 @@ import pytest
 import weft
 from tests.plugins.robots.batch.scenes import alone, blown, hanging, on_sphere
 from tests.refusals import refused
-from weft.base.errors import RunError, SceneError, SimulationError
+from weft.base.errors import SceneError, SimulationError
 from weft.scene.prepare import prepare
 
 pytestmark = pytest.mark.exact_start
@@ -32,15 +32,12 @@ def made():
 def test_processes_change_nothing(made):
     scenes = [hanging(k) for k in range(3)] + [on_sphere(1), blown(0)]
     batch = made(scenes, fps=50)
-    done = []
-    seen = batch.run(frames=4, on_frame=done.append)
-    assert done == [1, 2, 3, 4]
+    seen = batch.run(frames=4)
     for scene, got, state in zip(scenes, seen, batch.state):
         expected = alone(scene, 4)
         assert np.array_equal(state.x, expected[-1])
         assert np.array_equal(got, [prepare(scene).model.vertices(x) for x in expected])
-    assert "2 processes" in repr(batch) and batch.time.tolist() == pytest.approx([0.08] * 5)
-    assert all(parts[-1].outcome.ok for parts in batch.reports)
+    assert batch.time.tolist() == pytest.approx([0.08] * 5)
 
 
 def test_actions_holds_and_resets_go_to_the_right_world(made):
@@ -56,8 +53,6 @@ def test_actions_holds_and_resets_go_to_the_right_world(made):
             for b in (batch, same):
                 b.reset(2)
     assert batch.time.tolist() == same.time.tolist() == pytest.approx([0.1, 0.1, 0.02])
-    batch.reset()
-    assert np.array_equal(batch.positions(), [s.cloth.mesh.vertices for s in scenes])
 
 
 def test_runs_on_disk_are_those_of_one_process(made, tmp_path):
@@ -68,26 +63,10 @@ def test_runs_on_disk_are_those_of_one_process(made, tmp_path):
     for a, b in zip(folders, others):
         one, two = (weft.Run(f).folder.sealed_frame(2)[1].digest for f in (a, b))
         assert one == two
-    with pytest.raises(RunError):
-        made(scenes, fps=25).run(frames=2, out=tmp_path / "two")
     started = made(scenes, fps=25)
     started.step()
     with refused(SceneError, "world 0", got="t = 0.04 s"):
         started.run(frames=2, out=tmp_path / "three")
-
-
-def test_a_world_that_fails_leaves_the_others(made):
-    bad = hanging(0).with_(
-        settings=weft.StepSettings(max_iterations=1, tolerance=1e-9, linear="pcg")
-    )
-    batch = made([hanging(0), bad], fps=50)
-    with refused(SimulationError, "world 1, step 1"):
-        batch.step()
-    assert list(batch.failed) == [1]
-    batch.step()
-    assert batch.time.tolist() == pytest.approx([0.04, 0.0])
-    batch.reset(1)
-    assert not batch.failed
 
 
 def kill(batch, process):
@@ -120,18 +99,6 @@ def test_a_process_that_is_killed_is_named_and_its_worlds_start_again(made):
     assert batch.time.tolist() == pytest.approx([0.1, 0.02, 0.04])
     for k, frames in ((0, 5), (1, 1), (2, 2)):
         assert np.array_equal(batch.state[k].x, alone(scenes[k], frames)[-1])
-
-
-def test_a_process_that_is_killed_in_a_run_is_named(made):
-    batch = made([hanging(k) for k in range(3)], fps=50)
-
-    def end(frame):
-        if frame == 1:
-            kill(batch, 0)
-
-    with refused(SimulationError, "process of world 0", got="signal 9"):
-        batch.run(frames=60, on_frame=end)
-    assert list(batch.failed) == [0] and batch.time[1:].tolist() == pytest.approx([1.2, 1.2])
 
 
 def test_a_closed_batch_is_refused(made):

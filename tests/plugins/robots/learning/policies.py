@@ -34,6 +34,13 @@ class Hands:
         self.potentials += self.env.rig.potentials
         self.over = solved or cut
 
+    def carry(self, to, x=None, y=None, z=None):
+        """Carry to places (g,3) [m], of which some coordinates are new."""
+        for k, value in enumerate((x, y, z)):
+            if value is not None:
+                to[:, k] = value
+        self.go(to, True)
+
     def take(self, places):
         """Grip the cloth at places (g,3) [m]."""
         self.go(places + 0.05 * UP, False)
@@ -108,15 +115,10 @@ def drape(hands):
     top, at = bar[:, 1].max(), bar[:, 0].mean()
     near = np.array([corner(x, 1, -1), corner(x, 1, 1)])
     hands.take(near)
-    to = near.copy()
-    to[:, 1] = top + 0.12
-    hands.go(to, True)
-    to[:, 0] = at + 0.08
-    hands.go(to, True)
-    to[:, 0], to[:, 1] = at + 0.13, top - 0.05
-    hands.go(to, True)
-    to[:, 0], to[:, 1] = at + 0.06, top - 0.12
-    hands.go(to, True)
+    hands.carry(near, y=top + 0.12)
+    hands.carry(near, at + 0.08)
+    hands.carry(near, at + 0.13, top - 0.05)
+    hands.carry(near, at + 0.06, top - 0.12)
     hands.wait()
 
 
@@ -129,13 +131,9 @@ def hang(hands):
     near = x[ends]
     hands.take(near)
     middle = hook.mean(0)
-    to = near.copy()
-    to[:, 1] = hook[:, 1].max() + 0.2
-    hands.go(to, True)
-    to[:, 0], to[:, 2] = middle[0], [-0.09, 0.09]
-    hands.go(to, True)
-    to[:, 1] = middle[1] - 0.02
-    hands.go(to, True)
+    hands.carry(near, y=hook[:, 1].max() + 0.2)
+    hands.carry(near, middle[0], z=[-0.09, 0.09])
+    hands.carry(near, y=middle[1] - 0.02)
     hands.wait()
 
 

@@ -13,7 +13,6 @@ pytest.importorskip("gymnasium")
 
 from gymnasium.utils.env_checker import check_env
 
-import weft
 from weft.base.errors import WeftError
 from weft.contact.exact.intersections import intersections
 from weft.plugins.robots.cameras.camera_sensor import CameraSensor
@@ -41,39 +40,30 @@ def small(name, size=5):
     return {} if name in LARGE else {"variables.size": size}
 
 
-@pytest.mark.parametrize("name", TASKS)
-def test_the_checker_of_gymnasium_passes(name):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        check_env(env(name, set=small(name), steps=3), skip_render_check=True)
+CHANNELS = {"camera.channels": ["rgb", "depth", "normal", "point"]}
 
 
-def test_the_checker_passes_with_a_camera():
-    fields = {"variables.size": 5, "camera.channels": ["rgb", "depth", "normal", "point"]}
+@pytest.mark.parametrize("name, more", [*((name, {}) for name in TASKS), ("fold", CHANNELS)])
+def test_the_checker_of_gymnasium_passes(name, more):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        check_env(env("fold", set=fields, steps=3), skip_render_check=True)
+        check_env(env(name, set={**small(name), **more}, steps=3), skip_render_check=True)
 
 
 def test_measures_are_0_at_first_and_1_where_all_is_done():
     fold, flatten = Fold(), Flatten()
     x = fold.rest
     folded = np.column_stack([np.abs(x[:, 0]), x[:, 1:]])
-    assert fold.measure(x) == {
-        "fold": pytest.approx(0.0),
-        "distance": pytest.approx(0.2118, abs=1e-3),
-    }
+    assert fold.measure(x) == pytest.approx({"fold": 0.0, "distance": 0.2118}, abs=1e-3)
     assert fold.measure(folded)["fold"] == pytest.approx(1.0)
     assert FoldTee().measure(FoldTee().rest)["fold"] == pytest.approx(0.0)
-    assert Grasp().measure(x)["lift"] < 0.02
-    assert Grasp().measure(x + [0, 0.25, 0])["lift"] == pytest.approx(1.0)
-    assert flatten.measure(x) == {"coverage": 1.0, "iou": 1.0}
-    assert flatten.measure(folded) == pytest.approx({"coverage": 0.5, "iou": 0.5}, abs=0.02)
-    assert flatten.measure(x + [0.2, 0, 0]) == pytest.approx(
-        {"coverage": 1, "iou": 1 / 3}, abs=0.02
-    )
+    for height, lift in ((0.0, 0.0), (0.25, 1.0)):
+        assert Grasp().measure(x + [0, height, 0])["lift"] == pytest.approx(lift, abs=0.02)
     turned = x @ np.array([[0.8, 0, 0.6], [0, 1, 0], [-0.6, 0, 0.8]])
     assert flatten.measure(turned)["coverage"] == pytest.approx(1.0, abs=0.01)
+    for y, coverage, iou in ((x, 1, 1), (folded, 0.5, 0.5), (x + [0.2, 0, 0], 1, 1 / 3)):
+        found = flatten.measure(y)
+        assert found == pytest.approx({"coverage": coverage, "iou": iou}, abs=0.02)
 
 
 def test_the_dressed_share_of_an_arm():
@@ -102,6 +92,7 @@ def test_starts_do_not_stretch(task):
     assert start[:, 1].min() > 3e-3
 
 
+# Whole episodes, of some seconds each; the others take longer.
 QUICK = ("grasp", "fold", "flatten", "drape", "dress")
 
 
@@ -140,14 +131,6 @@ def test_what_is_held_does_not_count_as_hung():
     assert not task.is_solved(measure, 0.0, gripper)
 
 
-def test_what_is_not_held_stays_on_the_table():
-    e = env("grasp", set=small("grasp"))
-    e.reset(seed=2)
-    for _ in range(3):
-        seen, _, solved, _, info = e.step(np.array([0, 1, 0, -1.0]))
-    assert not solved and info["measure"] < 0.02 and seen[-1] == 0.0
-
-
 def test_grippers_do_not_pull_cloth_taut():
     e = env("fold", set=small("fold", 7))
     hands = Hands(e, 0)
@@ -160,59 +143,6 @@ def test_grippers_do_not_pull_cloth_taut():
     assert np.linalg.norm(held[1] - held[0]) < 1.03 * np.linalg.norm(away)
 
 
-def test_a_seed_is_an_episode():
-    one, other = (env("fold", set=small("fold")) for _ in range(2))
-    a, b = (e.reset(seed=7)[0] for e in (one, other))
-    assert np.array_equal(a, b)
-    assert not np.array_equal(a, one.reset()[0])
-
-
-def equal(a, b):
-    """Whether two observations are the same bits."""
-    if isinstance(a, dict):
-        return a.keys() == b.keys() and all(np.array_equal(a[k], b[k]) for k in a)
-    return np.array_equal(a, b)
-
-
-@pytest.mark.parametrize("processes", [1, pytest.param(2, marks=pytest.mark.exact_start)])
-def test_a_vector_is_its_environments(processes):
-    """The same observations and rewards as environments that are alone, bitwise, with scenes that
-    differ in fabric, friction and camera, and with noise; an episode that is over begins anew, as
-    Gymnasium's next-step mode says.
-    """
-    fields = {
-        "set": {"variables.size": 5, "camera.noise": True, "camera.channels": ["rgb", "depth"]},
-        "vary": {
-            "cloth.fabric": ["silk", "denim"],
-            "contact.friction": {"from": 0.2, "to": 0.6},
-            "camera.eye.1": {"from": 0.7, "to": 1.1},
-            "camera.light": [[-0.5, 0.75, 0.8], [0.5, 1, 0]],
-        },
-        "steps": 2,
-    }
-    many = vector_env("fold", 2, processes=processes, **fields)
-    ones = [env("fold", variant=k, **fields) for k in range(2)]
-    seen, _ = many.reset(seed=11)
-    alone = [e.reset(seed=11 + k)[0] for k, e in enumerate(ones)]
-    part = lambda k: {name: a[k] for name, a in seen.items()}  # noqa: E731
-    assert all(equal(part(k), alone[k]) for k in range(2))
-    assert not np.array_equal(seen["depth"][0], seen["depth"][1])
-    many.action_space.seed(0)
-    for step in range(4):
-        actions = many.action_space.sample()
-        seen, rewards, _, cut, _ = many.step(actions)
-        if step == 2:
-            alone = [e.reset()[0] for e in ones]
-            assert rewards.tolist() == [0.0, 0.0]
-        else:
-            told = [e.step(a) for e, a in zip(ones, actions)]
-            alone = [t[0] for t in told]
-            assert rewards.tolist() == [t[1] for t in told]
-            assert cut.tolist() == [t[3] for t in told]
-        assert all(equal(part(k), alone[k]) for k in range(2))
-    many.close()
-
-
 def test_meshes_of_a_vector_may_differ():
     """Observations have the size of the largest mesh; those of smaller ones end with zeros."""
     many = vector_env("fold", 4, vary={"variables.size": [5, 7]}, seed=1, processes=1)
@@ -222,8 +152,6 @@ def test_meshes_of_a_vector_may_differ():
     seen, *_ = many.step(many.action_space.sample())
     for row, n in zip(seen, counts):
         assert row[3 * n : 3 * n + 6].any() and not row[3 * n + 8 :].any()
-    alone = [env("fold", vary={"variables.size": [5, 7]}, seed=1, variant=k) for k in range(4)]
-    assert [len(one.rig.tasks[0].rest) for one in alone] == counts
 
 
 class Shift(Grasp):
@@ -244,6 +172,14 @@ def test_a_task_of_ones_own(monkeypatch):
 
     monkeypatch.setattr("weft.plugins.robots.learning.tasks.TASKS", dict(TASKS))
     register("shift", Shift)
+    many = gymnasium.make_vec(
+        "weft.plugins.robots.learning.registration:weft/Fold-v0",
+        2,
+        vectorization_mode="vector_entry_point",
+        set=small("fold"),
+        processes=1,
+    )
+    assert many.num_envs == 2
     try:
         e = gymnasium.make("weft/Shift-v0", set={"variables.size": 5}, variant=1)
         seen, _ = e.reset(seed=0)
@@ -258,33 +194,13 @@ def test_a_task_of_ones_own(monkeypatch):
         TASKS.pop("shift")
 
 
-def test_they_are_registered():
-    import gymnasium
-
-    fields = {"variables.size": 5}
-    made = gymnasium.make("weft.plugins.robots.learning.registration:weft/Flatten-v0", set=fields)
-    assert made.reset(seed=0)[0].shape == (3 * 25 + 4,)
-    many = gymnasium.make_vec(
-        "weft.plugins.robots.learning.registration:weft/Fold-v0",
-        2,
-        vectorization_mode="vector_entry_point",
-        set=fields,
-        processes=1,
-    )
-    assert many.num_envs == 2
-
-
 def test_a_picture_shows_cloth_and_table():
-    e = env("flatten", set=small("flatten", 7), render_mode="rgb_array")
-    e.reset(seed=0)
+    sensor = CameraSensor(look_at((0, 1, 0), (0, 0, 0), up=(0, 0, -1)), 64, 48, ("mask",))
+    e = env("flatten", set=small("flatten", 7), camera=sensor, render_mode="rgb_array")
+    seen, _ = e.reset(seed=0)
+    assert seen["mask"].shape == (48, 64) and set(np.unique(seen["mask"])) == {1, 2}
     image = e.render()
     assert image.shape == (480, 640, 3) and image.dtype == np.uint8 and image.std() > 10
-
-
-def test_a_camera_of_ones_own_sees_the_cloth():
-    sensor = CameraSensor(look_at((0, 1, 0), (0, 0, 0), up=(0, 0, -1)), 64, 48, ("mask",))
-    seen, _ = env("fold", set=small("fold"), camera=sensor).reset(seed=0)
-    assert seen["mask"].shape == (48, 64) and set(np.unique(seen["mask"])) == {1, 2}
 
 
 def count_intersections(rig, k):
@@ -320,16 +236,11 @@ def random_steps(name, steps, worlds=4):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TASKS)
-def test_random_steps_intersect_nothing(name):
-    found, failed = random_steps(name, 200)
-    assert found == 0 and failed <= 4  # two grippers that meet may block a world, which says so
-
-
-@pytest.mark.slow
-@pytest.mark.campaign
-@pytest.mark.parametrize("name", TASKS)
-def test_ten_thousand_random_steps_intersect_nothing(name):
-    assert random_steps(name, 10_000 // len(TASKS))[0] == 0
+@pytest.mark.parametrize("steps", [200, pytest.param(1250, marks=pytest.mark.campaign)])
+def test_random_steps_intersect_nothing(name, steps):
+    found, failed = random_steps(name, steps)
+    # Two grippers that meet may block a world, which says so.
+    assert found == 0 and failed <= steps / 50
 
 
 BAD = [
@@ -349,27 +260,14 @@ def test_bad_actions(action, message):
 def test_bad_settings(monkeypatch):
     with refused(WeftError, "task", got="'iron'", expected="grasp, fold, flatten"):
         env("iron")
-    with refused(WeftError, "cloth.sheet.nx"):
-        env("fold", set={"variables.size": 1})
     with refused(WeftError, "field cloth.fabrik", hint="fabric"):
         env("fold", set={"cloth.fabrik": "silk"})
-    with refused(WeftError, "vary.cloth.fabric", expected="a list of values"):
-        env("fold", vary={"cloth.fabric": "silk"})
-    with refused(WeftError, "field camera.eyes"):
-        env("fold", set={"camera.eyes": [0, 1, 0]})
-    with refused(WeftError, "camera.channels"):
-        env("fold", set={"camera.channels": ["heat"]})
     with refused(WeftError, "num_envs", got="0"):
         vector_env("fold", 0)
+    with refused(WeftError, "discount", got=1.5):
+        env("fold", discount=1.5)
     with refused(WeftError, "render_mode", got="'human'"):
         env("fold", set=small("fold"), render_mode="human")
     monkeypatch.setitem(sys.modules, "gymnasium", None)
     with refused(WeftError, "environments", hint="'weft[gym]'"):
         env("fold")
-
-
-def test_environments_can_be_made_again_and_again():
-    """``weft.robotics.env`` stays the function when its parts have been imported."""
-    for _ in range(2):
-        weft.robotics.env("fold", set=small("fold")).close()
-        weft.robotics.vector_env("fold", 1, set=small("fold")).close()

@@ -3,12 +3,9 @@
 import numpy as np
 import pytest
 
-from tests.refusals import refused
-
 pytest.importorskip("gymnasium")
 
-from weft.base.errors import WeftError
-from weft.plugins.robots.learning import env, vector_env
+from weft.plugins.robots.learning import env
 from weft.plugins.robots.learning.grippers import Grippers
 from weft.plugins.robots.learning.tasks import SUCCESS, TASKS, Drape, Grasp, Hang
 
@@ -39,7 +36,6 @@ DOWN, UP = [0, -1, 0, CLOSED], [0, 1, 0, CLOSED]
         ([DOWN] * 5 + [UP] * 30, True),
         ([[0, -0.5, 0, OPEN]] * 10 + [UP] * 40, True),
         ([DOWN] * 5 + [UP] * 3 + [[0, 0, 0, OPEN]] * 2, False),
-        (np.random.default_rng(0).uniform(-1, 1, (10, 4)), False),
     ],
 )
 def test_shaping_changes_a_return_by_what_no_policy_changes(actions, solved):
@@ -105,18 +101,3 @@ def test_progress_of_any_measure(height, share):
     task = Lower(["variables.size=5"])
     x = task.rest + [0, height - task.rest[:, 1].max(), 0]
     assert task.progress(x, task.measure(x)["depth"]) == pytest.approx(share)
-
-
-def test_the_discount_is_that_of_every_environment():
-    fields = {"set": {"variables.size": 5}, "steps": 2}
-    action = np.array([[0, -1, 0, 1.0]] * 2)
-    rewards = {}
-    for discount in (0.5, 1.0):
-        many = vector_env("grasp", 2, discount=discount, processes=1, **fields)
-        many.reset(seed=0)
-        before = list(many.rig.potentials)
-        _, rewards, *_ = many.step(action)
-        assert rewards == pytest.approx(discount * np.array(many.rig.potentials) - before)
-    for wrong in (0.0, 1.5, -1.0):
-        with refused(WeftError, "discount", got=wrong):
-            env("grasp", discount=wrong)

@@ -1,4 +1,4 @@
-"""A vector environment is reset as Gymnasium's own ``SyncVectorEnv``."""
+"""A vector environment does, bitwise, what Gymnasium's own ``SyncVectorEnv`` does."""
 
 import numpy as np
 import pytest
@@ -12,15 +12,31 @@ from gymnasium.vector import SyncVectorEnv
 from weft.base.errors import WeftError
 from weft.plugins.robots.learning import env, vector_env
 
-FIELDS = {"variables.size": 5, "camera.noise": True, "camera.width": 32, "camera.height": 32}
+FIELDS = {
+    "set": {
+        "variables.size": 5,
+        "camera.noise": True,
+        "camera.channels": ["rgb", "depth"],
+        "camera.width": 32,
+        "camera.height": 32,
+    },
+    "vary": {
+        "cloth.fabric": ["silk", "denim"],
+        "contact.friction": {"from": 0.2, "to": 0.6},
+        "camera.eye.1": {"from": 0.7, "to": 1.1},
+        "camera.light": [[-0.5, 0.75, 0.8], [0.5, 1, 0]],
+    },
+    "steps": 2,
+}
 
 
-@pytest.fixture(scope="module")
-def pair():
-    """A vector environment of three worlds, and Gymnasium's of the same three."""
-    many = vector_env("grasp", 3, set=FIELDS, steps=2, processes=1)
-    makers = [lambda k=k: env("grasp", set=FIELDS, steps=2, variant=k) for k in range(3)]
-    return many, SyncVectorEnv(makers)
+@pytest.fixture(scope="module", params=[1, pytest.param(2, marks=pytest.mark.exact_start)])
+def pair(request):
+    """A vector environment of three worlds that differ, and Gymnasium's of the same three."""
+    many = vector_env("grasp", 3, processes=request.param, **FIELDS)
+    makers = [lambda k=k: env("grasp", variant=k, **FIELDS) for k in range(3)]
+    yield many, SyncVectorEnv(makers)
+    many.close()
 
 
 def assert_equal(ours, theirs):
@@ -32,9 +48,7 @@ def assert_equal(ours, theirs):
             assert mine[name].dtype == other[name].dtype
 
 
-@pytest.mark.parametrize(
-    "seed", [4, [4, 4, 9], (1, 2, 3), [3, None, 5], [None, None, None], None, 0]
-)
+@pytest.mark.parametrize("seed", [0, [4, 4, 9], (1, 2, 3), [3, None, 5], None])
 def test_seeds(pair, seed):
     """Each of a list for its environment; None goes on with the environment's own numbers."""
     for vector in pair:
@@ -43,13 +57,17 @@ def test_seeds(pair, seed):
     assert_equal(*(vector.reset() for vector in pair))
 
 
-def test_a_list_gives_each_environment_its_seed():
-    many = vector_env("grasp", 3, set={"variables.size": 5}, processes=1)
-    seen, _ = many.reset(seed=[9, 4, 9])
-    assert np.array_equal(seen[0], seen[2]) and not np.array_equal(seen[0], seen[1])
-    assert np.array_equal(many.reset(seed=np.array([9, 4, 9]))[0], seen)
-    later, _ = many.reset(seed=[9, None, None])
-    assert np.array_equal(later[0], seen[0]) and not np.array_equal(later[2], seen[2])
+def test_steps(pair):
+    """Bitwise; an episode that is over begins anew, as Gymnasium's next-step mode says."""
+    (seen, _), _ = (vector.reset(seed=11) for vector in pair)
+    assert not np.array_equal(seen["depth"][0], seen["depth"][1])
+    pair[0].action_space.seed(0)
+    for _ in range(4):
+        action = pair[0].action_space.sample()
+        ours, theirs = (vector.step(action) for vector in pair)
+        assert_equal(ours[:1], theirs[:1])
+        for mine, other in zip(ours[1:4], theirs[1:4]):
+            np.testing.assert_array_equal(mine, other)
 
 
 def test_a_mask_says_which_environments_start_a_new_episode(pair):
@@ -64,33 +82,28 @@ def test_a_mask_says_which_environments_start_a_new_episode(pair):
     )
     assert_equal(ours, theirs)
     assert ours[1]["_lift"].tolist() == mask.tolist()
-    for _ in range(2):
-        ours, theirs = (vector.step(action) for vector in pair)
-        assert_equal(ours[:1], theirs[:1])
-        for mine, other in zip(ours[1:4], theirs[1:4]):
-            np.testing.assert_array_equal(mine, other)
+    ours, theirs = (vector.step(action) for vector in pair)
+    assert_equal(ours[:1], theirs[:1])
+    np.testing.assert_array_equal(ours[3], theirs[3])
 
 
-def test_mistakes(pair):
-    many, _ = pair
-    before = many.reset(seed=0)[0]["state"]
+def test_mistakes():
+    many = vector_env("grasp", 3, set={"variables.size": 5}, processes=1)
+    before = many.reset(seed=0)[0]
+    assert np.array_equal(many.reset(seed=np.array([0, 1, 2]))[0], before)
     with refused(WeftError, "seed", got="2 seeds", expected="a list of 3"):
         many.reset(seed=[1, 2])
-    with refused(WeftError, "seed of environment 1", got="-4"):
-        many.reset(seed=[1, -4, 2])
     with refused(WeftError, "seed of environment 2", got="2.5"):
         many.reset(seed=[1, 4, 2.5])
-    for wrong in (-1, "3", 1.0, True):
+    for wrong in (-1, True):
         with refused(WeftError, "seed", got=repr(wrong)):
             many.reset(seed=wrong)
-    for mask in ([True, False, True], np.array([1, 0, 1]), np.array([True, False])):
+    for mask in (np.array([1, 0, 1]), np.array([True, False])):
         with refused(WeftError, "options['reset_mask']", expected="a NumPy array of 3 bools"):
             many.reset(options={"reset_mask": mask})
-    with refused(WeftError, "options['reset_mask']", got="no True"):
-        many.reset(options={"reset_mask": np.zeros(3, dtype=bool)})
     mask = np.array([True, False, False])
     seen, _ = many.reset(seed=0, options={"reset_mask": mask})
-    assert np.array_equal(seen["state"], before), "a refused reset changes nothing"
+    assert np.array_equal(seen, before), "a refused reset changes nothing"
 
 
 def test_a_step_before_the_first_reset_is_refused():
