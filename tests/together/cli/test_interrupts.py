@@ -62,8 +62,6 @@ def wait_for(path):
     "module, words",
     [
         ("typer", ["check", "s.yaml"]),
-        ("weft.cli.commands", ["run", "s.yaml"]),
-        ("yaml", ["check", "s.yaml"]),
         ("pxr.Usd", ["export", "r", "a.usdc"]),
     ],
 )
@@ -147,12 +145,10 @@ def test_the_cursor_comes_back(monkeypatch):
 def test_standard_output_on_a_full_disk(tmp_path):
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full here")
-    (tmp_path / "s.yaml").write_text(SCENE)
-    for words in (["run", "s.yaml", "--out", "r"], ["fabrics", "--json"]):
-        with open("/dev/full", "w") as full:  # noqa: PTH123
-            result = command.weft(*words, cwd=tmp_path, stdout=full)
-        assert result.status == 2 and "Traceback" not in result.err
-        assert result.err.endswith("error: No space left on device (standard output)\n")
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        result = command.weft("fabrics", "--json", cwd=tmp_path, stdout=full)
+    assert result.status == 2 and "Traceback" not in result.err
+    assert result.err.endswith("error: No space left on device (standard output)\n")
 
 
 @pytest.mark.parametrize(

@@ -27,21 +27,19 @@ def blocked(tmp_path):
     return tmp_path / "file"
 
 
-@pytest.mark.parametrize("variable", ["WARP_CACHE_PATH", "HOME"])
-def test_a_cache_that_cannot_be_made_is_named(tmp_path, blocked, variable):
+def test_a_cache_that_cannot_be_made_is_named(tmp_path, blocked):
     (tmp_path / "scene.yaml").write_text(SCENE)
     env = {k: v for k, v in os.environ.items() if k not in ("WARP_CACHE_PATH", "XDG_CACHE_HOME")}
-    env[variable] = str(blocked)
+    env["HOME"] = str(blocked)
     done = weft("run", "scene.yaml", cwd=tmp_path, env=env)
     assert done.status == 2 and "Traceback" not in done.err
     assert "folder of compiled kernels" in done.err and "WARP_CACHE_PATH=" in done.err
 
 
-@pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES, errno.ENOSPC])
-def test_a_kernel_that_cannot_be_kept_is_named(number):
+def test_a_kernel_that_cannot_be_kept_is_named():
     named = refused(DeviceError, "folder of compiled kernels", hint="WARP_CACHE_PATH")
     with named, named_cache_errors():
-        raise OSError(number, os.strerror(number), "/a/cache/weft.o")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/a/cache/weft.o")
 
 
 def test_other_places_are_named_with_their_cure(capsys):
