@@ -15,6 +15,7 @@ from tests.refusals import refused
 from weft.base import machine
 from weft.base.errors import FabricError, MeshError, RunError, SceneError, WeftError
 from weft.base.yaml_lines import parse_yaml
+from weft.bodies.shapes import primitives
 from weft.contact import plate
 from weft.fabric.fabric import fabric
 from weft.io import read_mesh, read_surface
@@ -355,10 +356,14 @@ def test_an_archive_with_every_byte_changed(tmp_path):
             + "]",
             "64 of one shape in one place",
         ),
-        (SHEET + "bodies: [{plate: {size: 1e-4}, translation: [0, -1, 0]}]", "at most 500000"),
+        (
+            SHEET + "bodies: [{sphere: {radius: 0.1, size: 1e-3}, translation: [0, -1, 0]}]",
+            "at most 1280",
+        ),
     ],
 )
-def test_what_is_absurd_is_asked_about(tmp_path, scene, match):
+def test_what_is_absurd_is_asked_about(tmp_path, scene, match, monkeypatch):
+    monkeypatch.setattr(primitives, "MOST_FACES", 1000)
     path = tmp_path / "scene.yaml"
     path.write_text(scene)
     found = check(path)
