@@ -2,11 +2,9 @@
 
 import json
 import os
-import signal
+import re
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +12,6 @@ from PIL import Image
 
 import weft
 from tests.command import call_weft
-from weft.cli.explain import simulated_effects
 from weft.discretization.mesh import grid
 from weft.io.obj import write_obj
 
@@ -40,24 +37,18 @@ def run(monkeypatch, capsys):
 
 
 def test_run_render_export(run, scene, tmp_path):
-    status, out, err = run("run", scene, "--out", "here", "--frames", "3", "--set", "step=0.05")
-    assert status == 0 and "weft render here" in out
-    assert len(weft.Run("here")) == 4
-    status, out, _ = run("run", scene, "--out", "here", "--resume", "--set", "step=0.05")
-    assert status == 0 and len(weft.Run("here")) == 5
-    status, _, err = run("run", scene, "--out", "here", "--set", "step=0.05")
+    words = ("run", scene, "--out", "here", "--set", "step=0.05")
+    status, out, _ = run(*words, "--frames", "3")
+    assert status == 0 and "weft render here" in out and len(weft.Run("here")) == 4
+    assert run(*words, "--resume")[0] == 0 and len(weft.Run("here")) == 5
+    status, _, err = run(*words)
     assert status == 2 and "--resume" in err
-    assert run("run", scene, "--out", "here", "--from", "2", "--set", "gravity=[0,0,0]")[0] == 0
+    assert run(*words, "--from", "2", "--set", "gravity=[0,0,0]")[0] == 0
     size = ("--width", "200", "--height", "120")
     assert run("render", "here", "a.png", *size, "--look", "curvature")[0] == 0
     assert Image.open("a.png").size == (200, 120)
     assert run("export", "here", "all.###.ply")[0] == 0
     assert len(list(tmp_path.glob("all.0*.ply"))) == 5
-
-
-def test_run_goes_into_a_folder_named_after_the_scene(run, scene, tmp_path):
-    assert run("run", scene, "--frames", "1")[0] == 0
-    assert (tmp_path / "runs" / "scene" / "manifest.json").is_file()
 
 
 @pytest.mark.parametrize(
@@ -94,9 +85,8 @@ def test_check_draws_degenerate_faces(run, tmp_path, monkeypatch):
     write_obj("bad.obj", mesh.vertices, mesh.faces, uv)
     status, out, _ = run("check", "bad.obj")
     assert status == 1 and "3, 20" in out and "bad.check.png" in out
-    image = np.asarray(Image.open("bad.check.png")).astype(int)
-    red = (image[..., 0] > image[..., 1] + 60) & (image[..., 0] > image[..., 2] + 60)
-    assert red.sum() > 500
+    red, *others = np.moveaxis(np.asarray(Image.open("bad.check.png")).astype(int), -1, 0)[:3]
+    assert (red > np.maximum(*others) + 60).sum() > 500
 
 
 def test_check_draws_and_writes_faces_that_intersect(run, tmp_path, monkeypatch):
@@ -144,20 +134,11 @@ def test_examples(run, scene, small):
     assert (status, err) == (0, "")  # the one whose whole name it is
 
 
-def test_explain_physics(run):
-    """Every effect is shown, with a page of the manual that exists."""
-    words = "".join(run("explain", "physics")[1].split())
-    for e in simulated_effects():
-        assert "".join(e["effect"].split())[:12] in words
-        assert (Path(__file__).parents[3] / "docs" / f"{e['page']}.md").exists()
-
-
 def test_explain_has_units_for_nested_fields(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     rows = [line.split() for line in run("explain", "scene.cloth")[1].splitlines()]
     units = {row[0]: row[1] for row in rows if len(row) > 1}
     assert units["width"] == "m" and units["rotation"] == "degrees" and units["sheet"] == "block"
-    assert units["span_size"] == "m" and units["smooth"] == "yes/no"
     assert len(run("explain", "--all")[1].splitlines()) > 100
     assert len(run("explain")[1].splitlines()) < 60
 
@@ -191,21 +172,17 @@ def test_a_missed_indicative_row_is_shown_apart_and_keeps_status_0(run, monkeypa
 
     monkeypatch.setattr(free_fall, "checks", checks)
     status, out, _ = run("validate", "free-fall", "catenary")
-    lines = out.splitlines()
-    (apart,) = (i for i, line in enumerate(lines) if line.startswith("indicative rows"))
     assert status == 0 and "FAILED" not in out
-    assert lines[apart + 1].startswith("free-fall/a") and "missed" in lines[apart + 1]
-    (own,) = (i for i, line in enumerate(lines) if line.startswith("free-fall/b"))
-    assert own < apart and lines[own].split()[-2:] == ["ok", "self"]
-    assert "3 of 3 ok, 0 of 1 indicative ones" in lines[apart + 2]
+    own, apart = out.split("indicative rows")
+    assert re.search(r"^free-fall/b.* ok +self$", own, re.M)
+    assert re.search(r"^free-fall/a.*missed", apart, re.M)
+    assert "3 of 3 ok, 0 of 1 indicative ones" in apart
     status, out, err = run("validate", "free-fall", "--json")
-    assert err == ""
-    rows = {c["name"]: c for c in json.loads(out)}
-    assert status == 0 and not rows["free-fall/a"]["ok"]
-    assert {n: c["basis"] for n, c in rows.items()} == {
-        "free-fall/a": "indicative",
-        "free-fall/b": "self",
-    }
+    assert (status, err) == (0, "")
+    assert [(c["ok"], c["basis"]) for c in json.loads(out)] == [
+        (False, "indicative"),
+        (True, "self"),
+    ]
 
 
 def test_an_experiment_that_raises_is_a_row(run, monkeypatch):
@@ -216,37 +193,16 @@ def test_an_experiment_that_raises_is_a_row(run, monkeypatch):
     assert status == 1 and "ZeroDivisionError" in out and "4 of 5 ok" in out
 
 
-def test_demo_does_not_touch_another_run(run, scene):
-    assert run("run", scene, "--out", "mine", "--frames", "1")[0] == 0
-    status, _, err = run("demo", "--out", "mine")
+def test_demo_does_not_touch_another_run(run, scene, tmp_path):
+    assert run("run", scene, "--frames", "1")[0] == 0
+    mine = tmp_path / "runs" / "scene"  # the folder is named after the scene
+    status, _, err = run("demo", "--out", mine)
     assert status == 2 and "expected a folder without a run" in err
-    assert len(weft.Run("mine")) == 2
-
-
-def test_ctrl_c_leaves_a_run_that_resumes(run, scene, tmp_path):
-    """SIGINT: status 130, a line that says how to go on, and then it goes on.
-
-    What a shell starts in the background ignores SIGINT, and so does what that starts: not here.
-    """
-    command = [sys.executable, "-m", "weft.cli.main", "run", str(scene), "--out", "here"]
-    long = [*command, "--set", "seconds=1000", "--frames", "20000"]
-    heard = signal.signal(signal.SIGINT, signal.SIG_DFL)
-    process = subprocess.Popen(long, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    signal.signal(signal.SIGINT, heard)
-    deadline = time.monotonic() + 900
-    while time.monotonic() < deadline and not (tmp_path / "here/frames/000003.npz").exists():
-        time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=900)
-    assert process.returncode == 130 and "--resume" in err and "Traceback" not in err
-    n = len(weft.Run(tmp_path / "here"))
-    more = ("--resume", "--set", "seconds=1000", "--frames", n + 2)
-    assert run("run", scene, "--out", "here", *more)[0] == 0
-    assert len(weft.Run(tmp_path / "here")) == n + 3
+    assert len(weft.Run(mine)) == 2
 
 
 def test_ctrl_c_in_a_finalizer_counts(run, scene, monkeypatch):
-    """Python would print it there and go on: one Ctrl-C of a hundred came so."""
+    """Python would print it there and go on: one Ctrl-C of a hundred came so. The run resumes."""
     from weft.run.simulation import run_scene
 
     class Array:
@@ -257,10 +213,12 @@ def test_ctrl_c_in_a_finalizer_counts(run, scene, monkeypatch):
         Array()
         return run_scene(*arguments, **more)
 
-    monkeypatch.setattr("weft.run.simulate.run_scene", interrupted)
-    status, _, err = run("run", scene, "--out", "here")
+    with monkeypatch.context() as patched:
+        patched.setattr("weft.run.simulate.run_scene", interrupted)
+        status, _, err = run("run", scene, "--out", "here")
     assert status == 130 and "--resume" in err and "Traceback" not in err
     assert len(weft.Run("here")) < 5
+    assert run("run", scene, "--out", "here", "--resume")[0] == 0 and len(weft.Run("here")) == 5
 
 
 def test_piped_output_may_close(scene):
@@ -293,8 +251,6 @@ def test_fabrics_say_what_was_measured(run, monkeypatch):
     assert "…" not in out and all(len(line) <= 80 for line in out.splitlines())
     (twill,) = (line for line in out.splitlines() if line.startswith("stretch-twill"))
     assert "~60" in twill and "28300/4390" in twill and twill.rstrip().endswith("6")
-    _, out, _ = run("fabrics", "--json")
-    fabrics = {f["name"]: f for f in json.loads(out)}
-    assert fabrics["silk"]["origins"]["shear"] == "estimated"
-    assert fabrics["broadcloth"]["bending_hysteresis_weft"] == pytest.approx(1.216e-3, rel=1e-3)
-    assert fabrics["broadcloth"]["origins"]["bending_warp"] == "measured"
+    origins = {f["name"]: f["origins"] for f in json.loads(run("fabrics", "--json")[1])}
+    assert origins["silk"]["shear"] == "estimated"
+    assert origins["broadcloth"]["bending_warp"] == "measured"
