@@ -52,9 +52,7 @@ def bounded():
         (SHEET + "seconds: " + "9" * 5000, ("YAML", "integer", "scene.yaml:2")),
         (SHEET + "seconds: 1" + "0" * 25, ("", "integer")),
         (SHEET + "seconds: 1.0e+400", ("", "float64")),
-        (SHEET + "seconds: .nan", "seconds"),
         (SHEET + "seconds: !!python/object/apply:os.system ['true']", ("YAML", "tag")),
-        (SHEET + "seconds: !!int abc", ("YAML", "'abc'")),
         (SHEET + "? [a, b]\n: 3\n", ("YAML", "key")),
         (SHEET + "seconds: 1\nseconds: 2\n", ("seconds", "second time")),
         (SHEET + "<<: 3\n", ("YAML", "<<")),
@@ -65,11 +63,8 @@ def bounded():
         ("%YAML 9.9\n---\na: b", "YAML"),
         ("a: b\n---\nc: d\n", "YAML"),
         ("", ("scene", "`cloth:`")),
-        ("[1, 2]", ("scene", "`cloth:`")),
-        ("\t\tx", "YAML"),
         ("cloth: {sheet: {nx: 5, ny: 5, width: 1 kN^99999}}", "width"),
         ("cloth: {sheet: {nx: 5, ny: 5, width: 1e-170}}", ("width", "1e-12 [m]")),
-        ("cloth: {sheet: {nx: 5, ny: 5, width: 1e200}}", ("width", "1e+09 m")),
         (
             SHEET.replace("}}", "}, translation: [0, 9999999999999999999, 0]}"),
             ("cloth.translation.1", "1e+09 m"),
@@ -79,18 +74,12 @@ def bounded():
             ("", "float64"),
         ),
         ("cloth: {sheet: {nx: 5, ny: 5}, rotation: [null, 0, 0]}", r"rotation.0"),
-        ("cloth: {sheet: {nx: 5, ny: 5}, translation: [{}, 0, 0]}", r"translation.0"),
         ("cloth: {sheet: {nx: 5, ny: 5}, fabric: {preset: 5}}", "preset"),
-        ("cloth: {sheet: {nx: 5, ny: 5}, fabric: {5: 6}}", "field"),
         (SHEET + "pins: [{vertices: [99999999999]}]", ("pins.0.vertices", "0 to 24")),
-        (SHEET + "pins: [{vertices: [[1]]}]", ("", "integer")),
         (SHEET + "pins: 5", "pins"),
         (SHEET + "seconds: 1e8\nfps: 10000", ("seconds", "1e+12 frames")),
         (SHEET + "seconds: 0.001\nfps: 30", ("seconds", "30 fps")),
-        (SHEET + "bodies: [{sphere: {radius: 1, size: 1.0e-300}}]", ("sphere.size", "1e-12")),
         (SHEET + "bodies: [{mesh: {file: a.obj, fps: true}}]", ("fps", "yes or no")),
-        (SHEET + "pins: [{vertices: [true]}]", ("pins.0.vertices", "yes or no")),
-        (SHEET + "pins: [{corners: top, until: -1}]", "until"),
         (SHEET + "wind: {velocity: [1e300, 0, 0]}", ("wind.velocity.0", "1e+06")),
         (
             SHEET + "gravity: [0, {keys: [[0, 1], [-1e300, 2]]}, 0]",
@@ -116,11 +105,6 @@ def bounded():
             ("spline.spans", "GiB"),
         ),
         (
-            "cloth: {panel: {outline: [[0,0],[1,0],[1,1],[0,1]]}, discretization: bspline, "
-            "spline: {span_size: 1e-9}}",
-            ("span_size", "GiB"),
-        ),
-        (
             "cloth: {panel: {outline: [[0,0],[1,0],[1,1],[0,1]], size: 0.2}, "
             "discretization: bspline, spline: {spans: [-3, 2]}}",
             "spans",
@@ -129,12 +113,7 @@ def bounded():
             "cloth: {panel: {outline: [[0, 0], [1e-6, 0], [1, 1], [0, 1]], size: 0.1}}",
             ("outline", "1e-06 m"),
         ),
-        (
-            SHEET + "bodies: [{mannequin: {motion: walk, cycles: 1000, fps: 1000}}]",
-            ("mannequin.fps", "frames"),
-        ),
         ("cloth: {mesh: {file: /dev/zero}}", ("mesh file", "/dev/zero", ".obj, .ply")),
-        ("cloth: {mesh: {file: .}}", ("mesh file", ".obj, .ply")),
         (SHEET + "bodies: [{mesh: {file: '**', fps: 3}}]", "mesh"),
     ],
 )
@@ -147,11 +126,8 @@ def test_a_scene_file(tmp_path, text, match):
 
 
 def test_a_scene_that_is_no_text(tmp_path):
-    for data in (b"\xff\xfe\x00", b"\x00" * 50, b"a: \xc3\x28"):
-        (tmp_path / "s.yaml").write_bytes(data)
-        with pytest.raises(SceneError):
-            load_scene(tmp_path / "s.yaml")
-    for name in ("no\0such.yaml", ".", "x" * 5000):
+    (tmp_path / "s.yaml").write_bytes(b"a: \xc3\x28")
+    for name in (tmp_path / "s.yaml", "no\0such.yaml", ".", "x" * 5000):
         with pytest.raises(SceneError):
             load_scene(name)
 
@@ -310,14 +286,11 @@ ARCHIVES = {
     "cut": GOOD[:-30],
     "flipped": GOOD[:200] + b"\xff" + GOOD[201:],
     "shape that lies": bomb(),
-    "objects": npz(positions=np.array([{}], dtype=object), faces=np.zeros((1, 3), int)),
     "no faces": npz(positions=np.zeros((2, 4, 3))),
     "wrong shape": npz(positions=np.zeros((4, 3)), faces=np.zeros((1, 3), int)),
-    "text positions": npz(positions=np.array([[["a"] * 3] * 4]), faces=np.zeros((1, 3), int)),
     "float faces": npz(positions=np.zeros((2, 4, 3)), faces=np.zeros((1, 3))),
     "faces beyond": npz(positions=np.zeros((2, 4, 3)), faces=np.full((1, 3), 2**40)),
     "nan": npz(positions=np.full((2, 4, 3), np.nan), faces=np.array([[0, 1, 2]])),
-    "an array alone": (lambda f: (np.save(f, np.zeros(3)), f.getvalue())[1])(io.BytesIO()),
     "no arrays": npz(),
 }
 
@@ -386,20 +359,8 @@ def test_an_entry_of_a_list_that_the_file_leaves_out(tmp_path):
 
     path = tmp_path / "scene.yaml"
     path.write_text("cloth: {sheet: {nx: 3, ny: 3}}\n")
-    tree = read_source(path, ["gravity.1=-1.62", "velocity.0=2"]).tree
-    assert tree["gravity"] == [0, -1.62, 0] and tree["velocity"] == [2, 0, 0]
+    assert read_source(path, ["gravity.1=-1.62"]).tree["gravity"] == [0, -1.62, 0]
     with refused(SceneError, "--set gravity.3", expected="0 to 2", hint="'gravity=[...]'"):
         read_source(path, ["gravity.3=1"])
     with refused(SceneError, "--set pins.0.until", got="0", hint="'pins=[...]'"):
         read_source(path, ["pins.0.until=1 s"])
-
-
-def test_an_empty_file_is_nothing(tmp_path):
-    from weft.base.errors import SweepError
-    from weft.plugins.lab.sweep.file import read_sweep
-
-    path = tmp_path / "empty.yaml"
-    path.write_text("# a comment\n")
-    for read, error in ((load_scene, SceneError), (fabric, FabricError), (read_sweep, SweepError)):
-        with refused(error, got="nothing", expected="fields"):
-            read(path)

