@@ -29,16 +29,16 @@ def jump(before, after):
     return Keys([(0.0, before), (JUMP, after)], "hold")
 
 
-def sheet(fabric=COTTON, **changes):
-    cloth = weft.sheet(7, 6, 0.3, 0.25, fabric=fabric)
+def sheet(**changes):
+    cloth = weft.sheet(7, 6, 0.3, 0.25, fabric=COTTON)
     x = np.array(cloth.vertices)
     x[:, 1] += 0.02 * np.sin(20 * x[:, 0])
     cloth = dataclasses.replace(cloth, mesh=cloth.mesh.with_vertices(x))
     return weft.Scene(cloth, [weft.Pin(cloth.border("left"))], step=STEP, **changes)
 
 
-def spline(fabric=COTTON, **changes):
-    cloth = weft.spline_sheet(6, 5, 0.3, 0.25, fabric=fabric)
+def spline(**changes):
+    cloth = weft.spline_sheet(6, 5, 0.3, 0.25, fabric=COTTON)
     return weft.Scene(cloth, [weft.Pin(cloth.border("left"))], step=STEP, **changes)
 
 

@@ -211,7 +211,7 @@ def slide(friction, weights=1.0):
     scene = weft.Scene(
         cloth, bodies=[table], contact=contact, velocity=(0.3, 0, 0), step=0.005, settings=TIGHT
     )
-    return stepped(scene, 12)[1].x[:, 0] - cloth.vertices[:, 0]
+    return stepped(scene, 10)[1].x[:, 0] - cloth.vertices[:, 0]
 
 
 def test_friction_has_a_map():

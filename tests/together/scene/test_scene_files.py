@@ -8,13 +8,11 @@ from tests.refusals import refused
 from weft import extensions
 from weft.base.errors import MeshError, SceneError, SceneProblems
 from weft.base.schema.block import fields_of
-from weft.discretization.mesh import grid
 from weft.energies.elastic.buckling_bending import BucklingBending
 from weft.energies.elastic.condition import Variant
 from weft.integrators.adaptive import Adaptive
 from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998
 from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2
-from weft.io.obj import write_obj
 from weft.run.check_scene import check
 from weft.scene.build import load_scene
 from weft.scene.explain import explain
@@ -169,13 +167,6 @@ def test_all_problems_at_once(tmp_path):
 )
 def test_problem_of_an_override_says_so(tmp_path, override, said):
     assert said in problems(tmp_path, GOOD, [override])
-
-
-def test_wrong_scale_is_a_warning(tmp_path):
-    mesh = grid(4, 4, 1, 1)
-    write_obj(tmp_path / "a.obj", mesh.vertices * 180, mesh.faces, mesh.corner_uv)
-    warnings = " ".join(check(tmp_path / "a.obj").warnings)
-    assert "is the scale right" in warnings and "stretch 180" in warnings
 
 
 def test_every_field_is_explained():
