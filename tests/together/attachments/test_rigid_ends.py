@@ -9,9 +9,9 @@ import pytest
 
 import weft
 from tests.checks import InStep, clamp, rotations, still
-from tests.engine.attachments.stepping import take_steps
 from tests.refusals import refused
-from weft.base.errors import SceneError
+from tests.stepping import stepped, steps
+from tests.together.resuming import whole_and_resumed
 from weft.contact import box, capsule
 from weft.discretization.polygon import arc_lengths
 from weft.energies.springs.point_springs import PointSprings
@@ -77,13 +77,12 @@ def test_every_kind_with_every_integrator(integrator, surface):
     if integrator == "quasi_static":
         exact = QuasiStaticSettings(force_tolerance=1e-5)
     scene = scene_of(surface, integrator, settings=exact)
-    model, before, state, report = take_steps(scene, 1 if integrator == "quasi_static" else 4)
+    taken = list(steps(scene, 2 if integrator == "quasi_static" else 4))
+    model, (before, *_), (state, _, report) = prepare(scene).model, *taken[-2:]
     said = report.attachments
     names = {"clip", "ropes", "spring", "slack", "rings"}
     assert said.keys() == names | {"rope at -0.18", "rope at 0.18"}
-    assert (
-        said["clip"]["holds"] == 1 and said["rings"]["holds"] == 2 and said["slack"]["largest"] == 0
-    )
+    assert (said["clip"]["holds"], said["rings"]["holds"], said["slack"]["largest"]) == (1, 2, 0)
     own = model.rigid_bodies.affine[0].own
     weight = model.mass[:, None] * DOWN
     hold = np.sum([v["force"] for k, v in said.items() if k not in names], axis=0)
@@ -92,7 +91,7 @@ def test_every_kind_with_every_integrator(integrator, surface):
         np.testing.assert_allclose(hold, -weight.sum(0), atol=1e-4)
         np.testing.assert_allclose(pull, -np.delete(weight, own, 0).sum(0), atol=1e-4)
     if integrator == "backward_euler":
-        rate = model.mass[:, None] * (np.asarray(state.v) - np.asarray(before.v)) / 0.01
+        rate = model.mass[:, None] * (state.v - before.v) / 0.01
         size = 1e-3 * np.abs(weight.sum(0)).max()
         cloth = np.delete(rate - weight, own, 0).sum(0)
         np.testing.assert_allclose(pull, cloth, atol=size)
@@ -168,94 +167,31 @@ def test_matrices_of_rings_are_clamped(psd, device):
         np.testing.assert_allclose(face.matrix(x, psd), clamp(exact[None])[0], atol=1e-11 * scale)
 
 
-def test_rings_slide_down_a_rod():
+@pytest.mark.parametrize("mu", [0.0, 0.3, 0.6])
+def test_rings_slide_down_a_rod(mu):
     """On one that is held aslant they slide with g (sin a - mu cos a), and rest where tan a < mu;
-    what they press a weld holds. On a pole that nothing moves they go alike.
+    what they press a weld holds.
     """
     a = np.radians(25.0)
-    for mu in (0.0, 0.3, 0.6):
-        cloth = weft.sheet(2, 2, 0.01, 0.01).move((0.0, 0.0, 0.0), (90.0, 0.0, -25.0))
-        x0 = cloth.vertices[cloth.corners("top")].mean(0)
-        way = np.array([np.cos(a), -np.sin(a), 0.0])
-        pole = [tuple(x0 - 0.2 * way), tuple(x0 + 0.6 * way)]
-        bar = rigid_body(
-            box((0.05, 0.05, 0.05), 0.05, "bar").move((0.0, 0.5, 0.0)),
-            mass=1.0,
-            joints=[weft.contact.Joint("weld")],
-        )
-        found = []
-        for body in ("bar", None):
-            slide = weft.Slide(cloth.corners("top"), pole, body=body, friction=mu, name="rings")
-            scene = weft.Scene(
-                cloth,
-                bodies=[bar],
-                attachments=[slide],
-                integrator="bdf2",
-                settings=weft.StepSettings(tolerance=1e-6),
-                step=2e-3,
-            )
-            _, _, state, _ = take_steps(scene, 60, 2e-3)
-            found.append(float(np.asarray(state.v)[:4].mean(0) @ way))
-        speed, still_pole = found
-        assert speed == pytest.approx(still_pole, abs=1e-3)
-        expected = 9.81 * (np.sin(a) - mu * np.cos(a)) * 0.12
-        if np.tan(a) < mu:
-            assert abs(speed) < 0.02
-        else:
-            assert speed == pytest.approx(expected, rel=0.08)
+    cloth = weft.sheet(2, 2, 0.01, 0.01).move((0.0, 0.0, 0.0), (90.0, 0.0, -25.0))
+    x0 = cloth.vertices[cloth.corners("top")].mean(0)
+    way = np.array([np.cos(a), -np.sin(a), 0.0])
+    pole = [tuple(x0 - 0.2 * way), tuple(x0 + 0.6 * way)]
+    bar = box((0.05, 0.05, 0.05), 0.05, "bar").move((0.0, 0.5, 0.0))
+    bar = rigid_body(bar, mass=1.0, joints=[weft.contact.Joint("weld")])
+    slide = weft.Slide(cloth.corners("top"), pole, body="bar", friction=mu, name="rings")
+    how = {"integrator": "bdf2", "settings": weft.StepSettings(tolerance=1e-6)}
+    scene = weft.Scene(cloth, bodies=[bar], attachments=[slide], **how)
+    _, state, _ = stepped(scene, 60, 2e-3)
+    speed = float(state.v[:4].mean(0) @ way)
+    if np.tan(a) < mu:
+        assert abs(speed) < 0.02
+    else:
+        assert speed == pytest.approx(9.81 * (np.sin(a) - mu * np.cos(a)) * 0.12, rel=0.08)
 
 
-def test_cloth_turns_with_the_body_that_it_is_tied_to():
-    """A cloth whose border is clipped to a rod in the void keeps beside it while it spins."""
-    cloth = cloth_of("triangles")
-    top = cloth.border("top")
-    scene = weft.Scene(
-        cloth,
-        bodies=[rod(spin=(2.0, 0.0, 0.0), velocity=(0.0, 0.0, 0.3))],
-        gravity=(0, 0, 0),
-        attachments=[weft.AttachToBody(top, "rod")],
-        contact=weft.SelfContact(gap=3e-3),
-    )
-    model, _, state, _ = take_steps(scene, 20)
-    body = model.rigid_bodies.affine[0]
-    wanted = body.weights(cloth.vertices[top]) @ np.asarray(state.x)[body.own]
-    np.testing.assert_allclose(np.asarray(state.x)[top], wanted, atol=1e-4)
-    assert np.abs(wanted - cloth.vertices[top]).max() > 5e-3
-    total = (model.mass[:, None] * np.asarray(state.v)).sum(0)
-    np.testing.assert_allclose(total, (0.0, 0.0, 0.06), atol=1e-5)
-
-
-def test_what_touches_the_body_it_is_tied_to_does_not_meet_it():
-    """Clips within the thickness start there, where only they do; what may let go meets it."""
-    body = rigid_body(box((0.2, 0.05, 0.2), 0.05, "block"), mass=0.5)
-    cloth = weft.sheet(4, 9, 0.09, 0.24).move((0.0, 0.0255, 0.15))
-    near = np.flatnonzero(cloth.vertices[:, 2] < 0.11)
-    contact = weft.SelfContact(gap=4e-3, thickness=1e-3)
-    how = {"bodies": [body], "contact": contact}
-    with refused(SceneError, "cloth at the start", got="block"):
-        prepare(weft.Scene(cloth, **how))
-    tied = weft.AttachToBody(near, "block", name="strap")
-    model, _, state, report = take_steps(weft.Scene(cloth, attachments=[tied], **how), 5)
-    assert report.attachments["strap"]["holds"] == len(near) > 0
-    own = model.rigid_bodies.affine[0]
-    wanted = own.weights(cloth.vertices[near]) @ np.asarray(state.x)[own.own]
-    assert np.abs(np.asarray(state.x)[near] - wanted).max() < 1e-3
-    loose = weft.AttachToBody(near, "block", release=weft.Release(at=1.0))
-    with refused(SceneError, "cloth at the start", got="block"):
-        prepare(weft.Scene(cloth, attachments=[loose], **how))
-
-
-@pytest.mark.parametrize("integrator", ["backward_euler", "bdf2"])
-def test_runs_resume_bitwise(integrator, tmp_path):
-    scene = scene_of(integrator=integrator)
-    whole = weft.simulate(scene, frames=5, fps=50, out=tmp_path / "whole", progress=False)
-    weft.simulate(scene, frames=2, fps=50, out=tmp_path / "parts", progress=False)
-    parts = weft.simulate(
-        scene, frames=5, fps=50, out=tmp_path / "parts", progress=False, resume=True
-    )
-    np.testing.assert_array_equal(whole.positions(5), parts.positions(5))
-    np.testing.assert_array_equal(whole.body_positions(5), parts.body_positions(5))
-    assert whole.metrics[-1]["attachments"] == parts.metrics[-1]["attachments"]
+def test_runs_resume_bitwise(tmp_path):
+    whole_and_resumed(scene_of(integrator="bdf2"), tmp_path, fps=50)
 
 
 BODIES = "bodies: [{name: rod, capsule: {radius: 1 cm, length: 40 cm}, translation: [0, 3 cm, 0], rigid: {mass: 1 kg}}]\n"  # noqa: E501

@@ -10,26 +10,22 @@ from weft.base.keyframes import Keys
 from weft.bodies.joints.settings import Joint
 from weft.bodies.motion.pins import Keyframe, Path
 from weft.bodies.rigid.settings import Rigid
-from weft.cloth.attachments.drawing import NAMES
 from weft.contact import box
 from weft.energies.springs.release import Release
 from weft.run.animation import STRANDS, build_animation
 from weft.run.strands import AROUND, Tubes
-from weft.show.picture.style import Style
 from weft.show.viewer.page import content_of
 
 STEP = 0.01
 
 
-def scene(make=weft.sheet, ropes=True):
+def scene(make=weft.sheet):
     """A sheet on ropes and a spring, a box on a spring; one rope lets go, one is wound in."""
     spring = Joint("spring", stiffness=20.0, at=(0.0, 0.4, 0.5), point=(0.02, 0.05, 0.5))
-    rigid = Rigid(mass=0.2, joints=[spring] if ropes else [])
+    rigid = Rigid(mass=0.2, joints=[spring])
     body = dataclasses.replace(box((0.1, 0.1, 0.1), 0.1, "one").move((0, 0, 0.5)), rigid=rigid)
     cloth = make(5, 5, 0.4, 0.4, fabric="cotton").move((0, 0.1, 0), (90, 0, 0))
-    a, b, c, d = (
-        cloth.corners(w) for w in ("top-left", "top-right", "bottom-left", "bottom-right")
-    )
+    a, b, c, d = (cloth.corners(f"{w}-{h}") for w in ("top", "bottom") for h in ("left", "right"))
     path = Path([Keyframe(0.0), Keyframe(1.0, (0.1, 0.0, 0.0))], hold=True)
     held = [
         weft.Rope(a, at=(-0.2, 0.6, 0.0), path=path),
@@ -39,14 +35,7 @@ def scene(make=weft.sheet, ropes=True):
     ]
     keyed = {"attachments.3.length": Keys([(0, 1.0), (0.1, 0.8)])}
     pins = [weft.Pin(cloth.border("top"))]
-    return weft.Scene(
-        cloth,
-        pins,
-        bodies=[body],
-        step=STEP,
-        attachments=held if ropes else (),
-        keyed=keyed if ropes else {},
-    )
+    return weft.Scene(cloth, pins, bodies=[body], step=STEP, attachments=held, keyed=keyed)
 
 
 @pytest.mark.parametrize("make", [weft.sheet, weft.spline_sheet])
@@ -63,7 +52,6 @@ def test_frames_have_the_ends_of_what_holds(make, tmp_path):
         np.testing.assert_allclose(ends[1, 1], [-0.2 + 0.1 * t, 0.6, 0.0], atol=1e-12)
         np.testing.assert_allclose(ends[2, 1], y[made.attachments[1].to[0]], atol=1e-12)
         body = run.body_positions(frame)
-        assert np.ptp(np.linalg.norm(body - ends[4, 1], axis=1)) > 0.01  # on the box's surface
         assert (body.min(0) - 1e-9 <= ends[4, 1]).all() and (ends[4, 1] <= body.max(0) + 1e-9).all()
         assert lengths[4] == pytest.approx(1.0 - 2 * t)
     solid = run.solid_positions(2)
@@ -78,39 +66,33 @@ def test_exports_and_pages_have_them_as_a_surface(tmp_path):
     box_there, tubes = animation.moment(1).positions[1:]
     assert len(tubes) == animation.shapes[2].faces.max() + 1
     np.testing.assert_array_equal(box_there, run.body_positions(1))
-    run.export(tmp_path / "a.glb")
-    assert (tmp_path / "a.glb").stat().st_size > 50_000
     content = content_of(run)
     assert content.about["bodies"] == ["one", STRANDS] and not content.about["bodies_still"]
-    run.render(tmp_path / "a.png", style=Style(whole=True, width=160, height=120))
-    assert (tmp_path / "a.png").exists()
 
 
-def test_a_run_without_any_is_as_it_was(tmp_path):
-    run = weft.simulate(scene(ropes=False), frames=1, fps=20, out=tmp_path / "a", progress=False)
-    assert run.strands() is None and not set(NAMES) & set(run.folder.frame(1))
-    assert run.solid_faces is run.body_faces
-    np.testing.assert_array_equal(run.solid_positions(), run.body_positions())
+def middles(kind, far, length):
+    """(k,3) the middle line of the tube of one that ends at 0 and on the axis x, and its vertices.
+
+    Kinds: 0 has let go, 1 is a rope, 2 is a spring.
+    """
+    ends, kinds = np.array([[[0, 0, 0], [far, 0.0, 0]]]), np.array([kind])
+    tube = Tubes(1, 0.01).positions(ends, np.array([length]), kinds)
+    return tube.reshape(-1, AROUND, 3).mean(1), tube
+
+
+@pytest.mark.parametrize("far, length", [(0.5, 0.55), (0.5, 1.0), (0.01, 1.0)])
+def test_a_slack_rope_is_about_as_long_as_it_is(far, length):
+    line, _ = middles(1, far, length)
+    way = np.linalg.norm(np.diff(line, axis=0), axis=1).sum()
+    assert way == pytest.approx(length, rel=0.08)
 
 
 def test_tubes():
-    """A taut rope is a cylinder; a slack one is about as long as it is; a spring winds; what has
-    let go is a point.
-    """
-    tubes = Tubes(1, 0.01)
-    taut = tubes.positions(np.array([[[0, 0, 0], [0, 1, 0.0]]]), np.array([1.0]), np.array([1]))
-    np.testing.assert_allclose(np.linalg.norm(taut[:, [0, 2]], axis=1), 0.01, atol=1e-12)
-    edges = np.sort(tubes.faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
-    _, count = np.unique(edges, axis=0, return_counts=True)
-    assert set(count) == {1, 2} and (count == 1).sum() == 2 * AROUND  # open at both ends
-    for far, length in ((0.5, 0.55), (0.5, 1.0), (0.01, 1.0)):
-        ends = np.array([[[0, 0, 0], [far, 0.0, 0]]])
-        line = tubes.positions(ends, np.array([length]), np.array([1])).reshape(-1, AROUND, 3)
-        way = np.linalg.norm(np.diff(line.mean(1), axis=0), axis=1).sum()
-        assert way == pytest.approx(length, rel=0.08)
-    ends = np.array([[[0, 0, 0], [1.0, 0, 0]]])
-    coil = tubes.positions(ends, np.array([1.0]), np.array([2])).reshape(-1, AROUND, 3).mean(1)
-    np.testing.assert_allclose(coil[[0, -1]], ends[0], atol=1e-9)
+    """A taut rope is a cylinder; a spring winds; what has let go is a point."""
+    _, taut = middles(1, 1.0, 1.0)
+    np.testing.assert_allclose(np.linalg.norm(taut[:, 1:], axis=1), 0.01, atol=1e-12)
+    coil, _ = middles(2, 1.0, 1.0)
+    np.testing.assert_allclose(coil[[0, -1]], [[0, 0, 0], [1, 0, 0]], atol=1e-9)
     assert 0.03 < np.linalg.norm(coil[:, 1:], axis=1).max() < 0.04
-    gone = tubes.positions(ends, np.array([1.0]), np.array([0]))
+    _, gone = middles(0, 1.0, 1.0)
     np.testing.assert_array_equal(gone, np.broadcast_to([1.0, 0, 0], gone.shape))

@@ -15,7 +15,6 @@ from rich.live import Live
 
 from tests import command
 from tests.together.cli.test_cli import run  # noqa: F401 (fixtures)
-from weft import extensions
 from weft.base.terminal import bar
 from weft.cli.main import STOPPED
 
@@ -33,7 +32,7 @@ class Slow:
                 raise TypeError("No to_python converter") from error
 sys.meta_path.insert(0, Slow())
 from weft.cli.main import main
-sys.argv = ["weft", *{words!r}]
+sys.argv = ["weft", "check", "s.yaml"]
 main()
 """
 # What a shell starts in the background ignores SIGINT, and so does what that starts: not here.
@@ -58,25 +57,10 @@ def wait_for(path):
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize(
-    "module, words",
-    [
-        ("typer", ["check", "s.yaml"]),
-        ("weft.cli.commands", ["run", "s.yaml"]),
-        ("yaml", ["check", "s.yaml"]),
-        ("pxr.Usd", ["export", "r", "a.usdc"]),
-    ],
-)
-def test_an_interrupt_while_a_package_is_imported(module, words, tmp_path, monkeypatch, request):
+@pytest.mark.parametrize("module", ["typer", "yaml"])
+def test_an_interrupt_while_a_package_is_imported(module, tmp_path):
     (tmp_path / "s.yaml").write_text(SCENE)
-    if words[0] == "export":
-        pytest.importorskip("pxr")
-        if not extensions.has_shipped("film"):
-            pytest.skip("no plugin film")
-        monkeypatch.chdir(tmp_path)
-        run_here = request.getfixturevalue("run")
-        assert run_here("run", "s.yaml", "--out", "r", "-q")[0] == 0
-    process = start(SLOW_IMPORT.format(module=module, words=words), tmp_path)
+    process = start(SLOW_IMPORT.format(module=module), tmp_path)
     wait_for(tmp_path / "importing")
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
@@ -147,12 +131,10 @@ def test_the_cursor_comes_back(monkeypatch):
 def test_standard_output_on_a_full_disk(tmp_path):
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full here")
-    (tmp_path / "s.yaml").write_text(SCENE)
-    for words in (["run", "s.yaml", "--out", "r"], ["fabrics", "--json"]):
-        with open("/dev/full", "w") as full:  # noqa: PTH123
-            result = command.weft(*words, cwd=tmp_path, stdout=full)
-        assert result.status == 2 and "Traceback" not in result.err
-        assert result.err.endswith("error: No space left on device (standard output)\n")
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        result = command.weft("fabrics", "--json", cwd=tmp_path, stdout=full)
+    assert result.status == 2 and "Traceback" not in result.err
+    assert result.err.endswith("error: No space left on device (standard output)\n")
 
 
 @pytest.mark.parametrize(

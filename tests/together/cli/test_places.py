@@ -13,7 +13,6 @@ from tests.command import call_weft, weft
 from tests.refusals import refused
 from weft.base.errors import DeviceError, RunError
 from weft.cli.crash import report
-from weft.cli.play import _scene_file
 from weft.kernel.context import named_cache_errors
 from weft.live.save import SceneSource
 
@@ -27,21 +26,19 @@ def blocked(tmp_path):
     return tmp_path / "file"
 
 
-@pytest.mark.parametrize("variable", ["WARP_CACHE_PATH", "HOME"])
-def test_a_cache_that_cannot_be_made_is_named(tmp_path, blocked, variable):
+def test_a_cache_that_cannot_be_made_is_named(tmp_path, blocked):
     (tmp_path / "scene.yaml").write_text(SCENE)
     env = {k: v for k, v in os.environ.items() if k not in ("WARP_CACHE_PATH", "XDG_CACHE_HOME")}
-    env[variable] = str(blocked)
+    env["HOME"] = str(blocked)
     done = weft("run", "scene.yaml", cwd=tmp_path, env=env)
     assert done.status == 2 and "Traceback" not in done.err
     assert "folder of compiled kernels" in done.err and "WARP_CACHE_PATH=" in done.err
 
 
-@pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES, errno.ENOSPC])
-def test_a_kernel_that_cannot_be_kept_is_named(number):
+def test_a_kernel_that_cannot_be_kept_is_named():
     named = refused(DeviceError, "folder of compiled kernels", hint="WARP_CACHE_PATH")
     with named, named_cache_errors():
-        raise OSError(number, os.strerror(number), "/a/cache/weft.o")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/a/cache/weft.o")
 
 
 def test_other_places_are_named_with_their_cure(capsys):
@@ -66,19 +63,11 @@ def test_check_prints_its_results_without_matplotlib(tmp_path, monkeypatch, caps
 
 
 def test_check_prints_its_results_without_its_picture(tmp_path, blocked, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
     (tmp_path / "mesh.obj").write_text(CROSSING)
-    (tmp_path / "pattern.yaml").write_text(PATTERN)
-    for words, fact in (
-        (["mesh.obj", "--warp", "1,0.3,0.2"], "pairs of faces intersect"),
-        (["pattern.yaml"], "panels"),
-    ):
-        status, out, _ = call_weft(monkeypatch, capsys, "check", *words)
-        assert status == 0 and f"picture  {words[0].split('.')[0]}.check.png" in out
-        elsewhere = ["--picture", blocked / "a.png"]
-        status, out, err = call_weft(monkeypatch, capsys, "check", *words, *elsewhere)
-        assert status == 0 and fact in out and err == ""
-        assert "picture  not written" in out and "--picture PNG" in out
+    words = [tmp_path / "mesh.obj", "--warp", "1,0.3,0.2", "--picture", blocked / "a.png"]
+    status, out, err = call_weft(monkeypatch, capsys, "check", *words)
+    assert status == 0 and "pairs of faces intersect" in out and err == ""
+    assert "picture  not written" in out and "--picture PNG" in out
 
 
 def test_play_makes_its_folder(tmp_path, blocked):
@@ -86,7 +75,3 @@ def test_play_makes_its_folder(tmp_path, blocked):
     assert SceneSource.of({}, tmp_path / "scene.yaml", out).folder == out and out.is_dir()
     with refused(RunError, "cannot make folder", where="file"):
         SceneSource.of({}, tmp_path / "scene.yaml", blocked / "below")
-    mesh = tmp_path / "mesh.obj"
-    mesh.write_text(CROSSING.replace("f 4 5 6\n", "").replace("v 0.", "#"))
-    with _scene_file(mesh, None, out) as file:
-        assert file == out / "mesh.scene.yaml" and file.exists()

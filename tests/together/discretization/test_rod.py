@@ -5,6 +5,7 @@ import pytest
 
 import weft
 from tests.refusals import refused
+from tests.together.resuming import whole_and_resumed
 from weft.base.errors import MeshError, SceneError
 from weft.contact.exact.intersections import intersections
 from weft.discretization.rod import RIGID, SIDES
@@ -84,10 +85,7 @@ def test_a_rope_with_cloth(tmp_path):
     path = tmp_path / "rope.yaml"
     path.write_text(CLOTHS)
     scene = load_scene(path).scene
-    whole = weft.simulate(scene, seconds=0.2, fps=20, out=tmp_path / "whole")
-    weft.simulate(scene, seconds=0.1, fps=20, out=tmp_path / "part")
-    part = weft.simulate(scene, seconds=0.2, fps=20, out=tmp_path / "part", resume=True)
-    np.testing.assert_array_equal(whole.positions(-1), part.positions(-1))
+    whole = whole_and_resumed(scene, tmp_path, fps=20)
     for k in range(len(whole)):
         assert len(intersections(whole.positions(k), whole.faces)) == 0
 

@@ -17,12 +17,8 @@ from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998
 from weft.integrators.base import StepSettings
 from weft.integrators.model import Model
 from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2
-from weft.kernel import vec3
 from weft.laws import BaraffWitkin, Psd
 from weft.plugins.lab.validate.pillow import pillow
-from weft.solve.linear.direct import Splu
-from weft.solve.linear.low_rank import LowRankUpdate, solve_updated
-from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 pytestmark = pytest.mark.quick
 
@@ -51,8 +47,6 @@ def volume(x):
 def test_volume():
     pressure = Pressure.of(MESH, 1.0)
     assert pressure.volumes(X).sum() == pytest.approx(volume(X), rel=1e-12)
-    box = MESH.with_vertices(2 * MESH.vertices)
-    assert Pressure.of(box, 1.0).volumes(2 * X).sum() == pytest.approx(8 * volume(X))
 
 
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
@@ -90,33 +84,12 @@ def test_gas():
     """p V is constant, and E is minus the work that the gas can do against the surroundings."""
     gas = Gas(pressure=500.0, volume=2.0, ambient=1000.0)
     for v in (0.5, 2.0, 7.0):
-        energy, p, stiffness = gas.at(v)
+        _, p, stiffness = gas.at(v)
         assert (p + 1000) * v == pytest.approx(3000)
-        dv = 1e-5 * v
-        assert (gas.at(v + dv)[0] - gas.at(v - dv)[0]) / (2 * dv) == pytest.approx(-p, rel=1e-6)
-        assert -(gas.at(v + dv)[1] - gas.at(v - dv)[1]) / (2 * dv) == pytest.approx(
-            stiffness, rel=1e-6
-        )
-        assert np.isfinite(energy)
+        low, high = (np.array(gas.at(s * v)) for s in (1 - 1e-5, 1 + 1e-5))
+        rate = (high - low) / (2e-5 * v)
+        assert -rate[:2] == pytest.approx([p, stiffness], rel=1e-6)
     assert gas.at(-1.0)[0] == np.inf
-
-
-def test_updates_are_woodbury(rng):
-    pattern = BlockPattern.of(3, [np.array([[0, 1, 2]])])
-    M = rng.normal(size=(9, 9))
-    H = (M @ M.T + np.eye(9)).reshape(3, 3, 3, 3).transpose(0, 2, 1, 3)
-    A = BlockCsr(pattern, kernel.array(H[pattern.row, pattern.column], kernel.mat33))
-    b, u, v = rng.normal(size=(3, 3, 3))
-    updates = [
-        LowRankUpdate(2.0, kernel.array(u, vec3)),
-        LowRankUpdate(50.0, kernel.array(v, vec3)),
-    ]
-    found = solve_updated(Splu().prepare(A), kernel.array(b, vec3), 1e-12, updates)
-    full = A.to_scipy().toarray()
-    for c, w in ((2.0, u), (50.0, v)):
-        full = full + c * np.outer(w.reshape(-1), w.reshape(-1))
-    expected = np.linalg.solve(full, b.reshape(-1)).reshape(3, 3)
-    np.testing.assert_allclose(kernel.numpy(found.x), expected, rtol=1e-9)
 
 
 def balloon(law):
@@ -150,8 +123,6 @@ def test_errors():
     faces[0] = faces[0, ::-1]
     with refused(MeshError, "pressure", got="orientation"):
         Pressure.of(TriangleMesh(MESH.vertices, faces, MESH.corner_uv), 1.0)
-    with refused(SceneError, "pressure"):
-        Pressure.of(MESH, float("nan"))
     with refused(SceneError, "gas.volume"):
         Gas(1.0, 0.0)
     with refused(SceneError, "absolute pressure"):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import weft
+from tests.checks import dense, scatter
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.discretization.mesh import grid
 from weft.energies.state import State
@@ -13,7 +13,6 @@ from weft.integrators.bdf2 import Bdf2
 from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2, SemiImplicitSettings
 from weft.laws import Psd
 from weft.plugins.lab.validate.strip import Material, strip_model
-from weft.scene.prepare import prepare
 
 pytestmark = pytest.mark.quick
 
@@ -26,25 +25,8 @@ H = 0.01
 
 
 def force(x):
-    """[N] of all energies, added up with NumPy."""
-    f = np.zeros_like(x)
-    for energy in MODEL.energies:
-        np.add.at(f, energy.stencil.reshape(-1), -energy.gradient(x).reshape(-1, 3))
-    return f
-
-
-def stiffness(x):
-    """K = df/dx, (3n,3n)."""
-    n = len(x)
-    K = np.zeros((n, 3, n, 3))
-    for energy in MODEL.energies:
-        if energy.stencil.shape[1] == 1:
-            continue
-        for stencil, local in zip(energy.stencil, energy.hessian(x, Psd.EXACT)):
-            for a, i in enumerate(stencil):
-                for b, j in enumerate(stencil):
-                    K[i, :, j, :] -= local[a, b]
-    return K.reshape(3 * n, 3 * n)
+    """[N] of all energies."""
+    return -sum(scatter(e, x) for e in MODEL.energies)
 
 
 def run(stepper, steps, model=MODEL):
@@ -61,9 +43,7 @@ def run(stepper, steps, model=MODEL):
 @pytest.mark.parametrize("ratio", [0.5, 1.0, 1.7, 2.0])
 def test_the_difference_formula_holds(ratio):
     """x' and v' from both past states, for unequal steps, with the force at x'."""
-    before, now, after = run(Bdf2(TIGHT), [H, H / ratio])[1:] + [None]
-    states = run(Bdf2(TIGHT), [H, H, ratio * H])
-    before, now, after = states[1:]
+    before, now, after = run(Bdf2(TIGHT), [H, H, ratio * H])[1:]
     w = ratio
     a1, a2, g = (1 + w) ** 2 / (1 + 2 * w), w * w / (1 + 2 * w), (1 + w) / (1 + 2 * w)
     np.testing.assert_allclose(
@@ -88,7 +68,7 @@ def test_semi_implicit_is_the_formula_of_choi_and_ko():
     """
     settings = SemiImplicitSettings(psd=Psd.EXACT, linear="splu")
     before, now, after = run(SemiImplicitBdf2(settings), [H] * 4)[-3:]
-    K, M = stiffness(now.x), np.diag(np.repeat(MODEL.mass, 3))
+    K, M = -sum(dense(e, now.x) for e in MODEL.energies), np.diag(np.repeat(MODEL.mass, 3))
     free = np.repeat(FREE, 3)
     moved = (now.x - before.x + 2 * H * now.v).reshape(-1)
     b = M @ (now.v - before.v).reshape(-1) / 3
@@ -100,48 +80,6 @@ def test_semi_implicit_is_the_formula_of_choi_and_ko():
     np.testing.assert_allclose(after.v.reshape(-1), now.v.reshape(-1) + dv, atol=1e-8)
     expected = 4 / 3 * now.x - before.x / 3 + 2 / 3 * H * after.v
     np.testing.assert_allclose(after.x, expected, atol=1e-12)
-
-
-def test_semi_implicit_and_implicit_agree_for_small_steps():
-    one = run(SemiImplicitBdf2(SemiImplicitSettings(linear="splu")), [1e-4] * 40)[-1]
-    two = run(Bdf2(TIGHT), [1e-4] * 40)[-1]
-    np.testing.assert_allclose(one.x, two.x, atol=1e-9)
-
-
-def test_loses_less_energy_than_backward_euler():
-    """A sheet swings down and up again."""
-
-    def total(state):
-        elastic = sum(float(e.value(state.x).sum()) for e in MODEL.energies)
-        return elastic + 0.5 * float((MODEL.mass * (state.v**2).sum(1)).sum())
-
-    lost = {}
-    for stepper in (BackwardEuler(), Bdf2()):
-        states = run(stepper, [H] * 50)
-        lost[type(stepper).__name__] = total(states[0]) - total(states[-1])
-    assert 0 < lost["Bdf2"] < 0.5 * lost["BackwardEuler"]
-
-
-def test_a_damped_sheet_that_snaps_gains_nothing():
-    """A sheet swings down from two corners and snaps at 0.3 s, damped as its fabric is: no step
-    takes the energy above the start. (Damping was measured from where the past is extrapolated to,
-    where what turns is too long, and 19 x 19 vertices took in 0.05 J of 0.08 that moved.)
-    """
-    cloth = weft.sheet(13, 13, 0.5, 0.5, fabric="cotton")
-    scene = weft.Scene(cloth, pins=[weft.Pin(cloth.corners("top"))], integrator="bdf2")
-    ready = prepare(scene)
-    model, stepper, state = ready.model, ready.stepper, ready.state
-
-    def total():
-        stored = sum(float(e.value(state.x).sum()) for e in model.energies)
-        return stored + 0.5 * float((model.mass * (state.v**2).sum(1)).sum())
-
-    memory, start, energies = stepper.init(model, state), total(), []
-    for _ in range(20):
-        state, memory, report = stepper.step(model, state, memory, 0.02)
-        assert report.outcome.ok
-        energies.append(total() - start)
-    assert energies[-1] > -0.025 and max(energies) < 0
 
 
 @pytest.mark.parametrize(

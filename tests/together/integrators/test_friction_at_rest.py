@@ -1,12 +1,11 @@
 """Equilibria with friction: closed forms of what rests, its path, resume, splines, what is said."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 
 import weft
 from tests.refusals import refused
+from tests.together.resuming import whole_and_resumed
 from weft.base.errors import SceneError, SimulationError
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.plugins.lab.validate.friction_at_rest import (
@@ -15,7 +14,6 @@ from weft.plugins.lab.validate.friction_at_rest import (
     friction_needed,
     slope_rests,
 )
-from weft.scene.prepare import prepare
 from weft.solve.linear.solver import Outcome
 
 pytestmark = pytest.mark.quick
@@ -45,11 +43,8 @@ def test_too_few_lags_are_said():
 
 def on_a_slope(kind="triangles", friction=0.4, **settings):
     """A square on a plate, which gravity pulls along: 14 degrees."""
-    fabric = {"preset": "felt"}
-    if kind == "splines":
-        cloth = weft.spline_sheet(3, 3, 0.2, 0.2, fabric=fabric)
-    else:
-        cloth = weft.sheet(6, 6, 0.2, 0.2, fabric=fabric)
+    make, n = (weft.spline_sheet, 3) if kind == "splines" else (weft.sheet, 6)
+    cloth = make(n, n, 0.2, 0.2, fabric="felt")
     cloth = cloth.move((0, 2.5e-3, 0), (0, 20, 0))
     chosen = QuasiStaticSettings(**{"friction": True, "imperfection": 0.0, **settings})
     a = np.radians(14.0)
@@ -84,23 +79,7 @@ def test_slips_are_refused(tmp_path):
 
 
 def test_resume_is_bitwise(tmp_path):
-    scene = on_a_slope()
-    whole = weft.simulate(scene, frames=3, fps=3, out=tmp_path / "a", progress=False)
-    weft.simulate(scene, frames=1, fps=3, out=tmp_path / "b", progress=False)
-    parts = weft.simulate(scene, frames=3, fps=3, out=tmp_path / "b", resume=True, progress=False)
-    for k in range(4):
-        np.testing.assert_array_equal(whole.positions(k), parts.positions(k))
-
-
-def test_nothing_rubs_unless_it_is_asked_for():
-    scene = on_a_slope()
-    off = scene.with_(settings=dataclasses.replace(scene.settings, friction=False))
-    ready = prepare(off)
-    stepper, state = ready.stepper, ready.state
-    _, memory, report = stepper.step(
-        prepare(off).model, state, stepper.init(prepare(off).model, state), 1.0
-    )
-    assert not report.outcome.ok and "slip" not in memory
+    whole_and_resumed(on_a_slope(), tmp_path, frames=3, fps=3)
 
 
 def test_gravity_grows_between_two_times():

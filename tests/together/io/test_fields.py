@@ -1,6 +1,6 @@
 """Fields of runs against closed forms and independent readers of what exports carry."""
 
-import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -10,6 +10,8 @@ import weft
 from tests.engine.io.files import read_glb
 from tests.reference.air import frozen_air
 from tests.refusals import refused
+from tests.together.io.reading import values_of
+from tests.together.resuming import whole_and_resumed
 from weft.base.errors import RunError, SceneError
 from weft.cli import commands as cli
 from weft.cloth.fields import FIELDS, air_force, curvatures, face_strain, face_stress, gradients
@@ -115,13 +117,9 @@ def test_air_of_a_plate(crossflow):
 
 def test_pressure_of_what_rests_is_its_weight(tmp_path):
     cloth = weft.sheet(5, 5, 0.2, 0.2, fabric="felt").move((0, 2e-3, 0))
-    scene = weft.Scene(
-        cloth,
-        integrator="quasi_static",
-        contact=weft.SelfContact(4e-3),
-        bodies=[weft.contact.plate(0.6, 0.6, 0.3)],
-        record=["pressure"],
-    )
+    bodies, how = [weft.contact.plate(0.6, 0.6, 0.3)], {"contact": weft.SelfContact(4e-3)}
+    how |= {"integrator": "quasi_static", "record": ["pressure"]}
+    scene = weft.Scene(cloth, bodies=bodies, **how)
     run = weft.simulate(scene, frames=1, fps=1, out=tmp_path / "run", progress=False)
     carried = float(run.field("pressure") @ run.mesh.vertex_area)
     assert carried == pytest.approx(9.81 * cloth.mass.sum(), rel=2e-3)
@@ -143,43 +141,21 @@ def test_what_was_recorded_is_what_is_made_afterwards(runs):
         bare.field("color")
 
 
-def test_vtkhdf_npz_and_hdf5(runs, tmp_path):
-    h5py = pytest.importorskip("h5py")
-    run = runs["with"]
-    for suffix in (".vtkhdf", ".h5", ".npz"):
-        run.export(tmp_path / f"a{suffix}")
-    with h5py.File(tmp_path / "a.vtkhdf") as file:
-        root = file["VTKHDF"]
-        for name in ("strain", "stress", "air"):
-            begin = root[f"Steps/CellDataOffsets/{name}"][1]
-            got = root[f"CellData/{name}"][begin : begin + 24]
-            np.testing.assert_allclose(got, run.field(name, 1), rtol=1e-6, atol=1e-12)
-        begin = root["Steps/PointDataOffsets/curvature"][1]
-        got = root["PointData/curvature"][begin : begin + 20]
-        np.testing.assert_allclose(got, run.field("curvature", 1), rtol=1e-6, atol=1e-9)
-    with h5py.File(tmp_path / "a.h5") as file:
-        np.testing.assert_array_equal(file["cell_stress"][2], run.field("stress", 2))
-    with np.load(tmp_path / "a.npz") as file:
-        np.testing.assert_array_equal(file["cell_air"][1], run.field("air", 1))
-        np.testing.assert_array_equal(file["point_pressure"][1], run.field("pressure", 1))
-
-
 def test_usd_primvars(runs, tmp_path):
     pxr = pytest.importorskip("pxr.Usd")
     from pxr import UsdGeom
 
-    runs["with"].export(tmp_path / "a.usdc", up="z")
+    run = runs["with"]
+    run.export(tmp_path / "a.usdc", up="z")
     stage = pxr.Stage.Open(str(tmp_path / "a.usdc"))
     mesh = next(UsdGeom.Mesh(p) for p in stage.Traverse() if p.IsA(UsdGeom.Mesh))
     api = UsdGeom.PrimvarsAPI(mesh)
     stress, air = api.GetPrimvar("stress"), api.GetPrimvar("air")
     assert stress.GetInterpolation() == "uniform"
     assert api.GetPrimvar("pressure").GetInterpolation() == "vertex"
-    np.testing.assert_allclose(
-        np.array(stress.Get(2)), runs["with"].field("stress", 2), rtol=1e-5, atol=1e-9
-    )
-    x, y, z = runs["with"].field("air", 1).T
-    np.testing.assert_allclose(np.array(air.Get(1)), np.stack([x, -z, y], 1), rtol=1e-5, atol=1e-9)
+    np.testing.assert_allclose(stress.Get(2), run.field("stress", 2), rtol=1e-5, atol=1e-9)
+    x, y, z = run.field("air", 1).T
+    np.testing.assert_allclose(air.Get(1), np.stack([x, -z, y], 1), rtol=1e-5, atol=1e-9)
 
 
 def test_gltf_attributes(runs, tmp_path):
@@ -187,11 +163,8 @@ def test_gltf_attributes(runs, tmp_path):
     assert "first frame" in note
     tree, blob = read_glb(tmp_path / "a.glb")
     attributes = tree["meshes"][0]["primitives"][0]["attributes"]
-    assert {"_STRAIN", "_STRESS", "_CURVATURE", "_PRESSURE", "_AIR", "_VELOCITY"} <= set(attributes)
-    accessor = tree["accessors"][attributes["_VELOCITY"]]
-    view = tree["bufferViews"][accessor["bufferView"]]
-    begin = view.get("byteOffset", 0) + accessor.get("byteOffset", 0)
-    got = np.frombuffer(blob, "<f4", 3 * accessor["count"], begin).reshape(-1, 3)
+    assert {f"_{name.upper()}" for name in FIELDS} <= set(attributes)
+    got = values_of(tree, blob, attributes["_VELOCITY"], "<f4").reshape(-1, 3)
     np.testing.assert_allclose(got, runs["with"].field("velocity", 0), atol=1e-7)
 
 
@@ -200,78 +173,53 @@ def test_ply_properties_and_formats_without_fields(runs, tmp_path):
     run.save(tmp_path / "a.ply", 2)
     data = (tmp_path / "a.ply").read_bytes()
     header, body = data.split(b"end_header\n", 1)
-    lines = header.decode().split("\n")
-    names = [
-        line.split()[-1] for line in lines[: lines.index("element face 24")] if " double " in line
-    ]
+    of_vertices, of_faces = header.decode().split("element face 24")
+    names = re.findall(r" double (\S+)", of_vertices)
     rows = np.frombuffer(body, "<f8", 20 * len(names)).reshape(20, -1)
     np.testing.assert_array_equal(rows[:, names.index("curvature_1")], run.field("curvature")[:, 1])
-    assert "property double stress_2" in lines
-    again = read_mesh(tmp_path / "a.ply")
-    np.testing.assert_array_equal(again.faces, run.faces)
-    notes = run.export(tmp_path / "a.pc2")
-    assert "carry no fields" in notes[-1]
-
-
-def test_export_asks_for_fields_of_a_run_without_them(runs, tmp_path):
-    bare = runs["without"]
-    out = tmp_path / "b.npz"
-    arguments = ["export", str(bare.path), str(out), "--fields", "stress, curvature"]
-    cli.app(arguments, standalone_mode=False)
-    with np.load(out) as file:
-        np.testing.assert_array_equal(file["cell_stress"][2], runs["with"].field("stress", 2))
-        assert "cell_air" not in file
+    assert "property double stress_2" in of_faces
+    np.testing.assert_array_equal(read_mesh(tmp_path / "a.ply").faces, run.faces)
+    assert "carry no fields" in run.export(tmp_path / "a.pc2")[-1]
 
 
 def test_splines_and_resume(tmp_path):
     cloth = weft.spline_sheet(4, 4, 0.3, 0.3, fabric="felt", density=2)
-    scene = weft.Scene(
-        cloth,
-        [weft.Pin(cloth.corners("top"))],
-        wind=Wind((1.0, 0.0, 0.0)),
-        record=["stress", "air", "curvature", "velocity"],
-    )
-    whole = weft.simulate(scene, frames=2, fps=25, out=tmp_path / "a", progress=False)
-    weft.simulate(scene, frames=1, fps=25, out=tmp_path / "b", progress=False)
-    parts = weft.simulate(scene, frames=2, fps=25, out=tmp_path / "b", resume=True, progress=False)
-    for name in scene.record:
-        np.testing.assert_array_equal(whole.field(name), parts.field(name))
+    record = ["stress", "air", "curvature", "velocity"]
+    pins, wind = [weft.Pin(cloth.corners("top"))], Wind((1.0, 0.0, 0.0))
+    scene = weft.Scene(cloth, pins, wind=wind, record=record)
+    whole = whole_and_resumed(scene, tmp_path, frames=2, fps=25)
     assert len(whole.field("stress")) == len(whole.faces)
     fine = whole.field("stress", density=4, physics=physics(scene))
     assert len(fine) == 4 * len(whole.faces)
 
 
-def test_what_is_missing_is_named():
-    sheet = weft.sheet(3, 3)
-    for names, match in (
-        (["air"], ("scene.record: air", "wind")),
-        (["pressure"], ("scene.record: pressure", "contact")),
-        (["heat"], ("scene.record", "heat")),
-        ("stress", ("scene.record", "'stress'")),
-    ):
-        with refused(SceneError, match):
-            weft.Scene(sheet, record=names)
-    with refused(SceneError, "scene.record: stress"):
-        weft.Scene(sheet, record=["stress"], integrator="baraff_witkin_1998")
+@pytest.mark.parametrize(
+    "names, more, match",
+    [
+        (["air"], {}, ("scene.record: air", "wind")),
+        (["pressure"], {}, ("scene.record: pressure", "contact")),
+        (["heat"], {}, ("scene.record", "heat")),
+        ("stress", {}, ("scene.record", "'stress'")),
+        (["stress"], {"integrator": "baraff_witkin_1998"}, "scene.record: stress"),
+    ],
+)
+def test_what_is_missing_is_named(names, more, match):
+    with refused(SceneError, match):
+        weft.Scene(weft.sheet(3, 3), record=names, **more)
 
 
 def test_fields_of_numbers_that_change_are_of_their_time(tmp_path):
     """Wind that turns on: recorded, and made afterwards by the laws."""
     cloth = weft.sheet(4, 4, 0.3, 0.3, fabric="cotton")
     keys = {"wind.velocity.2": weft.Keys([(0.0, 0.0), (0.1, 5.0)])}
-    made = {"wind": weft.Wind(), "keyed": keys, "gravity": (0.0, 0.0, 0.0), "step": 0.02}
-    scene = weft.Scene(cloth, [weft.Pin(cloth.corners("top"))], record=["air", "stress"], **made)
-    run = weft.simulate(scene, frames=4, fps=25, out=tmp_path / "run", progress=False)
+    pins, how = [weft.Pin(cloth.corners("top"))], {"frames": 4, "fps": 25, "progress": False}
+    scene = weft.Scene(cloth, pins, record=["air"], wind=weft.Wind(), keyed=keys, step=0.02)
+    run = weft.simulate(scene, out=tmp_path / "run", **how)
     early, late = (np.abs(run.field("air", k)).max() for k in (0, 4))
     assert early < 1e-6 < 0.1 < late
-    bare = weft.simulate(
-        scene.with_(record=()), frames=4, fps=25, out=tmp_path / "bare", progress=False
-    )
-    for name in ("air", "stress"):
-        again = bare.field(name, 4, physics=physics(scene))
-        np.testing.assert_allclose(run.field(name, 4), again, rtol=1e-12, atol=1e-12)
-    constant = dataclasses.replace(physics(scene), changing=None)
-    assert np.abs(bare.field("air", 4, physics=constant)).max() < 0.5 * late
+    bare = weft.simulate(scene.with_(record=()), out=tmp_path / "bare", **how)
+    again = bare.field("air", 4, physics=physics(scene))
+    np.testing.assert_allclose(run.field("air", 4), again, rtol=1e-12, atol=1e-12)
 
 
 @pytest.fixture
@@ -293,21 +241,18 @@ def test_the_files_of_a_scene_are_found_from_a_run_elsewhere(elsewhere, tmp_path
     """Relative to the scene file, wherever the run is, and where both were moved."""
     run, how = elsewhere
     monkeypatch.chdir(run.path)
-    assert weft.scene_of(run).scene.cloth.n_vertices == 16
     again = weft.simulate(weft.scene_of(run).scene, out=tmp_path / "again", **how)
     assert weft.scene_of(again).scene.cloth.n_vertices == 16
     monkeypatch.chdir(tmp_path)
-    picture, file = tmp_path / "a.png", tmp_path / "a.npz"
-    assert (
-        CliRunner()
-        .invoke(
-            cli.app, ["render", str(run.path), str(picture), "--look", "stress", "--frame", "1"]
-        )
-        .exit_code
-        == 0
-    )
-    done = CliRunner().invoke(cli.app, ["export", str(run.path), str(file), "--fields", "stress"])
-    assert done.exit_code == 0 and "point_stress_max" in np.load(file)
+    for words in (
+        ["render", "a.png", "--look", "stress"],
+        ["export", "a.npz", "--fields", "stress"],
+    ):
+        command, file, *more = words
+        done = CliRunner().invoke(cli.app, [command, str(run.path), file, *more])
+        assert done.exit_code == 0
+    with np.load("a.npz") as file:
+        assert "point_stress_max" in file and "cell_air" not in file
     (tmp_path / "project").rename(tmp_path / "moved")
     there = tmp_path / "moved"
     assert weft.scene_of(weft.Run(there / "runs" / "a")).scene.cloth.n_vertices == 16

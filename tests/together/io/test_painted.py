@@ -21,15 +21,11 @@ def test_primvars_of_usd(tmp_path):
     UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.y)
     mesh = define(stage, "/cape", X, QUADS, X[:, :2])
     api, types = UsdGeom.PrimvarsAPI(mesh), Sdf.ValueTypeNames
-    corners = np.arange(8.0)
-    api.CreatePrimvar("corner", types.FloatArray, "faceVarying").Set(
-        Vt.FloatArray.FromNumpy(np.float32(corners))
-    )
+    api.CreatePrimvar("corner", types.FloatArray, "faceVarying").Set(list(range(8)))
     color = np.random.default_rng(0).uniform(size=(6, 3))
+    colors = Vt.Vec3fArray.FromNumpy(np.float32(color))
     for name in ("displayColor", "paint"):
-        api.CreatePrimvar(name, types.Color3fArray, "vertex").Set(
-            Vt.Vec3fArray.FromNumpy(np.float32(color))
-        )
+        api.CreatePrimvar(name, types.Color3fArray, "vertex").Set(colors)
     api.CreatePrimvar("short", types.FloatArray, "vertex").Set([1.0, 2.0])
     stage.Save()
     with pytest.warns(UserWarning, match="short of .*painted.usda/cape.* 2 values .*, not 6"):

@@ -44,45 +44,37 @@ def test_obj_groups_and_materials(tmp_path):
     assert found["left"] == [12, 13] and found["both"] == list(range(12, 24))
 
 
+@pytest.mark.parametrize("name", ["material", "vertex_i"])  # any name
 @pytest.mark.parametrize("kind", ["ascii", "binary_little_endian"])
-def test_ply_numbers_of_faces(tmp_path, kind):
+def test_ply_numbers_of_faces(tmp_path, kind, name):
     """A whole number of the faces; one that is no whole number makes none."""
     head = (
         f"ply\nformat {kind} 1.0\nelement vertex {GRID.n_vertices}\nproperty float x\n"
         "property float y\nproperty float z\nproperty float s\nproperty float t\n"
         f"element face {len(QUADS)}\nproperty list uchar int vertex_indices\n"
-        "property uchar material\nproperty float heat\nend_header\n"
+        f"property uchar {name}\nproperty float heat\nend_header\n"
     )
     points = np.hstack([GRID.vertices, GRID.vertex_uv]).astype("<f4")
-    label = [7 if k in LEFT else 2 for k in range(12)]
+    rows = np.zeros(12, [("n", "u1"), ("ids", "<i4", 4), ("m", "u1"), ("h", "<f4")])
+    rows["n"], rows["ids"], rows["m"] = 4, QUADS, [7 if k in LEFT else 2 for k in range(12)]
+    data = points.tobytes() + rows.tobytes()
     if kind == "ascii":
-        body = "\n".join(" ".join(map(str, row)) for row in points.tolist()) + "\n"
-        body += "".join(f"4 {' '.join(map(str, q))} {m} 0.5\n" for q, m in zip(QUADS, label))
-        data = (head + body).encode()
-    else:
-        rows = np.zeros(12, [("n", "u1"), ("ids", "<i4", 4), ("m", "u1"), ("h", "<f4")])
-        rows["n"], rows["ids"], rows["m"] = 4, QUADS, label
-        data = head.encode() + points.tobytes() + rows.tobytes()
-    (tmp_path / "a.ply").write_bytes(data)
+        lines = [*points.tolist(), *([n, *ids, m, h] for n, ids, m, h in rows.tolist())]
+        data = "\n".join(" ".join(map(str, line)) for line in lines).encode()
+    (tmp_path / "a.ply").write_bytes(head.encode() + data)
     found = read_mesh(tmp_path / "a.ply").regions
-    assert list(found) == ["material 2", "material 7"]
-    assert found["material 7"].tolist() == OF_LEFT
-    many = data.replace(b"property uchar material", b"property uchar vertex_i")  # any name
-    (tmp_path / "b.ply").write_bytes(many)
-    assert list(read_mesh(tmp_path / "b.ply").regions) == ["vertex_i 2", "vertex_i 7"]
+    assert list(found) == [f"{name} 2", f"{name} 7"]
+    assert found[f"{name} 7"].tolist() == OF_LEFT
 
 
 def test_gltf_materials(tmp_path):
     """Primitives of a material, two of them of the same; one without is in no region."""
-    x = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 2, 0], [1, 2, 0]], dtype=float)
+    x = np.array([[k % 2, k // 2, 0.0] for k in range(6)])
     faces = [[0, 1, 2], [1, 3, 2], [2, 3, 4], [3, 5, 4]]
     prims = [{"attributes": {"POSITION": 0, "TEXCOORD_0": 1}, "indices": 2 + k} for k in range(4)]
     prims[0]["material"], prims[1]["material"], prims[3]["material"] = 0, 1, 0
-    tree = {
-        "nodes": [{"mesh": 0}],
-        "meshes": [{"primitives": prims}],
-        "materials": [{"name": "red"}, {"name": "blue"}],
-    }
+    materials = [{"name": "red"}, {"name": "blue"}]
+    tree = {"nodes": [{"mesh": 0}], "meshes": [{"primitives": prims}], "materials": materials}
     ids = [np.array(f, np.uint16) for f in faces]
     found = read_mesh(gltf(tree, [x, x[:, :2], *ids], tmp_path / "a.gltf"))
     assert {k: v.tolist() for k, v in found.regions.items()} == {"red": [0, 3], "blue": [1]}

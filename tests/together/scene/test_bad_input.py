@@ -15,6 +15,7 @@ from tests.refusals import refused
 from weft.base import machine
 from weft.base.errors import FabricError, MeshError, RunError, SceneError, WeftError
 from weft.base.yaml_lines import parse_yaml
+from weft.bodies.shapes import primitives
 from weft.contact import plate
 from weft.fabric.fabric import fabric
 from weft.io import read_mesh, read_surface
@@ -47,21 +48,11 @@ def bounded():
             ("YAML", "aliases"),
         ),
         ("cloth: " + "[" * 900 + "]" * 900, ("YAML", "50 levels")),
-        ("cloth: " + "{a: " * 5000 + "}" * 5000, ("YAML", "50 levels")),
-        ("- " * 3000 + "a", ("YAML", "50 levels")),
         (SHEET + "seconds: 2001-99-99\n", ("seconds", "'2001-99-99'")),
-        (SHEET + "seconds: 2001-01-01\n", "seconds"),
         (SHEET + "seconds: " + "9" * 5000, ("YAML", "integer", "scene.yaml:2")),
         (SHEET + "seconds: 1" + "0" * 25, ("", "integer")),
         (SHEET + "seconds: 1.0e+400", ("", "float64")),
-        (SHEET + "seconds: .inf", "seconds"),
-        (SHEET + "seconds: .nan", "seconds"),
-        (SHEET + "seconds: 1e999 s", "seconds"),
         (SHEET + "seconds: !!python/object/apply:os.system ['true']", ("YAML", "tag")),
-        (SHEET + "seconds: !mine 3", ("YAML", "tag")),
-        (SHEET + "seconds: !!int abc", ("YAML", "'abc'")),
-        (SHEET + "seconds: !!binary aGVsbG8=", ("YAML", "tag")),
-        (SHEET + "seconds: !!set {a, b}", ("YAML", "tag")),
         (SHEET + "? [a, b]\n: 3\n", ("YAML", "key")),
         (SHEET + "seconds: 1\nseconds: 2\n", ("seconds", "second time")),
         (SHEET + "<<: 3\n", ("YAML", "<<")),
@@ -72,13 +63,8 @@ def bounded():
         ("%YAML 9.9\n---\na: b", "YAML"),
         ("a: b\n---\nc: d\n", "YAML"),
         ("", ("scene", "`cloth:`")),
-        ("5", ("scene", "`cloth:`")),
-        ("[1, 2]", ("scene", "`cloth:`")),
-        ("\t\tx", "YAML"),
         ("cloth: {sheet: {nx: 5, ny: 5, width: 1 kN^99999}}", "width"),
-        ("cloth: {sheet: {nx: 5, ny: 5, width: 1 m^-99}}", "width"),
         ("cloth: {sheet: {nx: 5, ny: 5, width: 1e-170}}", ("width", "1e-12 [m]")),
-        ("cloth: {sheet: {nx: 5, ny: 5, width: 1e200}}", ("width", "1e+09 m")),
         (
             SHEET.replace("}}", "}, translation: [0, 9999999999999999999, 0]}"),
             ("cloth.translation.1", "1e+09 m"),
@@ -88,34 +74,13 @@ def bounded():
             ("", "float64"),
         ),
         ("cloth: {sheet: {nx: 5, ny: 5}, rotation: [null, 0, 0]}", r"rotation.0"),
-        ("cloth: {sheet: {nx: 5, ny: 5}, rotation: [[1], 0, 0]}", r"rotation.0"),
-        ("cloth: {sheet: {nx: 5, ny: 5}, rotation: 3}", "rotation"),
-        ("cloth: {sheet: {nx: 5, ny: 5}, translation: [{}, 0, 0]}", r"translation.0"),
         ("cloth: {sheet: {nx: 5, ny: 5}, fabric: {preset: 5}}", "preset"),
-        ("cloth: {sheet: {nx: 5, ny: 5}, fabric: {preset: [cotton]}}", "preset"),
-        ("cloth: {sheet: {nx: 5, ny: 5}, fabric: {preset: {preset: {preset: 1}}}}", "preset"),
-        ("cloth: {sheet: {nx: 5, ny: 5}, fabric: {5: 6}}", "field"),
-        ("cloth: {sheet: {nx: 5, ny: 5}, fabric: [cotton]}", "fabric"),
         (SHEET + "pins: [{vertices: [99999999999]}]", ("pins.0.vertices", "0 to 24")),
-        (SHEET + "pins: [{vertices: [-1]}]", ("pins.0.vertices", "0 to 24")),
-        (SHEET + "pins: [{vertices: [[1]]}]", ("", "integer")),
         (SHEET + "pins: 5", "pins"),
-        (SHEET + "pins: [null]", "pins.0"),
         (SHEET + "seconds: 1e8\nfps: 10000", ("seconds", "1e+12 frames")),
         (SHEET + "seconds: 0.001\nfps: 30", ("seconds", "30 fps")),
-        (SHEET + "contact: {gap: 1e-160}", ("contact.gap", "1e-12")),
-        (SHEET + "step: 1e-320", "step"),
-        (SHEET + "bodies: [{sphere: {radius: 1, size: 1.0e-300}}]", ("sphere.size", "1e-12")),
         (SHEET + "bodies: [{mesh: {file: a.obj, fps: true}}]", ("fps", "yes or no")),
-        (SHEET + "contact: {friction: true}", ("contact.friction", "yes or no")),
-        (SHEET + "wind: {gusts: yes}", ("wind.gusts", "yes or no")),
-        (SHEET + "pins: [{vertices: [true]}]", ("pins.0.vertices", "yes or no")),
-        (SHEET + "pins: [{corners: top, until: -1}]", "until"),
         (SHEET + "wind: {velocity: [1e300, 0, 0]}", ("wind.velocity.0", "1e+06")),
-        (SHEET + "wind: {drag: 1e300}", ("wind.drag", "1e+15")),
-        (SHEET + "damping: 1e300", ("damping", "1e+09")),
-        (SHEET + "contact: {friction: 1e300}", ("friction", "1e+15")),
-        (SHEET + "wind: {gusts: {intensity: 0.1, length: 1e-300}}", ("gusts.length", "1e-12")),
         (
             SHEET + "gravity: [0, {keys: [[0, 1], [-1e300, 2]]}, 0]",
             ("quantity", "gravity.1.keys.1", "1e+09 s"),
@@ -130,11 +95,6 @@ def bounded():
             SHEET + "bodies: [{capsule: {radius: 1, length: 1, size: 1e-5}}]",
             ("bodies.0.size", "GiB"),
         ),
-        (SHEET + "bodies: [{capsule: {radius: 1, length: 1, size: 1e-300}}]", "capsule.size"),
-        (
-            SHEET + "bodies: [{ring: {radius: 1, thickness: 0.1, size: 1e-6}}]",
-            ("bodies.0.size", "GiB"),
-        ),
         (
             "cloth: {panel: {outline: [[0,0],[1,0],[1,1],[0,1]], size: 1e-7}}",
             ("size", "4000000 vertices"),
@@ -145,11 +105,6 @@ def bounded():
             ("spline.spans", "GiB"),
         ),
         (
-            "cloth: {panel: {outline: [[0,0],[1,0],[1,1],[0,1]]}, discretization: bspline, "
-            "spline: {span_size: 1e-9}}",
-            ("span_size", "GiB"),
-        ),
-        (
             "cloth: {panel: {outline: [[0,0],[1,0],[1,1],[0,1]], size: 0.2}, "
             "discretization: bspline, spline: {spans: [-3, 2]}}",
             "spans",
@@ -158,13 +113,7 @@ def bounded():
             "cloth: {panel: {outline: [[0, 0], [1e-6, 0], [1, 1], [0, 1]], size: 0.1}}",
             ("outline", "1e-06 m"),
         ),
-        (
-            SHEET + "bodies: [{mannequin: {motion: walk, cycles: 1000, fps: 1000}}]",
-            ("mannequin.fps", "frames"),
-        ),
         ("cloth: {mesh: {file: /dev/zero}}", ("mesh file", "/dev/zero", ".obj, .ply")),
-        ("cloth: {mesh: {file: .}}", ("mesh file", ".obj, .ply")),
-        (SHEET + "bodies: [{mesh: {file: '', fps: 3}}]", "mesh"),
         (SHEET + "bodies: [{mesh: {file: '**', fps: 3}}]", "mesh"),
     ],
 )
@@ -177,11 +126,8 @@ def test_a_scene_file(tmp_path, text, match):
 
 
 def test_a_scene_that_is_no_text(tmp_path):
-    for data in (b"\xff\xfe\x00", b"\x00" * 50, b"a: \xc3\x28"):
-        (tmp_path / "s.yaml").write_bytes(data)
-        with pytest.raises(SceneError):
-            load_scene(tmp_path / "s.yaml")
-    for name in ("no\0such.yaml", ".", "x" * 5000):
+    (tmp_path / "s.yaml").write_bytes(b"a: \xc3\x28")
+    for name in (tmp_path / "s.yaml", "no\0such.yaml", ".", "x" * 5000):
         with pytest.raises(SceneError):
             load_scene(name)
 
@@ -190,13 +136,9 @@ def test_a_scene_that_is_no_text(tmp_path):
     "text",
     [
         "a.b={",
-        "seconds=[",
-        "seconds=*a",
         "seconds=!!x 1",
         "seconds=" + "[" * 999,
         "=",
-        "a",
-        "cloth.0=3",
         "pins.99999999999999999999=1",
         "²=1",
         "cloth.sheet.nx.deeper=1",
@@ -243,28 +185,25 @@ end_header
 """
 
 
+def ply(lists="uchar int", face="3 0 1 2", change=("", "")):
+    return PLY.format(list=lists, face=face).replace(*change)
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        PLY.format(list="float float", face="3 nan 1 2"),
-        PLY.format(list="float float", face="3 0.5 1.5 2.5"),
-        PLY.format(list="float float", face="nan 0 1 2"),
-        PLY.format(list="float float", face="inf 0 1 2"),
-        PLY.format(list="int int", face="-3 0 1 2"),
-        PLY.format(list="uchar int", face="200 0 1 2"),
-        PLY.format(list="uchar int", face="3 0 1 99999999999"),
-        PLY.format(list="uchar int", face="3 0 1 2").replace("vertex 3", "vertex 2000000000"),
-        PLY.format(list="uchar int", face="3 0 1 2").replace("vertex 3", "vertex -3"),
-        PLY.format(list="uchar int", face="3 0 1 2").replace("face 1", "face 0"),
-        PLY.format(list="uchar int", face="3 0 1 2").replace("0 0 0 1", "nan 0 0 1"),
-        PLY.format(list="uchar int", face="3 0 1 2").replace("list uchar int", "int"),
-        PLY.format(list="uchar int", face="3 0 1 2").replace("property float x", "property x"),
-        PLY.format(list="uchar int", face="3 0 1 2").replace(
-            "element face 1", "property list int int u\nelement face 1"
-        ),
-        "ply\nformat ascii 1.0\nend_header\n",
+        ply("float float", "3 nan 1 2"),
+        ply("float float", "nan 0 1 2"),
+        ply("int int", "-3 0 1 2"),
+        ply(face="200 0 1 2"),
+        ply(face="3 0 1 99999999999"),
+        ply(change=("vertex 3", "vertex 2000000000")),
+        ply(change=("face 1", "face 0")),
+        ply(change=("0 0 0 1", "nan 0 0 1")),
+        ply(change=("list uchar int", "int")),
+        ply(change=("property float x", "property x")),
+        ply(change=("element face 1", "property list int int u\nelement face 1")),
         "ply\nend_header",
-        "plyformat\n",
         "",
     ],
 )
@@ -278,9 +217,8 @@ def test_a_ply_file(tmp_path, text):
 
 
 def test_rows_of_nothing_take_no_time(tmp_path):
-    text = PLY.format(list="uchar int", face="3 0 1 2")
     path = tmp_path / "a.ply"
-    path.write_text(text.replace("element vertex", "element foo 2000000000\nelement vertex"))
+    path.write_text(ply(change=("element vertex", "element foo 2000000000\nelement vertex")))
     assert len(read_surface(path)[1]) == 1
 
 
@@ -307,17 +245,12 @@ def test_a_binary_ply_file_cut_anywhere(tmp_path, kind):
     "text",
     [
         "v 0 0 nan\n",
-        "v 0 0 1e999\n",
         "v 1 2\n",
-        "f 1 2 3\n",
         "v 0 0 0\nf 1 1 1\n",
-        "f\n",
         "v\n",
-        "v 0 0 0\nf 1/2/3/4 1 1\n",
         "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 " + "9" * 6000,
         "\\\n" * 50,
         "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1.5 2 3\n",
-        "v 0 0 0\nv 1 0 0\nv 0 1 0\nf nan 2 3\n",
         "".join(f"v {i} {i * i} 0\n" for i in range(1200))
         + "f "
         + " ".join(map(str, range(1, 1200))),
@@ -350,19 +283,14 @@ def bomb():
 GOOD = npz(positions=np.zeros((2, 4, 3)), faces=np.array([[0, 1, 2], [1, 2, 3]]))
 ARCHIVES = {
     "empty": b"",
-    "text": b"hello",
     "cut": GOOD[:-30],
-    "half": GOOD[: len(GOOD) // 2],
     "flipped": GOOD[:200] + b"\xff" + GOOD[201:],
     "shape that lies": bomb(),
-    "objects": npz(positions=np.array([{}], dtype=object), faces=np.zeros((1, 3), int)),
     "no faces": npz(positions=np.zeros((2, 4, 3))),
     "wrong shape": npz(positions=np.zeros((4, 3)), faces=np.zeros((1, 3), int)),
-    "text positions": npz(positions=np.array([[["a"] * 3] * 4]), faces=np.zeros((1, 3), int)),
     "float faces": npz(positions=np.zeros((2, 4, 3)), faces=np.zeros((1, 3))),
     "faces beyond": npz(positions=np.zeros((2, 4, 3)), faces=np.full((1, 3), 2**40)),
     "nan": npz(positions=np.full((2, 4, 3), np.nan), faces=np.array([[0, 1, 2]])),
-    "an array alone": (lambda f: (np.save(f, np.zeros(3)), f.getvalue())[1])(io.BytesIO()),
     "no arrays": npz(),
 }
 
@@ -401,10 +329,14 @@ def test_an_archive_with_every_byte_changed(tmp_path):
             + "]",
             "64 of one shape in one place",
         ),
-        (SHEET + "bodies: [{plate: {size: 1e-4}, translation: [0, -1, 0]}]", "at most 500000"),
+        (
+            SHEET + "bodies: [{sphere: {radius: 0.1, size: 1e-3}, translation: [0, -1, 0]}]",
+            "at most 1280",
+        ),
     ],
 )
-def test_what_is_absurd_is_asked_about(tmp_path, scene, match):
+def test_what_is_absurd_is_asked_about(tmp_path, scene, match, monkeypatch):
+    monkeypatch.setattr(primitives, "MOST_FACES", 1000)
     path = tmp_path / "scene.yaml"
     path.write_text(scene)
     found = check(path)
@@ -422,38 +354,13 @@ def test_a_scene_that_no_memory_holds(monkeypatch):
     assert prepare(scene).model.mass.shape == (25,)
 
 
-def test_check_counts_vertices(tmp_path):
-    """Those of cloth, pins and bodies."""
-    path = tmp_path / "scene.yaml"
-    path.write_text(
-        "cloth: {sheet: {nx: 9, ny: 9}, discretization: bspline}\npins: [{border: top}]\n"
-        "bodies: [{sphere: {radius: 10 cm, size: 2 cm}, translation: [0, -1, 0]}]\n"
-    )
-    scene = load_scene(path).scene
-    cloth, body, held = scene.cloth.n_vertices, len(scene.bodies[0].vertices), scene.pins[0]
-    counts = re.findall(r"(\S+) vertices", " ".join(check(path).facts))
-    assert sorted(map(str, (cloth, body, len(held.vertices)))) == sorted(counts)
-
-
 def test_an_entry_of_a_list_that_the_file_leaves_out(tmp_path):
     from weft.scene.file import read_source
 
     path = tmp_path / "scene.yaml"
     path.write_text("cloth: {sheet: {nx: 3, ny: 3}}\n")
-    tree = read_source(path, ["gravity.1=-1.62", "velocity.0=2"]).tree
-    assert tree["gravity"] == [0, -1.62, 0] and tree["velocity"] == [2, 0, 0]
+    assert read_source(path, ["gravity.1=-1.62"]).tree["gravity"] == [0, -1.62, 0]
     with refused(SceneError, "--set gravity.3", expected="0 to 2", hint="'gravity=[...]'"):
         read_source(path, ["gravity.3=1"])
     with refused(SceneError, "--set pins.0.until", got="0", hint="'pins=[...]'"):
         read_source(path, ["pins.0.until=1 s"])
-
-
-def test_an_empty_file_is_nothing(tmp_path):
-    from weft.base.errors import SweepError
-    from weft.plugins.lab.sweep.file import read_sweep
-
-    path = tmp_path / "empty.yaml"
-    path.write_text("# a comment\n")
-    for read, error in ((load_scene, SceneError), (fabric, FabricError), (read_sweep, SweepError)):
-        with refused(error, got="nothing", expected="fields"):
-            read(path)

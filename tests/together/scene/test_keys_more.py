@@ -3,24 +3,14 @@ schema is thought about.
 """
 
 import dataclasses
-from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
 
 import weft
-from tests.together.scene.test_keys import (
-    COTTON,
-    STEP,
-    check_jump,
-    jump,
-    sheet,
-    whole_and_resumed,
-)
-from tests.together.scene.test_keys_held import PLACE, tied
-from weft.base.keyframes import Keys, quotient_integral
-from weft.base.schema.block import block_in, fields_of, setting_in
+from tests.together.scene.test_keys import COTTON, STEP, sheet
+from tests.together.scene.test_keys_held import PLACE, check_field, tied
+from weft.base.keyframes import Keys
 from weft.bodies.joints.settings import Joint
 from weft.bodies.rigid.settings import Rigid
 from weft.contact import box
@@ -28,7 +18,7 @@ from weft.energies.air.gusts import Gusts
 from weft.energies.springs.release import Release
 from weft.scene.field_units import json_schema
 from weft.scene.keyframed_numbers import gust_offset
-from weft.scene.schema import SceneFile, keyframes_at
+from weft.scene.schema import keyframes_at
 
 
 def numbers(part, path, seen, schema):
@@ -59,118 +49,45 @@ NUMBERS = sorted(set(numbers(SCHEMA, "", set(), SCHEMA)))
 def test_every_number_may_change_or_says_why_not():
     """A new field of the schema is in neither, and fails here."""
     assert len(NUMBERS) > 250 and "contact.gap" in NUMBERS and "pins.0.until" in NUMBERS
-    unknown = []
-    for path in NUMBERS:
-        parts = [int(name) if name.isdigit() else name for name in path.split(".")]
-        changes, reason = keyframes_at(parts)
-        if not changes and not reason:
-            unknown.append(path)
-    assert unknown == []
+    parts = {p: [int(n) if n.isdigit() else n for n in p.split(".")] for p in NUMBERS}
+    assert [path for path, names in parts.items() if not any(keyframes_at(names))] == []
 
 
-def constants(block, path=""):
-    """Paths of the fields whose declaration says why they do not change, by the reason."""
-    for name, field in fields_of(block).items():
-        here = f"{path}.{name}".lstrip(".")
-        reason, below = setting_in(field).constant, block_in(field.rebuild_annotation())
-        if reason:
-            yield here, reason
-        if below is not None and here.count(".") < 5:
-            yield from constants(below, here)
+def jointed(**more):
+    """How a body is joined: ``more``, with one number that changes."""
 
-
-def test_the_docs_list_what_stays():
-    text = (Path(__file__).parents[3] / "docs" / "keyframes.md").read_text()
-    reasons = {}
-    for path, reason in constants(SceneFile):
-        reasons.setdefault(reason, []).append(f"`{path}`")
-    for reason, paths in reasons.items():
-        row = f"| {', '.join(paths)} | {reason} |"
-        assert row in text, row
-
-
-# Kinds of numbers, as in test_keys.py: the keyed scene, and those of before and after.
-
-
-def jointed(field, before, after, **more):
-    def made(value, **keyed):
+    def made(field, value, keyed):
         joint = Joint(**{"at": (0.0, 0.4, 0.1), "point": (0.02, 0.05, 0.0), **more, field: value})
         body = box((0.1, 0.1, 0.1), 0.1, "one")
         body = dataclasses.replace(body, rigid=Rigid(500.0, joints=[joint]))
         cloth = weft.sheet(3, 3, 0.1, 0.1, fabric=COTTON).move((0.5, 0, 0))
         pins = [weft.Pin(cloth.border("left"))]
-        return weft.Scene(cloth, pins, bodies=[body], step=STEP, **keyed)
+        return weft.Scene(cloth, pins, bodies=[body], step=STEP, keyed=keyed)
 
-    path = {f"bodies.0.rigid.joints.0.{field}": jump(before, after)}
-    return [made(before, keyed=path), made(before), made(after)]
-
-
-def on_a_rod(field, before, after, **more):
-    """Rings that slide along a rod."""
-
-    def made(value, **keyed):
-        cloth = weft.sheet(5, 5, 0.2, 0.2, fabric=COTTON).move((0, 0, 0), (90, 0, 0))
-        top = cloth.border("top")
-        y = float(cloth.vertices[top][0, 1]) + 0.012
-        rod = box((0.4, 0.01, 0.01), 0.4, "rod").move((0.0, y, 0.0))
-        rod = dataclasses.replace(rod, rigid=Rigid(mass=0.3, joints=[Joint("weld")]))
-        numbers = {"radius": 0.012, "stiffness": 50.0, **more, field: value}
-        rings = weft.Slide(top, [(-0.2, y, 0.0), (0.2, y, 0.0)], body="rod", **numbers)
-        return weft.Scene(
-            cloth,
-            bodies=[rod],
-            attachments=[rings],
-            step=STEP,
-            gravity=(3.0, 0.0, 2.0),
-            contact=weft.SelfContact(gap=1e-3),
-            **keyed,
-        )
-
-    return [
-        made(before, keyed={f"attachments.0.{field}": jump(before, after)}),
-        made(before),
-        made(after),
-    ]
-
-
-KINDS = {
-    "spring stiffness": lambda: jointed("stiffness", 50.0, 900.0, kind="spring"),
-    "spring length": lambda: jointed("length", 0.35, 0.2, kind="spring", stiffness=300.0),
-    "spring damping": lambda: jointed("damping", 0.0, 0.3, kind="spring", stiffness=300.0),
-    "rope length": lambda: jointed("length", 0.37, 0.366, kind="rope", stiffness=1e4),
-    "ball stiffness": lambda: jointed("stiffness", 50.0, 900.0, kind="ball", at=None),
-    "radius of rings on a rigid rod": lambda: on_a_rod("radius", 0.012, 0.02),
-    "friction of rings on a rigid rod": lambda: on_a_rod("friction", 0.0, 0.8, radius=0.01),
-    "release": lambda: tied_release(),
-}
-
-
-def tied_release():
-    """A spring that lets go at once where the force that it bears falls below what it holds."""
-    scenes = tied(weft.Spring, "length", 0.05, 0.05, at=PLACE, stiffness=5.0)
-    made = []
-    for scene, force in zip(scenes, (10.0, 10.0, 1e-3)):
-        (held,) = scene.attachments
-        own = dataclasses.replace(held, release=Release(force=force))
-        made.append(dataclasses.replace(scene, attachments=[own], keyed={}))
-    keyed = {"attachments.0.release.force": jump(10.0, 1e-3)}
-    made[0] = dataclasses.replace(made[0], keyed=keyed)
     return made
+
+
+def released(field, value, keyed):
+    """A spring that lets go at once where the force that it bears falls below what it holds."""
+    release = Release(**{field: value})
+    return tied(weft.Spring, at=PLACE, stiffness=5.0, release=release)("length", 0.05, keyed)
+
+
+SPRING = jointed(kind="spring", stiffness=300.0)
+JOINT = "bodies.0.rigid.joints.0"
+KINDS = {
+    "stiffness of a spring": (SPRING, "stiffness", 50.0, 900.0, JOINT),
+    "length of a spring": (SPRING, "length", 0.35, 0.2, JOINT),
+    "damping of a spring": (SPRING, "damping", 0.0, 0.3, JOINT),
+    "length of a rope": (jointed(kind="rope", stiffness=1e4), "length", 0.37, 0.366, JOINT),
+    "stiffness of a ball": (jointed(kind="ball", at=None), "stiffness", 50.0, 900.0, JOINT),
+    "release": (released, "force", 10.0, 1e-3, "attachments.0.release"),
+}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_number_that_jumps_is_one_scene_and_then_the_other(kind):
-    check_jump(*KINDS[kind]())
-
-
-def test_integral_of_a_quotient():
-    above, below = Keys([(0, 2.0), (1, 5.0), (3, -1.0)], "smooth"), Keys([(0.5, 0.2), (2, 2.0)])
-    for t in (0.0, 0.3, 1.7, 4.0):
-        inside = [k for k in (0.5, 1.0, 2.0, 3.0) if k < t]
-        expected = quad(lambda s: above.at(s) / below.at(s), 0, t, points=inside or None)[0]
-        assert quotient_integral(above, below, t) == pytest.approx(expected, rel=1e-9, abs=1e-12)
-    ratio = quotient_integral(Keys([(0, 3.0)]), Keys([(0, 1.0), (1, 1e3)]), 1.0)
-    assert ratio == pytest.approx(3.0 * np.log(1e3) / 999.0, rel=1e-6)
+    check_field(*KINDS[kind])
 
 
 def test_gusts_whose_length_changes():
@@ -182,65 +99,11 @@ def test_gusts_whose_length_changes():
     scene = sheet(wind=own, keyed={"wind.gusts.length": grows})
     x = np.random.default_rng(1).normal(size=(9, 3))
     np.testing.assert_allclose(gust_offset(scene.wind, scene.keyed, 0.8), [3.2, 0, 0], rtol=1e-12)
-    np.testing.assert_allclose(
-        scene.at_keys(0.8).wind.at(x, 0.8),
-        own.at(x, 0.8),
-        rtol=1e-9,
-        atol=1e-9,
-    )
+    now = scene.at_keys(0.8).wind.at(x, 0.8)
+    np.testing.assert_allclose(now, own.at(x, 0.8), rtol=1e-9, atol=1e-9)
     t, phase = 1.5, 4.0 / 0.5 + 4.0 * np.log(1.25 / 0.5) / 1.5
     np.testing.assert_allclose(gust_offset(scene.wind, scene.keyed, t)[0], 1.25 * phase, rtol=1e-9)
     still = own.gusts.waves(4.0)
     now = scene.at_keys(t).wind.at(np.zeros((1, 3)), t)[0] - [4.0, 0, 0]
     angle = -0.5 * still.wave[:, 0] * phase + still.phase
     np.testing.assert_allclose(now, np.cos(angle) @ still.amplitude, rtol=1e-8, atol=1e-8)
-    fast = own.at(np.zeros((1, 3)), t + 1e-4)  # no jump of phase while it grows
-    a, b = (scene.at_keys(s).wind.at(np.zeros((1, 3)), s) for s in (t, t + 1e-5))
-    assert np.abs(b - a).max() < 0.05 and np.abs(fast).max() < 20
-
-
-FILE = """\
-cloths:
-  - sheet: {nx: 7, ny: 7, width: 30 cm, height: 30 cm}
-    thickness: 0.4 mm
-    DISCRETIZATION
-    fabric: cotton
-    translation: [0, 2 mm, 0]
-bodies:
-  - plate: {width: 1 m, depth: 1 m}
-  - box: {width: 5 cm, height: 5 cm, depth: 5 cm}
-    name: weight
-    translation: [0, 30 cm, 0]
-    rigid:
-      mass: 100 g
-      joints:
-        - {kind: rope, at: [0, 60 cm, 0], length: {keys: [[0 s, 40 cm], [0.2 s, 27 cm]]}}
-        - {kind: spring, at: [10 cm, 30 cm, 0], stiffness: {keys: [[0, 1 N/m], [0.2, 9 N/m]]}}
-wind:
-  velocity: [2 m/s, 0, 0]
-  gusts: {intensity: 0.3, length: {keys: [[0 s, 10 cm], [0.2 s, 40 cm]]}}
-attachments:
-  - kind: spring
-    corners: bottom-right
-    at: [15 cm, 20 cm, -15 cm]
-    stiffness: 8 N/m
-    length: 1 cm
-    release: {force: {keys: [[0 s, 9 N], [0.15 s, 0.05 N]]}}
-contact: {gap: 2 mm, friction: 0.2}
-step: 10 ms
-seconds: 0.2 s
-"""
-MADE_OF = {
-    "triangles": "rotation: [0, 0, 0]",
-    "splines": "discretization: bspline",
-}
-
-
-@pytest.mark.parametrize("kind", MADE_OF)
-def test_resume_is_bitwise(tmp_path, kind):
-    whole = whole_and_resumed(tmp_path, FILE.replace("DISCRETIZATION", MADE_OF[kind]))
-    kept = whole.folder.frame(4)
-    assert any(np.isfinite(kept[n]).any() for n in kept if n.endswith("released"))
-    center = whole.metrics[-1]["bodies"][0]["center"]
-    length = 0.4 - 0.13 * 0.8  # at 0.16 s
-    assert center[1] == pytest.approx(0.6 - length, abs=1e-3)

@@ -7,28 +7,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-import weft
 from tests.engine.show.reading import Page
 from tests.engine.show.test_browser import HIGH, browser, run_browser  # noqa: F401
-from tests.plugins.garments.patterns.test_surface import PATTERN
-from weft.scene.build import load_scene
+from tests.together.io.test_surfaces import coat  # noqa: F401
 from weft.show.viewer.page import content_of
 from weft.show.viewer.page_text import page
 
 
-@pytest.fixture(scope="module")
-def painted(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("painted")
-    Image.new("RGB", (60, 120), (0, 200, 0)).save(folder / "print.png")
-    pattern = PATTERN.replace("SURFACE", "{back: red, thread: blue}")
-    (folder / "coat.yaml").write_text(pattern)
-    (folder / "scene.yaml").write_text("cloth: {garment: {pattern: coat.yaml, size: 10 cm}}\n")
-    scene = load_scene(folder / "scene.yaml").scene
-    return weft.simulate(scene, out=folder / "run", frames=0, fps=30)
-
-
-def test_a_page_holds_images_once_and_stitches_on_the_cloth(painted):
-    found = Page(page(content_of(painted)))
+def test_a_page_holds_images_once_and_stitches_on_the_cloth(coat):  # noqa: F811
+    found = Page(page(content_of(coat)))
     about = found.about
     assert about["looks"][0] == "surface" and not found.asks
     left, right = about["surfaces"]
@@ -40,8 +27,8 @@ def test_a_page_holds_images_once_and_stitches_on_the_cloth(painted):
     weight = found.array("stitch_weight", "<f4").reshape(-1, 3)
     vertex = found.array("stitch_vertex", "<u4").reshape(-1, 3)
     assert len(weight) == left["stitches"] + right["stitches"]
-    x = np.einsum("ek,ekc->ec", weight, painted.positions(0)[vertex])
-    looks = [painted.appearances[name].dashes() for name in ("left", "right")]
+    x = np.einsum("ek,ekc->ec", weight, coat.positions(0)[vertex])
+    looks = [coat.appearances[name].dashes() for name in ("left", "right")]
     size = np.concatenate([np.linalg.norm(d[:, 1] - d[:, 0], axis=1) for d in looks])
     np.testing.assert_allclose(np.linalg.norm(x[1::2] - x[::2], axis=1), size, atol=1e-6)
     own = np.ptp(x[: left["stitches"]], axis=0)
@@ -49,9 +36,9 @@ def test_a_page_holds_images_once_and_stitches_on_the_cloth(painted):
 
 
 @pytest.mark.browser
-def test_a_browser_shows_print_and_wrong_side(browser, painted, tmp_path):  # noqa: F811
+def test_a_browser_shows_print_and_wrong_side(browser, coat, tmp_path):  # noqa: F811
     file = tmp_path / "page.html"
-    file.write_text(page(content_of(painted)))
+    file.write_text(page(content_of(coat)))
     for azimuth, channel in ((0, 1), (180, 0)):
         out, address = tmp_path / "shot.png", f"{file.as_uri()}#azimuth={azimuth}&elevation=0"
         run_browser(browser, tmp_path, address, f"--screenshot={out}")
