@@ -155,29 +155,17 @@ def test_derivatives_by_constants_and_by_the_start(lagged, device, rng):
     def s(e=energy, x0=start, lag=at):
         return float((e.gradient(end, e.parameters_in(step_at(x0, lag)))[:, 0] * by).sum())
 
-    def along(h, **change):
-        """Derivative along changes of the collider's fields."""
-        return quotient(
-            lambda c: s(
-                dataclasses.replace(
-                    energy, **{k: getattr(energy, k) + c * v for k, v in change.items()}
-                )
-            ),
-            h,
-        )
+    def along(h, name, change):
+        """Derivative along the change that a function of c makes to a field."""
+        return quotient(lambda c: s(dataclasses.replace(energy, **{name: change(c)})), h)
 
     found = by_constants(energy, end, by, step_at(start, at))
-    for name in ("radius", "size", "gap", "stiffness"):
-        value = getattr(energy, name)
-        slope = along(1e-6, **{name: value}) / value
-        assert found[name].sum() == pytest.approx(slope, rel=1e-5), name
-    for name in ("place", "axis"):
-        move = rng.normal(size=3)
-        slope = along(1e-7, **{name: move})
-        assert (found[name] @ move).sum() == pytest.approx(slope, rel=1e-5), name
-    slope = quotient(
-        lambda c: s(dataclasses.replace(energy, friction=Friction(0.4 + c, 0.3))), 1e-4
-    )
+    for name in ("radius", "size", "gap", "stiffness", "place", "axis"):
+        value = np.asarray(getattr(energy, name))
+        move = np.abs(value).max() * rng.uniform(0.5, 1, value.shape)
+        slope = along(1e-6, name, lambda c, x=value, d=move: x + c * d)
+        assert (found[name] * move).sum() == pytest.approx(slope, rel=1e-5), name
+    slope = along(1e-4, "friction", lambda c: Friction(0.4 + c, 0.3))
     assert found["mu_static"].sum() == pytest.approx(slope, rel=1e-6)
 
     into = StepCotangents.zeros(step_at(start), at)
@@ -280,10 +268,9 @@ def points_of(faces, x, k=8):
     return np.einsum("wk,fki->fwi", w, x[faces]).reshape(-1, 3)
 
 
-@pytest.mark.parametrize("integrator", ["backward_euler", "bdf2"])
-def test_cloth_on_a_torus_is_never_nearer_than_its_surface(integrator, device):
+def test_cloth_on_a_torus_is_never_nearer_than_its_surface(device):
     """Nor are the insides of triangles, at any step, and it lies in the gap in the end."""
-    scene, energy = scene_with("torus", integrator=integrator)
+    scene, energy = scene_with("torus", integrator="bdf2")
     lows = []
 
     def watch(model, state, report):
@@ -294,14 +281,6 @@ def test_cloth_on_a_torus_is_never_nearer_than_its_surface(integrator, device):
     stepped(scene, 40, DT, watch)
     assert min(lows) > 0
     assert lows[-1] < GAP + np.hypot(TUBE, energy.sag.max()) - TUBE
-
-
-def test_resumed_steps_have_the_same_bits(device):
-    scene, _ = scene_with("torus")
-    through = list(steps(scene, 30, DT))
-    state, memory, _ = through[19]
-    *_, (again, _, _) = steps(scene, 10, DT, begin=(state, memory))
-    np.testing.assert_array_equal(again.x, through[-1][0].x)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -325,13 +304,10 @@ def test_a_body_does_not_push_cloth_through(device):
     down = Path([Keyframe(0.0), Keyframe(DT, (0.0, -0.1, 0.0))], hold=True)
     press = dataclasses.replace(plate(0.3, 0.3).move((0, 0.03, 0)), path=down)
     scene = weft.Scene(cloth, energies=[energy], bodies=[press], contact=SelfContact(2e-3))
-    ready = weft.prepare(scene)
-    memory = ready.stepper.init(ready.model, ready.state)
-    _, _, report = ready.stepper.step(ready.model, ready.state, memory, DT)
-    assert report.outcome is Outcome.BLOCKED
-    free = weft.prepare(scene.with_(energies=[]))
-    state, _, report = free.stepper.step(free.model, free.state, memory, DT)
-    assert report.outcome.ok and state.x[:, 1].max() < 0  # without a torus there is room
+    with pytest.raises(AssertionError, match=Outcome.BLOCKED.name):
+        stepped(scene, 1, DT)
+    _, state, _ = stepped(scene.with_(energies=[]), 1, DT)
+    assert state.x[:, 1].max() < 0  # without a torus there is room
 
 
 PROGRAM = """
@@ -397,7 +373,6 @@ def test_the_package(tmp_path):
     assert max(found["errors"]) < 1e-5
     for name, (gradient, quotient_) in found["quotients"].items():
         assert gradient == pytest.approx(quotient_, rel=1e-3), name
-    assert [
-        next(k for k in ("torus.radius", "torus.gap", "torus and cloth") if k in text)
-        for text in found["wrong"]
-    ] == ["torus.radius", "torus.gap", "torus and cloth"]
+    for text, named in zip(found["wrong"], ("torus.radius", "torus.gap", "torus and cloth")):
+        assert named in text
+    assert len(found["wrong"]) == 3
