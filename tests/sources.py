@@ -1,6 +1,7 @@
-"""The modules of weft, each read and parsed once."""
+"""The modules of weft, each read and parsed once; and modules of a text."""
 
 import ast
+import importlib.util
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -63,3 +64,13 @@ class Module:
 def modules():
     """All modules of the package, in the order of their paths."""
     return [Module(path) for path in sorted(SOURCE.rglob("*.py"))]
+
+
+def loaded(folder, name, text):
+    """The module of a file of this name that is written into a folder."""
+    file = folder / f"{name}.py"
+    file.write_text(text)
+    spec = importlib.util.spec_from_file_location(name, file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
