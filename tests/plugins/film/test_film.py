@@ -66,6 +66,15 @@ def test_every_collider_of_a_shot_is_listed(assets):
     assert "12 faces, closed, at rest" in lines[f"{props}/crate_1/geo/box"]
 
 
+def test_what_is_not_drawn_is_read_by_its_name_alone(assets):
+    hidden = {"geo/proxy": 1.5, "rig/control": 3.0, "geo/hidden": 2.0}
+    for name, factor in hidden.items():
+        x, _ = read_surface(assets.dancer, prim=f"/dancer/{name}")
+        assert x[:, 0].max() == pytest.approx(factor * RADIUS / 100)
+    with refused(MeshError, "USD file", got="/dancer/rig", hint="/dancer/rig/control"):
+        read_surface(assets.dancer, prim="/dancer/rig")
+
+
 def test_what_moves_as_a_whole_does_not_deform(assets):
     from pxr import UsdGeom
 
