@@ -289,15 +289,17 @@ def test_bodies_of_a_stage_have_one_time(assets):
     assert body.vertices[:, 0].min() == pytest.approx(-1 / 3, rel=1e-6)
 
 
-def test_a_run_of_a_shot_goes_back_to_its_frames(assets, tmp_path):
+def test_a_run_of_a_shot_goes_back_to_its_frames(assets, tmp_path, monkeypatch, capsys):
     """The layer begins with the pre-roll, and the cage follows the surface that was simulated."""
     from pxr import UsdGeom
 
     cloth = "cloth: {mesh: {file: shot.usda, prim: /shot/cape, subdivide: 1, rest: mesh}}\n"
     scene = scene_of(assets.shot, "shot: shot.usda\npreroll: 2\nseconds: 0.16667\n", cloth)
     weft.simulate(load_scene(scene).scene, frames=4, fps=24, out=tmp_path / "run", progress=False)
-    done = command.weft("export", "run", "o.usda", "--onto", "shot.usda", cwd=tmp_path)
-    assert done.status == 0, done.err
+    monkeypatch.chdir(tmp_path)
+    words = ("export", "run", "o.usda", "--onto", "shot.usda")
+    status, _, err = command.call_weft(monkeypatch, capsys, *words)
+    assert status == 0, err
     path = f"/shot{CAPE}"
     moved = UsdGeom.Mesh.Get(stage := open_stage(tmp_path / "o_stage.usda"), path).GetPointsAttr()
     assert moved.GetTimeSamples() == [FIRST - 2 + k for k in range(5)]
