@@ -17,7 +17,7 @@ import weft
 from tests.checks import InStep, assert_derivative, dense, scatter, still
 from tests.engine.adjoint.cases import quotient
 from tests.refusals import refused
-from tests.stepping import stepped, steps
+from tests.stepping import stepped
 from tests.test_plugins import install, python
 from weft import kernel
 from weft.base.errors import SceneError
@@ -230,15 +230,13 @@ def test_triangles_inside_are_refused(shape, device, rng):
 
 
 def test_no_point_of_a_triangle_is_nearer(rng):
-    """The inequality of the module, and the radius of the smallest circle in it."""
+    """Than the corners, squared, by more than the square of the radius of the smallest circle."""
     for _ in range(100):
         x, w, c = rng.normal(size=(3, 3)), rng.dirichlet(np.ones(3), 2000), rng.normal(size=3)
         e, f = x[1] - x[0], x[2] - x[0]
         u = e / np.linalg.norm(e)
         flat = np.array([[0, 0], [e @ u, 0], [f @ u, np.linalg.norm(f - (f @ u) * u)]])
         rho = sag_of(np.array([[0, 1, 2]]), flat[None], 3)[0]
-        least = np.linalg.norm(x - c, axis=1).min()
-        assert np.linalg.norm(w @ x - c, axis=1).min() ** 2 >= least**2 - rho**2 - 1e-12
         squares = (np.linalg.norm(x - c, axis=1) ** 2 * w).sum(1)
         lost = squares - np.linalg.norm(w @ x - c, axis=1) ** 2
         assert 0.97 * rho**2 < lost.max() <= rho**2 + 1e-12  # no larger than it has to be
@@ -269,8 +267,10 @@ def points_of(faces, x, k=8):
 
 
 def test_cloth_on_a_torus_is_never_nearer_than_its_surface(device):
-    """Nor are the insides of triangles, at any step, and it lies in the gap in the end."""
-    scene, energy = scene_with("torus", integrator="bdf2")
+    """Nor are the insides of triangles, at any step, and it lies in the gap in the end; in the
+    first one it would move by twice the thickness of the torus.
+    """
+    scene, energy = scene_with("torus", integrator="bdf2", velocity=(0.0, -12.0, 0.0))
     lows = []
 
     def watch(model, state, report):
@@ -283,17 +283,12 @@ def test_cloth_on_a_torus_is_never_nearer_than_its_surface(device):
     assert lows[-1] < GAP + np.hypot(TUBE, energy.sag.max()) - TUBE
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_fast_cloth_does_not_tunnel(shape, device):
-    """In one step the cloth would move by twice the thickness of the torus."""
-    scene, energy = scene_with(shape, height=0.15, velocity=(0.0, -6.0, 0.0), friction=0.0)
-    start = np.array(scene.cloth.vertices)
-    reached = []
-    for state, _, _ in steps(scene, 2, 2 * DT):
-        reached.append(energy.distances(state.x).min())
-    assert min(reached) > 0
-    over = np.abs(core_distance(energy, start * [1, 0, 1])) < energy.radius / 2  # above the middle
-    assert over.any() and (state.x[over, 1] > 0).all()
+@pytest.mark.parametrize("integrator", ["bdf2_semi_implicit", "baraff_witkin_1998"])
+def test_one_linear_solve_refuses_a_barrier(integrator):
+    """It would go past it."""
+    scene, _ = scene_with("torus", integrator=integrator)
+    with refused(SceneError, "energy", got="barrier", expected="backward_euler"):
+        stepped(scene.with_(contact=None), 1, DT)
 
 
 def test_a_body_does_not_push_cloth_through(device):
