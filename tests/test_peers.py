@@ -60,10 +60,3 @@ def test_weft_is_run_as_the_others_are(tmp_path, monkeypatch):
     assert row.step == pytest.approx(0.02) and row.stretch < 0.05
     head, _, line = peers.table([row], 7, markdown=True)
     assert head.count("|") == line.count("|") and "| 1 |" in line
-
-
-def test_runners_compile():
-    files = {path.name: path for path in peers.RIVALS.glob("*.py")}
-    for path in files.values():
-        compile(path.read_text(), path, "exec")
-    assert {r.runner for r in peers.SIMULATORS.values()} | {"exchange.py"} == files.keys()

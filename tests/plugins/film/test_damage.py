@@ -2,7 +2,6 @@
 
 import json
 import random
-import struct
 from functools import partial
 
 import numpy as np
@@ -90,20 +89,3 @@ def test_gltf_that_says_something_impossible(tmp_path, part, said, match):
     path.write_text(json.dumps({**json.loads(path.read_text()), part: said}))
     with refused(MeshError, ("", match)):
         read_surface(path)
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        struct.pack("<12siiffi", b"POINTCACHE2\0", 1, 2**30, 0, 1, 2**30) + bytes(64),
-        struct.pack("<12siiffi", b"POINTCACHE2\0", 2, 1, 0, 1, 1) + bytes(12),
-        b"POINTCACHE2\0",
-        b"",
-    ],
-)
-def test_a_point_cache_that_is_not_whole(tmp_path, data):
-    path = tmp_path / "a.pc2"
-    path.write_bytes(data)
-    with pytest.raises(MeshError) as caught:
-        read_cache(path, 24.0)
-    assert caught.value.what == "point cache"
