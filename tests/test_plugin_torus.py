@@ -312,11 +312,12 @@ import weft
 from weft.scene.build import load_scene
 
 small = ["cloth.sheet.nx=11", "cloth.sheet.ny=11", "bodies.0.ring.size=3 cm", "seconds=0.3"]
+small += ["cloth.translation=[6 cm, 39 mm, -3 cm]"]
 scene = load_scene("scene.yaml", small).scene
 (torus,) = (e for e in weft.prepare(scene).model.energies if e.name == "torus")
-whole = weft.simulate(scene, frames=6, out="whole", progress=False, fsync=False)
-weft.simulate(scene, frames=3, out="part", progress=False, fsync=False)
-part = weft.simulate(scene, frames=6, out="part", progress=False, fsync=False, resume=True)
+whole = weft.simulate(scene, frames=3, out="whole", progress=False, fsync=False)
+weft.simulate(scene, frames=1, out="part", progress=False, fsync=False)
+part = weft.simulate(scene, frames=3, out="part", progress=False, fsync=False, resume=True)
 ends = [np.asarray(run.positions()) for run in (whole, part)]
 still = load_scene("scene.yaml", [*small, "torus.friction=0"]).scene
 (smooth,) = (e for e in weft.prepare(still).model.energies if e.name == "torus")
@@ -330,7 +331,7 @@ def loss(x, v, t):
     return float((by_x * x).sum()), by_x, np.zeros_like(v)
 names = ["torus.radius", "torus.thickness", "torus.friction"]
 tight = weft.StepSettings(tolerance=1e-10, max_iterations=400)  # so that no step is halved
-adjoint = weft.Adjoint(scene.with_(settings=tight), loss, names, frames=5)
+adjoint = weft.Adjoint(scene.with_(settings=tight), loss, names, frames=2)
 found, quotients = adjoint(), {}
 for name in names:
     value, gradient = float(adjoint.parameter(name).value), float(found.gradient[name])
@@ -345,7 +346,7 @@ for change in ("torus.radius=-1 cm", "torus.gap=3 s", "cloth.translation=[0, 1 c
     except weft.errors.SceneError as error:
         wrong.append(str(error))
 print(json.dumps({
-    "least": [float(torus.distances(whole.positions(k)).min()) for k in range(7)],
+    "least": [float(torus.distances(whole.positions(k)).min()) for k in range(4)],
     "same": bool((ends[0] == ends[1]).all()),
     "errors": errors,
     "quotients": quotients,
@@ -367,7 +368,7 @@ def test_the_package(tmp_path):
     assert found["same"]
     assert max(found["errors"]) < 1e-5
     for name, (gradient, quotient_) in found["quotients"].items():
-        assert gradient == pytest.approx(quotient_, rel=1e-3), name
+        assert gradient == pytest.approx(quotient_, rel=1e-3) and abs(gradient) > 1e-5, name
     for text, named in zip(found["wrong"], ("torus.radius", "torus.gap", "torus and cloth")):
         assert named in text
     assert len(found["wrong"]) == 3
