@@ -332,7 +332,7 @@ print(json.dumps({
 """
 
 
-def test_scene_blocks(tmp_path):
+def test_scene_blocks(tmp_path):  # 10 s: a process of its own, with eleven runs for derivatives
     """Keyframes, files, errors and gradients, as the engine's blocks."""
     install(tmp_path / "packages", "air", "weft_air", "")
     (tmp_path / "packages" / "weft_air.py").unlink()

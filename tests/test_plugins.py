@@ -166,30 +166,25 @@ def check_example(told, folder):
     assert told["pulled"] > 1e-4 and (folder / "seen.png").stat().st_size > 1000
 
 
-@pytest.fixture
-def example(tmp_path):
-    """A place of packages with the example plugin, and a folder with its scene."""
+@pytest.fixture(scope="module")
+def example(tmp_path_factory):
+    """A folder where the example plugin's scene was run, and what the program said."""
+    folder = tmp_path_factory.mktemp("example")
     module = (EXAMPLE / "weft_magnet.py").read_text()
-    install(tmp_path / "packages", "magnet", "weft_magnet", module)
-    (tmp_path / "scene.yaml").write_text((EXAMPLE / "scene.yaml").read_text())
-    return tmp_path
+    install(folder / "packages", "magnet", "weft_magnet", module)
+    shutil.copy(EXAMPLE / "scene.yaml", folder)
+    out, _ = python(SCENE, folder / "packages", cwd=folder)
+    return folder, json.loads(out.splitlines()[-1])
 
 
-def test_the_example(example):
+def test_the_example(example):  # 10 s: a process of its own
     """Its scene, its derivatives, its gradient and its picture."""
-    out, _ = python(SCENE, example / "packages", cwd=example)
-    check_example(json.loads(out.splitlines()[-1]), example)
+    folder, told = example
+    check_example(told, folder)
 
 
 def test_without_the_plugin_frames_open_and_the_scene_says_what_it_needs(example):
-    python(
-        "import weft; from weft.scene.build import load_scene\n"
-        "small = ['cloth.sheet.nx=5', 'cloth.sheet.ny=5']\n"
-        "scene = load_scene('scene.yaml', small).scene\n"
-        "weft.simulate(scene, frames=1, out='run', progress=False, fsync=False)",
-        example / "packages",
-        cwd=example,
-    )
+    folder, _ = example
     program = """
 import weft
 run = weft.Run("run")
@@ -200,9 +195,9 @@ try:
 except weft.WeftError as error:
     print(error)
 """
-    out, _ = python(program, cwd=example)
+    out, _ = python(program, cwd=folder)
     shape, error = out.splitlines()
-    assert shape == "(25, 3)" and error.startswith("plugin = no magnet (run): expected plugin ")
+    assert shape == "(49, 3)" and error.startswith("plugin = no magnet (run): expected plugin ")
     assert "magnet 0.1.0; install the package that has it" in error
 
 

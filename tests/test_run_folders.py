@@ -127,7 +127,7 @@ def test_a_folder_without_manifest_is_not_taken_for_a_new_one(run):
 CHANGES = ("replace", "unlink")  # of the disk
 
 
-@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("after", [False, True])  # 6 s: nineteen kills, each of them resumed
 @pytest.mark.parametrize("changed", [False, True])
 def test_a_branch_killed_at_any_instant(whole, tmp_path, monkeypatch, after, changed):
     """--from 2, killed at each change of the disk in turn, then --resume: frames 0 to 2 are those
