@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from tests.stepping import steps as advance  # noqa: F401
 from weft import kernel
 from weft.contact.contact_term import ContactTerm
 from weft.energies.state import State
 from weft.energies.step import Step
 from weft.kernel import vec3
 from weft.laws import Psd
-from weft.scene.prepare import prepare
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 STEPS = 10.0 ** -np.arange(3, 8)
@@ -134,17 +134,6 @@ def still(x, fixed=None, dt=0.0, span=np.inf, v=None, past=None):
     none = np.zeros((0, 3))
     origin = x if past is None else x + past[1] * (x - past[0])
     return Step(state, dt, x, None, origin, span, fixed, x, (none, none), past)
-
-
-def advance(scene, steps, dt=None):
-    """Yield state, memory and report of so many steps of a scene, none of which fails."""
-    ready = prepare(scene)
-    model, stepper, state = ready.model, ready.stepper, ready.state
-    memory = stepper.init(model, state)
-    for _ in range(steps):
-        state, memory, report = stepper.step(model, state, memory, dt or scene.step)
-        assert report.outcome.ok, report
-        yield state, memory, report
 
 
 def touching(contact, x, fixed=None):

@@ -1,44 +1,38 @@
 """The borders of the house, read from all imports: the engine knows no plugin."""
 
 import ast
-from pathlib import Path
 
 import pytest
 
+from tests.sources import modules
 from weft import extensions
 
 pytestmark = pytest.mark.quick
 
-SOURCE = Path(__file__).parents[1] / "src" / "weft"
 ALLOWED = {("robots", "lab")}  # the only import between plugins
 
 
-def part_of(module):
+def part_of(name):
     """``garments`` of weft.plugins.garments.patterns; ``engine`` of everything outside plugins."""
-    names = module.split(".")
+    names = name.split(".")
     return names[2] if names[:2] == ["weft", "plugins"] and len(names) > 2 else "engine"
 
 
-def imported(path):
-    """Modules that a file imports anywhere, for types too, or names in a text."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (a.name for a in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield from (f"{node.module}.{a.name}" for a in node.names)
-        elif isinstance(node, ast.Constant) and str(node.value).startswith("weft.plugins."):
-            yield node.value
+def imported(module):
+    """Modules that a module imports, or names in a text."""
+    texts = (str(node.value) for node in module.all_of(ast.Constant))
+    return module.imports | {text for text in texts if text.startswith("weft.plugins.")}
 
 
-@pytest.mark.parametrize(
-    "path", sorted(SOURCE.rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE))
-)
-def test_no_import_crosses_a_border(path):
-    here = part_of(".".join(("weft", *path.relative_to(SOURCE).with_suffix("").parts)))
-    for module in imported(path):
-        other = part_of(module)
-        crosses = other not in ("engine", here)
-        assert not crosses or (here, other) in ALLOWED, f"{here} imports {module}"
+def test_no_import_crosses_a_border():
+    crossings = {
+        (module.name, other)
+        for module in modules()
+        for other in imported(module)
+        if part_of(other) not in ("engine", part_of(module.name))
+    }
+    wrong = [pair for pair in crossings if tuple(map(part_of, pair)) not in ALLOWED]
+    assert sorted(wrong) == [] and crossings
 
 
 @pytest.mark.parametrize("name", extensions.SHIPPED)

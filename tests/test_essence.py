@@ -19,10 +19,9 @@ ALONE = 1e-9  # [m] gap at which nothing of a hanging sheet touches
 FABRIC = essence.Fabric()
 
 
-def sheet(gap=GAP, **changes):
-    """Positions and cloth of the small sheet in NumPy, with some numbers of its fabric changed."""
-    fabric = essence.Fabric(**changes)
-    return essence.sheet(N, N, SIDE, SIDE, pinned=PIN, gap=gap, fabric=fabric)
+def sheet(gap=GAP):
+    """Positions and cloth of the small sheet in NumPy."""
+    return essence.sheet(N, N, SIDE, SIDE, pinned=PIN, gap=gap, fabric=FABRIC)
 
 
 class Weft:
@@ -43,8 +42,8 @@ class Weft:
             settings=weft.StepSettings(tolerance=tolerance, max_iterations=1000),
             contact=weft.SelfContact(gap=GAP) if contact else None,
         )
-        self.model, self.stepper = prepare(self.scene).model, prepare(self.scene).stepper
-        self.state = prepare(self.scene).state
+        ready = prepare(self.scene)
+        self.model, self.stepper, self.state = ready.model, ready.stepper, ready.state
         self.memory = self.stepper.init(self.model, self.state)
 
     def step(self):
@@ -68,13 +67,6 @@ def folded(rng):
     return x + rng.uniform(-1e-4, 1e-4, x.shape), cloth
 
 
-def test_mesh_and_masses():
-    x, cloth = sheet()
-    expected = Weft(1e-2, contact=False).scene.cloth
-    assert np.array_equal(x, expected.vertices) and np.array_equal(cloth.faces, expected.faces)
-    np.testing.assert_allclose(cloth.mass, expected.mass, rtol=1e-14)
-
-
 def test_energies_and_forces_of_a_folded_sheet(rng):
     """Every term, and the gradient of their sum, is weft's to round-off."""
     x, cloth = folded(rng)
@@ -86,10 +78,6 @@ def test_energies_and_forces_of_a_folded_sheet(rng):
     stencil, contact, _, _ = essence.barrier(cloth, x, pairs)
     is_edge = np.array([tuple(s) in {tuple(p) for p in pairs[0][pairs[1]]} for s in stencil])
     assert is_edge.sum() > 20 and (~is_edge).sum() > 20
-    e, f = x[stencil[:, 1]] - x[stencil[:, 0]], x[stencil[:, 3]] - x[stencil[:, 2]]
-    sine = np.linalg.norm(np.cross(e, f), axis=1) / np.linalg.norm(e, axis=1)
-    sine /= np.linalg.norm(f, axis=1)
-    assert (sine[is_edge] < 0.03).sum() > 5  # the mollifier acts
     assert contact.sum() == pytest.approx(expected["contact"], rel=1e-10)
     assert essence.membrane(cloth, x)[1].sum() == pytest.approx(expected["membrane"], rel=1e-12)
     assert essence.bending(cloth, x)[1].sum() == pytest.approx(expected["bending"], rel=1e-12)
@@ -118,113 +106,29 @@ def test_hessians(rng):
     assert apart < 1e-12 * abs(expected).max()
 
 
-def test_squared_distance(rng):
-    """Its Hessian against central differences of its gradient, point-triangle and edge-edge."""
-    X, is_edge = rng.normal(size=(40, 4, 3)), np.arange(40) % 2 == 0
+@pytest.mark.parametrize("contact", [False, True])  # with contact 6 s: steps in NumPy
+def test_steps_are_those_of_weft(contact):
+    """Without contact positions agree to 1e-8 m: both solve steps to increments of 2e-10 m. With
+    contact both have the same folds, and nothing intersects.
 
-    def gradient(X):
-        w, _ = essence.closest_points(X, is_edge)
-        v = np.einsum("ka,kai->ki", w, X)
-        return (2 * w[:, :, None] * v[:, None]).reshape(-1, 12)
-
-    w, dw = essence.closest_points(X, is_edge)
-    assert len(np.unique((dw != 0).any(2).sum(1))) == 3  # two, one and no free parameters
-    v = np.einsum("ka,kai->ki", w, X)
-    found, h = essence.squared_distance_hessian(X, w, dw, v), 1e-6
-    for i in range(12):
-        d = h * np.eye(12)[i].reshape(4, 3)
-        difference = (gradient(X + d) - gradient(X - d)) / (2 * h)
-        np.testing.assert_allclose(found[:, i], difference, atol=1e-6)
-
-
-def test_largest_step():
-    """A point 1 m above a triangle, and an edge above an edge, that fall by 2 m: they keep a tenth
-    of the distance, so that they may fall by 0.9 m.
+    The tolerance of folds is 1e-6 m, because round-off of other machines is amplified where the
+    sheet buckles. It cannot hold for every scene: where a sheet buckles under contact a step has
+    several minima, and descents that differ (weft truncates directions) may end in different ones.
+    Both have the same stiffness of contact as long as weft does not raise it (``stiffness``).
     """
-    triangle = np.array([[0.2, 1, 0.2], [0, 0, 0], [1, 0, 0], [0, 0, 1]])
-    edges = np.array([[-1, 1, 0], [1, 1, 0.1], [0, 0, -1], [0, 0, 1.0]])
-    x, d = np.concatenate([triangle, edges]), np.zeros((8, 3))
-    d[[0, 4, 5], 1] = -2.0
-    for k in (0, 1):
-        pairs = np.arange(4 * k, 4 * k + 4)[None], np.array([k == 1])
-        assert essence.largest_step(x, d, pairs) == pytest.approx(0.45, abs=1e-4)
-        assert essence.largest_step(x, 0.4 * d, pairs) == 1.0
-
-
-def run(steps, tolerance, contact, **changes):
-    """Positions (n,3) [m] after steps of essence and of weft, and weft's sheet."""
-    x, cloth = sheet(GAP if contact else ALONE, **changes)
-    v, other = np.zeros_like(x), Weft(tolerance, contact)
-    for _ in range(steps):
-        x, v = essence.step(cloth, x, v, STEP, tolerance)
-        other.step()
-    return x, other
-
-
-def test_hanging_sheet():
-    """Without contact positions agree to 1e-8 m: both solve steps to increments of 2e-10 m."""
-    x, other = run(6, 1e-8, contact=False)
-    assert x[:, 1].min() < -0.05
-    assert np.abs(x - other.state.x).max() < 1e-8
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"bending": (1.01 * FABRIC.bending[0], FABRIC.bending[1])},
-        {"shear": 1.01 * FABRIC.shear},
-        {"stretch": (FABRIC.stretch[0], 1.01 * FABRIC.stretch[1])},
-        {"density": 1.01 * FABRIC.density},
-    ],
-    ids=lambda changes: next(iter(changes)),
-)
-def test_hanging_sheet_sees_one_percent(changes):
-    """The comparison fails where one number of the fabric is off by 1 %: the least difference is
-    1.6e-6 m. Without a change it is 3e-8 m with this tolerance.
-    """
-    x, other = run(4, 1e-6, contact=False, **changes)
-    assert np.abs(x - other.state.x).max() > 3e-7
-
-
-def test_folds():
-    """With contact both have the same folds, and nothing intersects.
-
-    Steps are solved to increments of 2e-9 m, and positions are 4e-9 m apart. The tolerance is 1e-6
-    m, because round-off of other machines is amplified where the sheet buckles. It cannot hold for
-    every scene: where a sheet buckles under contact a step has several minima, and descents that
-    differ (weft truncates directions) may end in different ones. Both have the same stiffness of
-    contact as long as weft does not raise it (``stiffness``).
-    """
-    tolerance, (x, cloth), other = 1e-7, sheet(), Weft(1e-7, contact=True)
-    v, touched, changed = np.zeros_like(x), 0, False
-    for _ in range(16):
-        before = other.state
+    tolerance, near, n = (1e-7, 1e-6, 12) if contact else (1e-8, 1e-8, 6)
+    (x, cloth), other = sheet(GAP if contact else ALONE), Weft(tolerance, contact)
+    expected = other.scene.cloth
+    assert np.array_equal(x, expected.vertices) and np.array_equal(cloth.faces, expected.faces)
+    np.testing.assert_allclose(cloth.mass, expected.mass, rtol=1e-14)
+    v, touched = np.zeros_like(x), 0
+    for _ in range(n):
         x, v = essence.step(cloth, x, v, STEP, tolerance)
         report = other.step()
-        touched = max(touched, report.contact["count"])
-        assert np.array_equal(other.memory["stiffness"], [1.0, 1.0])
-        assert np.abs(x - other.state.x).max() < 1e-6
-        for positions in (x, other.state.x):
-            assert len(intersections(positions, cloth.faces)) == 0
-        if touched > 30 and not changed:  # the same step with a gap that is 1 % larger
-            _, larger = sheet(1.01 * GAP)
-            off, _ = essence.step(larger, before.x, before.v, STEP, tolerance)
-            assert np.abs(off - other.state.x).max() > 1e-6
-            changed = True
-    assert touched > 30 and changed
-
-
-def test_picture(tmp_path):
-    x, cloth = sheet()
-    essence.draw(cloth, x, tmp_path / "a.png")
-    assert (tmp_path / "a.png").stat().st_size > 1000
-
-
-def test_folds_would_intersect_without_contact():
-    """The sheet passes through itself in the same scene without contact."""
-    other = Weft(1e-2, contact=False)
-    found = 0
-    for _ in range(16):
-        other.step()
-        found += len(intersections(other.state.x, other.scene.cloth.faces))
-    assert found > 0
+        assert np.abs(x - other.state.x).max() < near
+        if contact:
+            touched = max(touched, report.contact["count"])
+            assert np.array_equal(other.memory["stiffness"], [1.0, 1.0])
+            for positions in (x, other.state.x):
+                assert len(intersections(positions, cloth.faces)) == 0
+    assert x[:, 1].min() < -0.05 and (touched > 30 or not contact)

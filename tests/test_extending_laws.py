@@ -2,15 +2,14 @@
 with contact, in a batch and in an adjoint.
 """
 
-import importlib.util
-
 import numpy as np
 import pytest
 
 import weft
 from tests.engine.adjoint.cases import landing, noise, quotient
+from tests.sources import loaded
+from tests.test_extending_mechanics import worlds_go_alike
 from weft.adjoint.adjoint import Adjoint
-from weft.scene.prepare import prepare
 
 LAW = '''
 """Quartic warp and weft: psi = k/8 ((|F_u|^2 - 1)^2 + (|F_v|^2 - 1)^2) + g/2 (F_u . F_v)^2."""
@@ -61,16 +60,6 @@ def roof(slope, width, depth, name="roof"):
 '''
 
 
-def loaded(folder, name, text):
-    """A module from a temporary file."""
-    file = folder / f"{name}.py"
-    file.write_text(text)
-    spec = importlib.util.spec_from_file_location(name, file)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """The law's class and the collider's function, of one temporary file each."""
@@ -87,11 +76,8 @@ def scene(made):
     return landing().with_(law=law(300.0, 40.0), bodies=[body])
 
 
-def test_in_a_run_with_contact(scene):
-    """Energies and pairs of contact are those of the law and of the roof."""
-    run = weft.simulate(scene, frames=2, fps=100, progress=False)
-    last = run.metrics[-1]
-    assert last["contact"]["count"] > 0 and last["energies"]["membrane"] > 0
+def test_in_a_batch(scene):
+    worlds_go_alike(scene, "membrane")
 
 
 def test_by_the_constants_of_the_law_and_the_slope_of_the_roof(made, scene):
@@ -121,15 +107,3 @@ def test_by_the_constants_of_the_law_and_the_slope_of_the_roof(made, scene):
             lambda s, n=name, a=start, w=way: adjoint.with_values({n: a + s * w}).value(), 1e-1
         )
         assert float((found.gradient[name] * way).sum()) == pytest.approx(expected, rel=1e-4)
-
-
-def test_in_a_batch(scene):
-    """A world of a batch goes the way of a scene alone."""
-    worlds = weft.batch([scene, scene], fps=200.0)
-    worlds.step()
-    together = worlds.positions()
-    ready = prepare(scene)
-    alone, _, report = ready.stepper.step(ready.model, ready.state, {}, 1 / 200)
-    assert report.outcome.ok and report.contact["count"] > 0
-    np.testing.assert_array_equal(together[0], alone.x)
-    np.testing.assert_array_equal(together[1], alone.x)

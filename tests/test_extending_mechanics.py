@@ -3,16 +3,15 @@
 They are used in a run with contact and in an adjoint; the energy in a batch, too.
 """
 
-import importlib.util
-
 import numpy as np
 import pytest
 
 import weft
 from tests.engine.adjoint.cases import landing, noise, quotient
 from tests.plugins.garments.adjoint.recut import of_runs
+from tests.sources import loaded
+from tests.stepping import stepped
 from weft.adjoint.adjoint import Adjoint
-from weft.scene.prepare import prepare
 
 ENERGY = '''
 from dataclasses import dataclass, replace
@@ -102,16 +101,6 @@ class Slowed(Integrator, Reversible):
 '''
 
 
-def loaded(folder, name, text):
-    """A module from a temporary file."""
-    file = folder / f"{name}.py"
-    file.write_text(text)
-    spec = importlib.util.spec_from_file_location(name, file)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(scope="module")
 def scene(tmp_path_factory):
     """A sheet that slides onto a table, with both."""
@@ -149,14 +138,16 @@ def test_both_in_gradients(scene):
     assert got == pytest.approx(wanted, rel=1e-4)
 
 
-def test_the_energy_in_a_batch(scene):
-    """A world of a batch (which takes no integrator of one's own) goes the way of a scene alone."""
-    plain = scene.with_(integrator="backward_euler")
-    worlds = weft.batch([plain, plain], fps=200.0)
+def worlds_go_alike(scene, energy):
+    """Check that worlds of a batch go the way of a scene alone, which has contact and an energy."""
+    worlds = weft.batch([scene, scene], fps=200.0)
     worlds.step()
-    together = worlds.positions()
-    ready = prepare(plain)
-    alone, _, report = ready.stepper.step(ready.model, ready.state, {}, 1 / 200)
-    assert report.outcome.ok and report.contact["count"] > 0 and report.terms["flat"] > 0
-    np.testing.assert_array_equal(together[0], alone.x)
-    np.testing.assert_array_equal(together[1], alone.x)
+    _, alone, (report,) = stepped(scene, 1, 1 / 200)
+    assert report.contact["count"] > 0 and report.terms[energy] > 0
+    for x in worlds.positions():
+        np.testing.assert_array_equal(x, alone.x)
+
+
+def test_the_energy_in_a_batch(scene):
+    """A batch takes no integrator of one's own."""
+    worlds_go_alike(scene.with_(integrator="backward_euler"), "flat")

@@ -1,13 +1,13 @@
 """Rows of docs/extending.md about springs: each adds one of a kind from one file, and uses it."""
 
 import dataclasses
-import importlib.util
 
 import numpy as np
 import pytest
 
 import weft
 from tests.refusals import refused
+from tests.sources import loaded
 from weft.bodies.rigid.settings import Rigid
 from weft.contact import box
 from weft.energies.by_constants import by_constants
@@ -45,19 +45,9 @@ class OnLine(Attachment):
 '''
 
 
-def loaded(tmp_path, text):
-    """The module of a file with this text."""
-    file = tmp_path / "mine.py"
-    file.write_text(text)
-    spec = importlib.util.spec_from_file_location("mine", file)
-    made = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
-    return made
-
-
 def test_an_attachment(tmp_path):
     """Points on a line slide down on it, with contact, and are released."""
-    OnLine = loaded(tmp_path, ATTACHMENT).OnLine
+    OnLine = loaded(tmp_path, "mine", ATTACHMENT).OnLine
     cloth = weft.sheet(5, 5, 0.2, 0.2, fabric="cotton").move((0, 0.3, 0), (90, 0, 0))
     corner = cloth.corners("top")[:1]
     x0 = cloth.vertices[corner][0]
@@ -111,7 +101,7 @@ class OnLine(Joint):
 
 def test_a_joint(tmp_path):
     """A body falls along the line to its limit, and its point stays on the line."""
-    OnLine = loaded(tmp_path, JOINT).OnLine
+    OnLine = loaded(tmp_path, "mine", JOINT).OnLine
     joint = OnLine(axis=(0.0, 1.0, 0.0), way=(-0.02, 0.05))
     body = box((0.1, 0.2, 0.3), 0.3, "one").move((0.5, 0.0, 0.0))
     body = dataclasses.replace(body, rigid=Rigid(1e3, joints=[joint]))
@@ -176,7 +166,7 @@ class Cubic(PointSprings):
 
 def test_a_spring(tmp_path):
     """Forces and derivatives by its constants follow from the functions of its law."""
-    Cubic = loaded(tmp_path, SPRING).Cubic
+    Cubic = loaded(tmp_path, "mine", SPRING).Cubic
     x = np.array([[0.0, 0, 0], [0.3, 0.4, 0]])
     ids, c = np.array([[0, 1]], np.int32), np.array([[-1.0, 1.0]])
     spring = Cubic(ids, c, np.array([3.0]), "cubic", length=0.3)

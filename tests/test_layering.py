@@ -2,88 +2,62 @@
 
 import ast
 import re
-from pathlib import Path
 
-import numpy as np
 import pytest
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
+from tests.sources import modules
+
 pytestmark = pytest.mark.quick
 
-SOURCE = Path(__file__).parents[1] / "src" / "weft"
-
 STAGES = [
-    ["base"],
-    ["extensions"],
-    ["builtin"],
-    ["kernel"],
-    ["solve"],
-    ["laws"],
-    ["discretization"],
-    ["io"],
-    ["energies"],
-    ["bodies"],
-    ["contact"],
-    ["fabric"],
-    ["cloth"],
-    ["integrators"],
-    ["scene"],
-    ["run"],
-    ["show"],
-    ["adjoint"],
-    ["torch", "jax"],
-    ["live"],
-    ["cli"],
-    ["plugins"],
+    "base",
+    "extensions",
+    "builtin",
+    "kernel",
+    "solve",
+    "laws",
+    "discretization",
+    "io",
+    "energies",
+    "bodies",
+    "contact",
+    "fabric",
+    "cloth",
+    "integrators",
+    "scene",
+    "run",
+    "show",
+    "adjoint",
+    "torch jax",
+    "live",
+    "cli",
+    "plugins",
 ]
-STAGE = {name: i for i, names in enumerate(STAGES) for name in names}
+STAGE = {name: i for i, names in enumerate(STAGES) for name in names.split()}
 # Methods of a run and of a scene that load what they call when they are called.
 CONVENIENCES = {"run/run.py": {"show"}, "scene/scene.py": {"show"}}
-FILES = sorted(p for p in SOURCE.rglob("*.py"))
-BESIDE = [
-    p for n in ("studies", "benchmarks") for p in sorted((SOURCE.parents[1] / n).glob("*.py"))
-]
 
 
-def part_of(path):
-    """``energies`` of energies/term.py, ``mesh`` of mesh.py; None for weft/__init__.py."""
-    relative = path.relative_to(SOURCE)
-    return None if relative.parts == ("__init__.py",) else relative.parts[0].removesuffix(".py")
+def within(*parts):
+    """Modules of some parts of weft."""
+    return [module for module in modules() if module.part in parts]
 
 
-def imports(path):
-    """Parts of weft that a file imports, anywhere in it; typing-only imports too."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        names = []
-        if isinstance(node, ast.Import):
-            names = [a.name for a in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
-            names = [node.module]
-            if node.module == "weft":
-                names = [f"weft.{a.name}" for a in node.names]
-        for name in names:
-            if name.startswith("weft."):
-                yield name.split(".")[1]
-            assert name.split(".")[0] not in ("studies", "benchmarks") or path in BESIDE, path
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
-def test_imports_come_from_the_left(path):
-    here = part_of(path)
-    if here is None:
-        return
-    assert here in STAGE, f"{here} has no stage: give it one in tests/test_layering.py"
-    allowed = CONVENIENCES.get(str(path.relative_to(SOURCE)), set())
-    for other in set(imports(path)) - {here, "__version__"} - allowed:
-        assert STAGE[other] < STAGE[here], f"{here} imports {other}, which is not to its left"
-
-
-def name_of(path):
-    """``weft.energies.base`` of src/weft/energies/base.py."""
-    name = ".".join(("weft", *path.relative_to(SOURCE).with_suffix("").parts))
-    return name.removesuffix(".__init__")
+def test_imports_come_from_the_left():
+    wrong = []
+    for module in modules():
+        names = [name.split(".") for name in module.imports]
+        assert not {name[0] for name in names} & {"studies", "benchmarks"}, module.path
+        if module.part == "weft":
+            continue
+        assert module.part in STAGE, f"{module.part} has no stage: give it one in this file"
+        allowed = {module.part, "__version__"} | CONVENIENCES.get(module.place, set())
+        others = {name[1] for name in names if name[0] == "weft" and len(name) > 1} - allowed
+        late = [part for part in others if STAGE[part] >= STAGE[module.part]]
+        wrong += [f"{module.place} imports {part}, which is not to its left" for part in late]
+    assert wrong == []
 
 
 def imported_modules(node, names):
@@ -101,34 +75,33 @@ def imported_modules(node, names):
 
 def test_modules_do_not_import_one_another_in_circles():
     """Imports under TYPE_CHECKING count, too."""
-    trees = {name_of(path): ast.parse(path.read_text()) for path in FILES}
-    uses = {name: sorted(set(imported_modules(t, trees)) & set(trees)) for name, t in trees.items()}
-    names = list(uses)
-    number = {name: k for k, name in enumerate(names)}
-    pairs = [(number[a], number[b]) for a in names for b in uses[a]]
-    graph = coo_matrix((np.ones(len(pairs)), np.transpose(pairs)), shape=(len(names),) * 2)
+    number = {module.name: k for k, module in enumerate(modules())}
+    uses = {m.name: set(imported_modules(m.tree, number)) & number.keys() for m in modules()}
+    a, b = zip(*((number[one], number[other]) for one in uses for other in uses[one]))
+    graph = coo_matrix(([1] * len(a), (a, b)), shape=(len(number),) * 2)
     _, label = connected_components(graph, directed=True, connection="strong")
-    sizes = np.bincount(label)
-    found = [{names[k] for k in np.flatnonzero(label == c)} for c in np.flatnonzero(sizes > 1)]
-    assert [sorted(c) for c in found] == []
+    circles = {}
+    for name, of in zip(number, label):
+        circles.setdefault(of, []).append(name)
+    assert [names for names in circles.values() if len(names) > 1] == []
 
 
-@pytest.mark.parametrize("path", FILES + BESIDE, ids=lambda p: f"{p.parent.name}/{p.name}")
-def test_a_file_is_one_idea(path):
-    """A docstring, ruff's layout, and no module that Warp cannot read."""
-    text = path.read_text()
-    assert "fmt:" + " skip" not in text
-    assert ast.get_docstring(ast.parse(text)), "no docstring"
-    if "wp.kernel" in text or "wp.func" in text:
-        assert "from __future__ import annotations" not in text
+def test_a_file_is_laid_out_by_ruff_and_read_by_warp():
+    wrong = []
+    for module in modules():
+        has_kernels = "wp.kernel" in module.text or "wp.func" in module.text
+        late = has_kernels and "from __future__ import annotations" in module.text
+        if late or "fmt:" + " skip" in module.text:
+            wrong.append(module.place)
+    assert wrong == []
 
 
 def test_a_class_name_stands_for_one_thing():
     places = {}
-    for path in FILES:
-        for node in ast.parse(path.read_text()).body:
+    for module in modules():
+        for node in module.tree.body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
+                places.setdefault(node.name, []).append(module.place)
     assert {name: files for name, files in places.items() if len(files) > 1} == {}
 
 
@@ -186,15 +159,12 @@ NO_NAMES = {
 
 
 def test_modules_have_nouns_of_the_field_as_names():
-    for path in FILES:
-        if part_of(path) in NAMED:
-            assert path.stem not in NO_NAMES, path
+    assert [m.place for m in within(*NAMED) if m.path.stem in NO_NAMES] == []
 
 
 def test_only_the_kernel_package_launches():
-    for path in FILES:
-        if part_of(path) != "kernel":
-            assert "wp.launch" not in path.read_text(), path
+    launch = [m.place for m in modules() if "wp.launch" in m.text and m.part != "kernel"]
+    assert launch == []
 
 
 # Words that say nothing to a reader who looks for the thing: STYLE of names in docs/contributing.
@@ -222,28 +192,29 @@ IN_THE_FIELD = {
 }
 
 
-def defined_names(tree):
+def defined_names(module):
     """Names of classes, functions and attributes of a module."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef | ast.FunctionDef):
-            yield node.name
-            for field in node.body if isinstance(node, ast.ClassDef) else ():
-                if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
-                    yield field.target.id
-        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+    for node in module.all_of(ast.ClassDef, ast.FunctionDef):
+        yield node.name
+        for field in node.body if isinstance(node, ast.ClassDef) else ():
+            if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
+                yield field.target.id
+    for node in module.all_of(ast.Attribute):
+        if isinstance(node.ctx, ast.Store):
             yield node.attr
 
 
 def test_names_are_words_of_the_field():
-    for path in FILES:
-        if part_of(path) in NAMED:
-            for name in defined_names(ast.parse(path.read_text())):
-                words = set(name.strip("_").lower().split("_"))
-                if name.strip("_") not in IN_THE_FIELD:
-                    assert not words & NO_WORDS, f"{path}: {name}"
+    wrong = [
+        f"{module.place}: {name}"
+        for module in within(*NAMED)
+        for name in defined_names(module)
+        if name.strip("_") not in IN_THE_FIELD
+        and NO_WORDS & set(name.strip("_").lower().split("_"))
+    ]
+    assert wrong == []
 
 
-MECHANICS = ("contact", "energies", "solve")  # they see arrays in, arrays out
 SPEED = re.compile(
     r"thread|slic(e_above|ing)|refcount|[Dd]efer|bitmask|(^|_)bits?(_|$)|^BitsArray$|^mask_below$"
 )
@@ -258,9 +229,9 @@ SPEED_ALLOWED = {
 }
 
 
-def names_in(path):
+def identifiers(module):
     """Yield every identifier of a module's code."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in module.nodes:
         for field in ("id", "attr", "arg", "name", "module"):
             value = getattr(node, field, None)
             if isinstance(value, str):
@@ -269,43 +240,29 @@ def names_in(path):
 
 def test_mechanics_names_no_machinery_of_speed():
     """Threads, slices, reference counts, deferred reads and packed bits belong to ``kernel``."""
-    found = set()
-    for folder in MECHANICS:
-        for path in sorted((SOURCE / folder).rglob("*.py")):
-            name = path.relative_to(SOURCE).as_posix()
-            if not name.startswith(BITS_ALLOWED) and any(map(SPEED.search, names_in(path))):
-                found.add(name)
-    assert found == set(SPEED_ALLOWED)
+    found = {
+        module.place
+        for module in within("contact", "energies", "solve")  # arrays in, arrays out
+        if not module.place.startswith(BITS_ALLOWED) and any(map(SPEED.search, identifiers(module)))
+    }
+    assert found == SPEED_ALLOWED.keys()
 
 
-def test_no_module_prints():
-    for path in FILES:
-        if part_of(path) != "cli" and "print(" in path.read_text():
-            calls = [
-                node.func.id
-                for node in ast.walk(ast.parse(path.read_text()))
-                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-            ]
-            assert "print" not in calls, path
-
-
-# Chapters whose classes do not read the private fields of another class.
-PRIVATE = ("energies", "contact")
 NAMED_TUPLE = {"_replace", "_asdict", "_fields"}  # public methods of named tuples
 
 
-def foreign_fields(tree):
+def foreign_fields(module):
     """Accesses to private attributes of other objects that their own class does not define."""
     own = {}
-    for kind in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
+    for kind in module.all_of(ast.ClassDef):
         inside = list(ast.walk(kind))
         names = {n.name for n in inside if isinstance(n, ast.FunctionDef)}
         names |= {n.attr for n in inside if isinstance(n, ast.Attribute) and _is_own(n.value)}
         names |= {n.target.id for n in kind.body if isinstance(n, ast.AnnAssign)}
         for node in inside:
             own[id(node)] = names | NAMED_TUPLE
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
+    for node in module.all_of(ast.Attribute):
+        if node.attr.startswith("_"):
             mine = _is_own(node.value) or node.attr in own.get(id(node), NAMED_TUPLE)
             if not (mine or node.attr.startswith("__")):
                 yield ast.unparse(node)
@@ -318,10 +275,5 @@ def _is_own(thing):
 
 
 def test_private_fields_are_those_of_the_class_that_reads_them():
-    found = {}
-    for path in FILES:
-        if part_of(path) in PRIVATE:
-            reads = list(foreign_fields(ast.parse(path.read_text())))
-            if reads:
-                found[str(path.relative_to(SOURCE))] = reads
-    assert found == {}
+    found = {m.place: list(foreign_fields(m)) for m in within("energies", "contact")}
+    assert {place: reads for place, reads in found.items() if reads} == {}

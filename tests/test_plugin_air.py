@@ -9,24 +9,29 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 from weft_air import flutter
 from weft_air.added_mass import AddedMass
-from weft_air.beam import Beam, shapes
+from weft_air.beam import Beam
 from weft_air.settings import AddedMassSettings, WindGridSettings
 from weft_air.wind_grid import WindGrid
 
 import weft
-from tests.checks import InStep, advance, assert_derivative, dense, scatter, still
+from tests.checks import InStep, scatter, still
 from tests.engine.adjoint.cases import hung, noise
-from tests.reference.added_mass import air_flow, frozen_added_mass
 from tests.reference.air import frozen_air
 from tests.refusals import refused
-from tests.test_plugins import python
+from tests.stepping import stepped, steps
+from tests.test_plugins import install, python
 from weft import kernel
 from weft.base.errors import SceneError
+from weft.bodies.rigid.settings import Rigid
+from weft.bodies.shapes.primitives import box
+from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import grid
+from weft.energies.air.expected_motion import extrapolate
+from weft.energies.air.lift_and_drag import AirForce
 from weft.energies.air.wind import Wind
-from weft.scene.prepare import prepare
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "plugin_air"
 
@@ -35,11 +40,13 @@ SPAN, DENSITY = 0.2, 1.3
 MU = np.pi / 4 * DENSITY * SPAN
 U = 3.0
 WIND = Wind((U, 0.0, 0.0), DENSITY)
+TURN = Rotation.random(random_state=np.random.RandomState(3)).as_matrix()
+TURNED_WIND = Wind(tuple(TURN @ WIND.velocity), DENSITY)  # in axes of which none is the wind's
 
 
-def strip(cells, pattern="alternating"):
+def strip(cells):
     """(n,) from 0 to 1 along x, and a mesh one long and a fifth wide, level."""
-    mesh = grid(cells + 1, max(3, cells // 5 + 1), 1.0, SPAN, pattern)
+    mesh = grid(cells + 1, max(3, cells // 5 + 1), 1.0, SPAN, "alternating")
     return np.array(mesh.vertices[:, 0]) - mesh.vertices[:, 0].min(), mesh
 
 
@@ -48,65 +55,28 @@ def order(error):
     return np.log2(np.array(error[:-1]) / np.array(error[1:])).min()
 
 
-def test_production_face_equals_numpys(device, rng):
-    """Energy, forces and matrix of a step, on the device and in NumPy."""
+def test_potential_of_a_step(device, rng):
+    """(x - y).M (x - y)/2 + load.(x - origin), whose gradient and matrix are its derivatives, for M
+    and load at the expected end of the step; and anew where ``lag`` says it ends.
+    """
     mesh = grid(6, 5, 1.0, 0.8, "random", seed=4)
     x = np.array(mesh.vertices) + 0.05 * rng.normal(size=mesh.vertices.shape)
     at = still(x, dt=0.02, span=0.02, v=rng.normal(size=x.shape))
     at = dataclasses.replace(at, scale=4e-4, predicted=x + 0.01, origin=x - 0.003)
     energy = AddedMass(mesh, dataclasses.replace(WIND, velocity=(3.0, 1.0, -0.5)), SPAN)
-    frozen, made = frozen_added_mass(energy, at), InStep(energy, len(x), at)
-    y = x + 0.02 * rng.normal(size=x.shape)
-    made.assert_equals(frozen, y)
-    assert np.abs(scatter(frozen, y)).max() > 1e-3
-    assert np.linalg.eigvalsh(made.matrix(y)).min() > -1e-12
-    d = rng.normal(size=x.shape)
-    assert_derivative(lambda z: frozen.value(z).sum(), (scatter(frozen, y) * d).sum(), y, d, 1e-8)
-    exact = (dense(frozen, y) @ d.reshape(-1)).reshape(-1, 3)
-    assert_derivative(lambda z: scatter(frozen, z), exact, y, d, 1e-8)
-    assert made.bound.lag(kernel.points(y))  # taken anew, with the velocity that leads there
-    again = frozen_added_mass(energy, at, (y, at.velocity(y)))
-    np.testing.assert_allclose(made.gradient(y), scatter(again, y), atol=1e-12)
-    assert np.abs(scatter(again, y) - scatter(frozen, y)).max() > 1e-4
-
-
-A, B, C, M = -1e-6, 2e-6, 3e-6, MU * SPAN
-
-
-def small(cells, pattern="alternating"):
-    """Lengths, velocity, and minus the force on y = A (s^3 - 3 s^2), straight at its free end as
-    strips are, which moves with B s^2 and is accelerated by C s.
-    """
-    s, mesh = strip(cells, pattern)
-    x, v = np.array(mesh.vertices), np.zeros((len(s), 3))
-    x[:, 1], v[:, 1] = A * (s**3 - 3 * s**2), B * s**2
-    inertia, load = AddedMass(mesh, WIND, SPAN).load(x, v, 0.0)
-    return s, v, (inertia @ (C * s[:, None] * [0, 1, 0])[..., None])[..., 0] + load
-
-
-@pytest.mark.parametrize("pattern", ["regular", "alternating"])
-@pytest.mark.parametrize("power", [1, 2])
-def test_small_motion_is_lighthills(pattern, power):
-    """The work of -m (d/dt + U d/ds)^2 y on displacements s^power, to second order in the size of
-    faces: m (C s + 4 U B s + 6 U^2 A (s - 1)).
-    """
-    error = []
-    for cells in (10, 20, 40):
-        s, _, g = small(cells, pattern)
-        exact = (C + 4 * U * B + 6 * U**2 * A) / (power + 2) - 6 * U**2 * A / (power + 1)
-        error.append(abs((g[:, 1] * s**power).sum() / (M * exact) - 1))
-    assert order(error) > 1.8 and error[-1] < 3e-3, error
-
-
-def test_power_leaves_through_the_trailing_edge():
-    """Of small motion: force.v = -d/dt int m/2 (y_t^2 - U^2 y_s^2) - m U y_t (y_t + U y_s) at the
-    end (Lighthill 1960): what does not come back goes into the wake.
-    """
-    _, v, g = small(60)
-    stored = M * (B * C / 4 - U**2 * 2 * A * B * (3 / 4 - 2))  # int (y_t y_tt - U^2 y_s y_st)
-    wake = M * U * B * (B - U * 3 * A)
-    assert -(g * v).sum() == pytest.approx(-stored - wake, rel=5e-3)
-    assert wake > 0.3 * abs(stored)  # the trailing edge counts
+    made, y = InStep(energy, len(x), at), x + 0.02 * rng.normal(size=x.shape)
+    found = []
+    for flow in (extrapolate(at), (y, at.velocity(y))):
+        M, load = energy.load(*flow, at.t)
+        pull = ((M / at.scale) @ (y - at.predicted)[..., None])[..., 0]
+        half = 0.5 * (pull * (y - at.predicted)).sum()
+        assert made.value(y) == pytest.approx(half + (load * (y - at.origin)).sum(), rel=1e-12)
+        np.testing.assert_allclose(made.gradient(y), pull + load, atol=1e-12)
+        made.assert_derivatives(y, rng.normal(size=x.shape), 1e-8)
+        assert np.linalg.eigvalsh(made.matrix(y)).min() > -1e-12
+        found.append(made.gradient(y))
+        assert made.bound.lag(kernel.points(y))
+    assert np.abs(found[0] - found[1]).max() > 1e-4
 
 
 def test_large_motion_is_normal_and_lighthills():
@@ -114,7 +84,8 @@ def test_large_motion_is_normal_and_lighthills():
 
         f = -mu n (n.a + 2 n.dv/dc + n.d2x/dc2 - w_n^2/2 n.d2x/dt2),
 
-    to second order; the part along the sheet vanishes with the faces.
+    to second order; the part along the sheet vanishes with the faces. In small motion that is
+    -mu (d/dt + U d/ds)^2 y.
     """
     R, spin, faster = 0.7, 1.9, 5.0  # [m], [1/s], [1/s^2]
     error, along = [], []
@@ -122,8 +93,8 @@ def test_large_motion_is_normal_and_lighthills():
         s, mesh = strip(cells)
         z = np.array(mesh.vertices[:, 2])
         _, tangent, n, x, v, acceleration = _arc(s, z, R, spin, faster)
-        M, load = AddedMass(mesh, WIND, SPAN).load(x, v, 0.0)
-        g = (M @ acceleration[..., None])[..., 0] + load
+        M, load = AddedMass(mesh, TURNED_WIND, SPAN).load(x @ TURN.T, v @ TURN.T, 0.0)
+        g = ((M @ (acceleration @ TURN.T)[..., None])[..., 0] + load) @ TURN
         push = (s**2 * (1 - s))[:, None]
         work = (g * push * n).sum(), (g * push * tangent).sum()
         t = (np.arange(4000) + 0.5) / 4000
@@ -152,57 +123,19 @@ def _arc(s, z, R, spin, faster):
     return -MU * size[:, None] * n, tangent, n, x, v, acceleration
 
 
-def test_momentum_goes_into_the_wake(rng):
-    """Of a rigid strip that moves and turns: the force is minus the change of the momentum mu w_n n
-    of the air, and of what leaves at the edges.
+def test_a_slender_plate_has_its_lift_once():
+    """At an incidence, in crossflow: what leaves at the trailing edge, pi/4 rho H^2 U^2 sin a cos a
+    across the plate, Jones's lift of slender wings and what of it is drag, and half of sin^2 a
+    along it; and rho C H L (U sin a)^2/2 along the normal.
     """
     s, mesh = strip(20)
-    rest = np.array(mesh.vertices)
-    rest[:, 1] = 0.1 * np.sin(4 * s)
-    spin, shift, pull = np.array([0.3, -0.4, 1.1]), np.array([0.2, 0.5, -0.1]), np.array([1, 2, 3])
-    energy = AddedMass(mesh, dataclasses.replace(WIND, velocity=(U, 0.4, 0.3)), SPAN)
-
-    def moving(t):
-        from scipy.spatial.transform import Rotation
-
-        x = rest @ Rotation.from_rotvec(t * spin).as_matrix().T
-        v = np.cross(spin, x) + shift + t * pull
-        return x + t * shift + t**2 / 2 * pull, v
-
-    def momentum(t):
-        x, v = moving(t)
-        flow = air_flow(energy, energy.samples, x, v, t)
-        mass = MU * energy.samples.weight * flow.area
-        return (mass[:, None] * flow.across[:, None] * flow.normal).sum(0)
-
-    x, v = moving(0.0)
-    acceleration = np.cross(spin, np.cross(spin, x)) + pull
-    M, load = energy.load(x, v, 0.0)
-    total = ((M @ acceleration[..., None])[..., 0] + load).sum(0)
-    changed = (momentum(1e-5) - momentum(-1e-5)) / 2e-5
-    edges, outward = energy.rim
-    out = air_flow(energy, edges, x, v, 0.0)
-    ways = (out.way * outward).sum(1)
-    leaving = MU * (np.maximum(ways, 0.0) * out.area)[:, None] * out.stream
-    np.testing.assert_allclose(total, changed + leaving.sum(0), atol=2e-4 * np.abs(total).max())
-    assert (ways > 0).any() and (ways < 0).any() and np.abs(leaving.sum(0)).max() > 1e-3
-
-
-@pytest.mark.parametrize("degrees", [2, 10, 25])
-def test_a_slender_plate_has_its_lift_once(degrees):
-    """At an incidence, in crossflow: pi/4 rho H^2 U^2 sin a cos a across the wind, Jones's lift of
-    slender wings, and what of it is drag; and rho C H L (U sin a)^2/2 along the normal.
-    """
-    from weft.discretization.linear_triangle import linear_triangle
-    from weft.energies.air.lift_and_drag import AirForce
-
-    s, mesh = strip(20)
-    a = np.radians(degrees)
+    a = np.radians(10)
     x = np.stack([s * np.cos(a), s * np.sin(a), np.array(mesh.vertices[:, 2])], 1)
     wind = dataclasses.replace(WIND, drag=1.1, lift=1.1, crossflow=True)
-    n = np.array([-np.sin(a), np.cos(a), 0.0])
-    reactive = -AddedMass(mesh, wind, SPAN).load(x, 0 * x, 0.0)[1].sum(0)
-    assert reactive @ n == pytest.approx(-MU * SPAN * U**2 * np.sin(a) * np.cos(a), rel=1e-9)
+    n, t = np.array([-np.sin(a), np.cos(a), 0.0]), np.array([np.cos(a), np.sin(a), 0.0])
+    reactive = -AddedMass(mesh, TURNED_WIND, SPAN).load(x @ TURN.T, 0 * x, 0.0)[1].sum(0) @ TURN
+    leaving = np.sin(a) * np.cos(a) * n + np.sin(a) ** 2 / 2 * t
+    np.testing.assert_allclose(reactive, -MU * SPAN * U**2 * leaving, atol=1e-9)
     at = still(x, dt=0.01, span=0.01)
     resistive = -scatter(frozen_air(AirForce(linear_triangle(mesh), wind), at), x).sum(0)
     size = 0.5 * DENSITY * 1.1 * SPAN * (U * np.sin(a)) ** 2
@@ -223,7 +156,7 @@ def test_a_sheet_starts_to_fall_with_the_air_before_it(integrator):
     cloth = weft.sheet(5, 5, 0.5, 0.5)
     wind = Wind(density=1.2, drag=1e-9, lift=0.0)
     scene = weft.Scene(cloth, wind=wind, integrator=integrator, step=1e-3, damping=0.0)
-    *_, (state, _, report) = advance(carried(scene, 0.5), 3)
+    *_, (state, _, report) = steps(carried(scene, 0.5), 3)
     density = cloth.fabric.density
     part = density / (density + np.pi / 4 * 1.2 * 0.5)
     np.testing.assert_allclose(state.v[:, 1], -9.81 * part * 3e-3, rtol=1e-3)
@@ -233,18 +166,16 @@ def test_a_sheet_starts_to_fall_with_the_air_before_it(integrator):
 @pytest.mark.filterwarnings("ignore:fabric.*all fabrics")
 def test_order_stays_two():
     """Lagged quantities are extrapolated: half the step, a quarter of the error, with bdf2."""
-    from weft.integrators.base import StepSettings
-
     fabric = {"preset": "freecloth", "stretch": "20 N/m", "shear": "5 N/m", "bending": "1e-3 N*m"}
 
-    def swing(steps):
+    def swing(n):
         cloth = weft.sheet(4, 4, 0.4, 0.4, fabric=fabric)
         wind = Wind((2.0, 0.5, 1.0))
         # At 1e-9 m/s a step of 0.6 ms ends within round-off of its minimum, and may stall there.
-        settings = StepSettings(tolerance=1e-7, linear="splu")
+        settings = weft.StepSettings(tolerance=1e-7, linear="splu")
         how = {"integrator": "bdf2", "settings": settings, "damping": 0.0, "wind": wind}
         scene = carried(weft.Scene(cloth, [weft.Pin(cloth.border("top"))], step=1e-3, **how), 0.2)
-        *_, (state, _, _) = advance(scene, steps, 0.2 / steps)
+        *_, (state, _, _) = steps(scene, n, 0.2 / n)
         return state.x
 
     a, b, c = (swing(80 * 2**i) for i in range(3))
@@ -261,16 +192,10 @@ def ribbon(span=0.1, **changes):
 
 def test_points_besides_the_cloths():
     """Those of a rigid body come after the cloth's, and carry nothing."""
-    from weft.bodies.rigid.settings import Rigid
-    from weft.bodies.shapes.primitives import box
-
     body = dataclasses.replace(box((0.1, 0.1, 0.1)).move((0, -1, 0)), rigid=Rigid(mass=0.1))
     scene = ribbon(bodies=[body])
-    ready = prepare(scene)
-    model, stepper, state = ready.model, ready.stepper, ready.state
-    memory = stepper.init(model, state)
-    state, memory, report = stepper.step(model, state, memory, scene.step)
-    assert report.outcome.ok and len(state.x) == scene.cloth.n_vertices + 4
+    model, state, _ = stepped(scene, 1)
+    assert len(state.x) == scene.cloth.n_vertices + 4
     term = next(t for t in model.assembly.terms if t.name == "added mass")
     M = kernel.numpy(term.air.M)
     assert len(M) == len(state.x) and not M[-4:].any() and M[:-4].any()
@@ -278,17 +203,11 @@ def test_points_besides_the_cloths():
 
 def test_long_steps_are_warned_of():
     """Where the air is heavy and passes many faces."""
-    share = np.pi / 4 * 1.2 * 0.1 / (np.pi / 4 * 1.2 * 0.1 + ribbon().cloth.fabric.density)
-    cell = np.sqrt(0.05 * 0.1 / 3)
-    speed = np.linalg.norm([4.0, 0.3, 0.1])
-    with pytest.warns(UserWarning, match="added_mass: in a step") as found:
-        ribbon(step=2e-2)
-    (text,) = (str(w.message) for w in found)
-    assert f"passes {2e-2 * speed / cell:.2g} faces, and {share:.2g} of" in text
-    most = 0.5 / share * cell / speed
-    assert f"a step of {most:.2g} s or less" in text
-    ribbon(step=0.99 * most)  # warnings are errors in this file
-    with pytest.warns(UserWarning, match="added_mass"):
+    mu = np.pi / 4 * 1.2 * 0.1
+    share = mu / (mu + ribbon().cloth.fabric.density)
+    most = 0.5 / share * np.sqrt(0.05 * 0.1 / 3) / np.linalg.norm([4.0, 0.3, 0.1])
+    ribbon(step=0.99 * most)
+    with pytest.warns(UserWarning, match=f"added_mass: .*a step of {most:.2g} s or less"):
         ribbon(step=1.01 * most)
 
 
@@ -300,34 +219,10 @@ def test_errors_of_added_mass():
     with refused(SceneError, "added_mass"):
         carried(weft.Scene(weft.sheet(3, 3)), 0.1)
     with refused(SceneError, "added_mass"):
-        still_one = ribbon(integrator="quasi_static")
-        prepare(still_one).stepper.solve(prepare(still_one).model, prepare(still_one).state.x)
+        stepped(ribbon(integrator="quasi_static"), 1)
     with refused(SceneError, ("parameter rest", "energy added mass")):
         scene = carried(hung(wind=Wind((1.0, 0.0, 0.0))), 0.1)
         weft.Adjoint(scene, noise(scene.cloth.n_vertices), ["rest"], frames=1, fps=100)()
-
-
-def test_derivatives_by_constants(rng):
-    """Of the gradient in a step, by density and span, against differences."""
-    mesh = grid(4, 4, 1.0, 0.8, "random", seed=4)
-    x = np.array(mesh.vertices) + 0.05 * rng.normal(size=mesh.vertices.shape)
-    at = still(x, dt=0.02, span=0.02, v=rng.normal(size=x.shape))
-    at = dataclasses.replace(at, scale=4e-4, predicted=x + 0.01)
-    y = x + 0.02 * rng.normal(size=x.shape)
-
-    def made(density, span):
-        return AddedMass(mesh, dataclasses.replace(WIND, density=density), span)
-
-    found = made(1.2, 0.3).mixed_derivatives(y, at)
-    for name, up, down in (
-        ("density", made(1.2 + 1e-4, 0.3), made(1.2 - 1e-4, 0.3)),
-        ("span", made(1.2, 0.3 + 1e-4), made(1.2, 0.3 - 1e-4)),
-    ):
-        ends = [InStep(e, len(x), at).gradient(y) for e in (up, down)]
-        difference = (ends[0] - ends[1]) / 2e-4
-        np.testing.assert_allclose(found[name][:, 0], difference, rtol=1e-8, atol=1e-10)
-    assert made(1.2, 0.3).constants["span"].shape == (len(x),)
-    assert not made(1.2, 0.3).mixed_derivatives(y)["span"].any()
 
 
 def linear_field(x, t):
@@ -351,21 +246,11 @@ def test_a_grid_is_linear_between_nodes_and_ends_at_its_border(device, rng):
     for t in (0.0, 0.3, 0.7, 1.0):
         np.testing.assert_allclose(wind.at(x, t), linear_field(x, t), atol=1e-12)
     np.testing.assert_allclose(wind.at(x, 5.0), linear_field(x, 1.0), atol=1e-12)
-    np.testing.assert_allclose(
-        wind.at(np.array([[9.0, 0.2, 0.1]]), 0.2), linear_field(np.array([[1.0, 0.2, 0.1]]), 0.2)
-    )
-
-
-def test_a_file_relative_to_a_folder(tmp_path, rng):
-    np.savez(tmp_path / "air.npz", **vars(a_grid()))
-    read = WindGridSettings("air.npz").read_files(tmp_path)
-    y = rng.uniform(0, 0.4, size=(7, 3))
-    np.testing.assert_allclose(read.air.at(y, 0.3), linear_field(y, 0.3), atol=1e-12)
-    assert read.read_files(Path("elsewhere")) is read
+    x[:, 0] = 1.0
+    np.testing.assert_allclose(wind.at(x + [8, 0, 0], 0.2), linear_field(x, 0.2), atol=1e-12)
 
 
 BAD = {
-    "wind_grid.origin": lambda: dataclasses.replace(a_grid(), origin=[np.nan, np.inf, 0]),
     ("wind_grid times", "3,", "3 times"): lambda: dataclasses.replace(
         a_grid(), times=[0.0, 0.0, 1.0]
     ),
@@ -398,17 +283,9 @@ added_mass: {span: {keys: [[0 s, 2 cm], [60 ms, 10 cm]]}}
 """
 PROGRAM = """
 import json
-from pathlib import Path
 import numpy as np
 import weft
 from weft.scene.build import load_scene
-from weft.scene.explain import explain
-from weft.scene.identity import identity
-from weft_air.wind_grid import WindGrid
-
-def write(name, text):
-    Path(name).write_text(text)
-    return name
 
 def shown(name, *changes):
     try:
@@ -417,21 +294,14 @@ def shown(name, *changes):
         return str(error)
 
 scene = load_scene("windy.yaml").scene
-how = {"fps": 100, "progress": False, "fsync": False}
-whole = weft.simulate(scene, frames=6, out="whole", **how)
-weft.simulate(scene, frames=3, out="parts", **how)
-parts = weft.simulate(scene, frames=6, out="parts", resume=True, **how)
-other = weft.simulate(scene.with_(added_mass=None, keyed={}), frames=6, out="other", **how)
 model = weft.prepare(scene).model
 model.assembly.take(1.0)
 terms = {t.name: t.energy for t in model.assembly.terms if hasattr(t, "energy")}
 
 on_grid = load_scene("grid.yaml").scene
-blown = weft.simulate(on_grid, frames=3, out="blown", **how)
-wind = weft.Wind((1.0, 2.0, 3.0))
-uniform = weft.simulate(on_grid.with_(wind_grid=None, wind=wind), frames=3, out="uniform", **how)
+uniform = on_grid.with_(wind_grid=None, wind=weft.Wind((1.0, 2.0, 3.0)))
+runs = [weft.simulate(s, frames=1, fps=100, progress=False) for s in (on_grid, uniform)]
 
-cloth = weft.sheet(4, 4, 0.4, 0.4)
 free = load_scene("free.yaml").scene
 rng = np.random.default_rng(0)
 weight = rng.normal(size=(16, 3))
@@ -448,31 +318,24 @@ for name in names:
     ends = [adjoint.with_values({name: value + s * h * way}).value() for s in (1, -1)]
     quotients[name] = [float((gradient * way).sum()), (ends[0] - ends[1]) / (2 * h)]
 print(json.dumps({
-    "resumed": bool(np.array_equal(whole.positions(6), parts.positions(6))),
-    "other": float(np.abs(whole.positions(6) - other.positions(6)).max()),
-    "identity": [identity(scene)["added_mass"], sorted(identity(on_grid)["wind_grid"])],
-    "plugins": whole.manifest["plugins"],
     "offsets": [terms[n].wind.gust_offset for n in ("added mass", "wind")],
     "density": terms["added mass"].wind.density,
-    "grid": float(np.abs(blown.positions(3) - uniform.positions(3)).max()),
-    "moved": float(np.abs(blown.positions(3) - blown.positions(0)).max()),
+    "grid": float(np.abs(runs[0].positions(1) - runs[1].positions(1)).max()),
     "wrong": [
         shown("grid.yaml", "wind_grid.file=none.npz"),
         shown("grid.yaml", "wind.velocity=[1, 0, 0]"),
         shown("windy.yaml", "added_mass.span=-1 cm"),
         shown("splines.yaml"),
     ],
-    "explained": explain("scene.added_mass.span")[1][0].meaning,
     "quotients": quotients,
 }))
 """
 
 
-def test_scene_blocks(tmp_path):
-    """Keyframes, resumed runs, files, errors, identity and gradients, as the engine's blocks."""
-    about = tmp_path / "packages" / "weft_air-0.1.0.dist-info"
-    about.mkdir(parents=True)
-    (about / "entry_points.txt").write_text("[weft.plugins]\nair = weft_air:plugin\n")
+def test_scene_blocks(tmp_path):  # 10 s: a process of its own, with eleven runs for derivatives
+    """Keyframes, files, errors and gradients, as the engine's blocks."""
+    install(tmp_path / "packages", "air", "weft_air", "")
+    (tmp_path / "packages" / "weft_air.py").unlink()
     (tmp_path / "windy.yaml").write_text(FILE + WINDY)
     splines = FILE.replace("fabric: silk", "fabric: silk, discretization: bspline")
     (tmp_path / "splines.yaml").write_text(splines + "wind: {}\nadded_mass: {span: 10 cm}\n")
@@ -485,53 +348,30 @@ def test_scene_blocks(tmp_path):
     np.savez(tmp_path / "air.npz", velocity=uniform, origin=np.zeros(3), spacing=np.ones(3))
     out, _ = python(PROGRAM, tmp_path / "packages", EXAMPLE, cwd=tmp_path)
     told = json.loads(out.splitlines()[-1])
-    assert told["resumed"] and told["other"] > 1e-3 and told["plugins"] == {"air": "0.1.0"}
-    assert told["identity"] == [{"span": 0.02}, ["density", "drag", "file", "grid", "lift"]]
     first, second = told["offsets"]  # the same air for added mass as for drag
     assert first == second and first[0] == pytest.approx(6.0) and told["density"] == 2.4
-    assert told["grid"] < 1e-14 and told["moved"] > 1e-3
+    assert told["grid"] < 1e-14
     missing, both, span, splined = told["wrong"]
     assert "wind_grid.file" in missing and "none.npz" in missing
     assert "wind_grid" in both and "one of them" in both
     assert "added_mass.span" in span and "> 0" in span
     assert "added_mass" in splined and "cloth of triangles" in splined
-    assert "width of the strip" in told["explained"] and "keyframes" in told["explained"]
     for ours, differences in told["quotients"].values():
         assert ours == pytest.approx(differences, rel=1e-5)
 
 
 @pytest.mark.parametrize(
     "beam, u, omega",
-    [(Beam(0.00023, 61.1), 6.15, 21.3), (Beam(0.00203, 42.4), 5.62, 19.5)],
+    [
+        (Beam(0.00023, 61.1), 6.15, 21.3),
+        (Beam(0.00203, 42.4), 5.62, 19.5),
+        (flutter.HUNG, *flutter.DAMPED),
+    ],
 )
 def test_hanging_pipes_of_the_book(beam, u, omega):
-    """Paidoussis 1998, table 3.4, without damping: to all its digits."""
+    """Paidoussis 1998, table 3.4, without damping and with: to all its digits."""
     got = beam.critical()
     assert got == pytest.approx((u, omega), abs=0.05) and abs(got[0] - u) < 0.0066
-
-
-def test_without_a_fluid_it_is_a_beam():
-    """The frequencies of a cantilever, 3.516 and 22.03, and with weight those of a heavier one."""
-    rates = Beam(0.2).rates(0.0)[0]
-    np.testing.assert_allclose(np.sort(np.abs(rates.imag))[::2][:2], [3.516, 22.03], rtol=1e-3)
-    slack = Beam(0.2, 1e4).rates(0.0)[0]  # bending is little to weight: a chain, j_0 / 2 sqrt(g/L)
-    assert np.abs(slack.imag).min() == pytest.approx(2.4048 / 2 * 1e2, rel=2e-2)
-
-
-def test_a_motion_is_one():
-    """Its deflection, put into the equation by finite differences along the beam."""
-    beam, u, h = Beam(0.1, 20.0, 1e-3), 5.0, 2e-3
-    rate, deflection = beam.motion(u)
-    s = np.linspace(0.2, 0.8, 13)
-    y = [deflection(s + k * h) for k in (-2, -1, 0, 1, 2)]
-    first, second = (y[3] - y[1]) / (2 * h), (y[3] - 2 * y[2] + y[1]) / h**2
-    fourth = (y[4] - 4 * y[3] + 6 * y[2] - 4 * y[1] + y[0]) / h**4
-    pull = (u * u - beam.gamma * (1 - s)) * second + beam.gamma * first
-    flow = 2 * np.sqrt(beam.beta) * u * rate * first
-    left = (1 + beam.damping * rate) * fourth + pull + flow + rate**2 * y[2]
-    assert np.abs(left).max() < 0.03 * np.abs(fourth).max()  # ten modes
-    assert deflection(np.ones(1)) == pytest.approx(1.0) and np.abs(deflection(np.zeros(1))) < 1e-12
-    np.testing.assert_allclose(shapes(np.zeros(1))[1], 0.0, atol=1e-9)
 
 
 @pytest.mark.parametrize("beam, u", [(flutter.LEVEL, 5.4), (flutter.HUNG, 5.75)])
@@ -545,9 +385,9 @@ def test_wefts_strip_moves_as_the_theory_has_it(beam, u):
 
 def test_drag_across_leaves_the_onset_where_it_is():
     """In crossflow it is of second order; else it is a lift that slender strips do not have."""
-    rate = flutter.root(flutter.LEVEL, 5.6, segments=16)
-    drag = {"drag": 1.1, "lift": 1.1}
-    same = flutter.root(flutter.LEVEL, 5.6, segments=16, **drag, crossflow=True)
-    other = flutter.root(flutter.LEVEL, 5.6, segments=16, **drag)
+    size, drag = {"segments": 10, "step": 0.012}, {"drag": 1.1, "lift": 1.1}
+    rate = flutter.root(flutter.LEVEL, 5.6, **size)
+    same = flutter.root(flutter.LEVEL, 5.6, **size, **drag, crossflow=True)
+    other = flutter.root(flutter.LEVEL, 5.6, **size, **drag)
     assert abs(same - rate) < 0.02 * abs(rate)
     assert abs(other - rate) > 0.2 * abs(rate)

@@ -17,7 +17,7 @@ import weft
 from tests.checks import InStep, assert_derivative, dense, scatter, still
 from tests.engine.adjoint.cases import quotient
 from tests.refusals import refused
-from tests.stepping import stepped, steps
+from tests.stepping import stepped
 from tests.test_plugins import install, python
 from weft import kernel
 from weft.base.errors import SceneError
@@ -155,29 +155,17 @@ def test_derivatives_by_constants_and_by_the_start(lagged, device, rng):
     def s(e=energy, x0=start, lag=at):
         return float((e.gradient(end, e.parameters_in(step_at(x0, lag)))[:, 0] * by).sum())
 
-    def along(h, **change):
-        """Derivative along changes of the collider's fields."""
-        return quotient(
-            lambda c: s(
-                dataclasses.replace(
-                    energy, **{k: getattr(energy, k) + c * v for k, v in change.items()}
-                )
-            ),
-            h,
-        )
+    def along(h, name, change):
+        """Derivative along the change that a function of c makes to a field."""
+        return quotient(lambda c: s(dataclasses.replace(energy, **{name: change(c)})), h)
 
     found = by_constants(energy, end, by, step_at(start, at))
-    for name in ("radius", "size", "gap", "stiffness"):
-        value = getattr(energy, name)
-        slope = along(1e-6, **{name: value}) / value
-        assert found[name].sum() == pytest.approx(slope, rel=1e-5), name
-    for name in ("place", "axis"):
-        move = rng.normal(size=3)
-        slope = along(1e-7, **{name: move})
-        assert (found[name] @ move).sum() == pytest.approx(slope, rel=1e-5), name
-    slope = quotient(
-        lambda c: s(dataclasses.replace(energy, friction=Friction(0.4 + c, 0.3))), 1e-4
-    )
+    for name in ("radius", "size", "gap", "stiffness", "place", "axis"):
+        value = np.asarray(getattr(energy, name))
+        move = np.abs(value).max() * rng.uniform(0.5, 1, value.shape)
+        slope = along(1e-6, name, lambda c, x=value, d=move: x + c * d)
+        assert (found[name] * move).sum() == pytest.approx(slope, rel=1e-5), name
+    slope = along(1e-4, "friction", lambda c: Friction(0.4 + c, 0.3))
     assert found["mu_static"].sum() == pytest.approx(slope, rel=1e-6)
 
     into = StepCotangents.zeros(step_at(start), at)
@@ -242,15 +230,13 @@ def test_triangles_inside_are_refused(shape, device, rng):
 
 
 def test_no_point_of_a_triangle_is_nearer(rng):
-    """The inequality of the module, and the radius of the smallest circle in it."""
+    """Than the corners, squared, by more than the square of the radius of the smallest circle."""
     for _ in range(100):
         x, w, c = rng.normal(size=(3, 3)), rng.dirichlet(np.ones(3), 2000), rng.normal(size=3)
         e, f = x[1] - x[0], x[2] - x[0]
         u = e / np.linalg.norm(e)
         flat = np.array([[0, 0], [e @ u, 0], [f @ u, np.linalg.norm(f - (f @ u) * u)]])
         rho = sag_of(np.array([[0, 1, 2]]), flat[None], 3)[0]
-        least = np.linalg.norm(x - c, axis=1).min()
-        assert np.linalg.norm(w @ x - c, axis=1).min() ** 2 >= least**2 - rho**2 - 1e-12
         squares = (np.linalg.norm(x - c, axis=1) ** 2 * w).sum(1)
         lost = squares - np.linalg.norm(w @ x - c, axis=1) ** 2
         assert 0.97 * rho**2 < lost.max() <= rho**2 + 1e-12  # no larger than it has to be
@@ -280,10 +266,11 @@ def points_of(faces, x, k=8):
     return np.einsum("wk,fki->fwi", w, x[faces]).reshape(-1, 3)
 
 
-@pytest.mark.parametrize("integrator", ["backward_euler", "bdf2"])
-def test_cloth_on_a_torus_is_never_nearer_than_its_surface(integrator, device):
-    """Nor are the insides of triangles, at any step, and it lies in the gap in the end."""
-    scene, energy = scene_with("torus", integrator=integrator)
+def test_cloth_on_a_torus_is_never_nearer_than_its_surface(device):
+    """Nor are the insides of triangles, at any step, and it lies in the gap in the end; in the
+    first one it would move by twice the thickness of the torus.
+    """
+    scene, energy = scene_with("torus", integrator="bdf2", velocity=(0.0, -12.0, 0.0))
     lows = []
 
     def watch(model, state, report):
@@ -296,25 +283,12 @@ def test_cloth_on_a_torus_is_never_nearer_than_its_surface(integrator, device):
     assert lows[-1] < GAP + np.hypot(TUBE, energy.sag.max()) - TUBE
 
 
-def test_resumed_steps_have_the_same_bits(device):
-    scene, _ = scene_with("torus")
-    through = list(steps(scene, 30, DT))
-    state, memory, _ = through[19]
-    *_, (again, _, _) = steps(scene, 10, DT, begin=(state, memory))
-    np.testing.assert_array_equal(again.x, through[-1][0].x)
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_fast_cloth_does_not_tunnel(shape, device):
-    """In one step the cloth would move by twice the thickness of the torus."""
-    scene, energy = scene_with(shape, height=0.15, velocity=(0.0, -6.0, 0.0), friction=0.0)
-    start = np.array(scene.cloth.vertices)
-    reached = []
-    for state, _, _ in steps(scene, 2, 2 * DT):
-        reached.append(energy.distances(state.x).min())
-    assert min(reached) > 0
-    over = np.abs(core_distance(energy, start * [1, 0, 1])) < energy.radius / 2  # above the middle
-    assert over.any() and (state.x[over, 1] > 0).all()
+@pytest.mark.parametrize("integrator", ["bdf2_semi_implicit", "baraff_witkin_1998"])
+def test_one_linear_solve_refuses_a_barrier(integrator):
+    """It would go past it."""
+    scene, _ = scene_with("torus", integrator=integrator)
+    with refused(SceneError, "energy", got="barrier", expected="backward_euler"):
+        stepped(scene.with_(contact=None), 1, DT)
 
 
 def test_a_body_does_not_push_cloth_through(device):
@@ -325,13 +299,10 @@ def test_a_body_does_not_push_cloth_through(device):
     down = Path([Keyframe(0.0), Keyframe(DT, (0.0, -0.1, 0.0))], hold=True)
     press = dataclasses.replace(plate(0.3, 0.3).move((0, 0.03, 0)), path=down)
     scene = weft.Scene(cloth, energies=[energy], bodies=[press], contact=SelfContact(2e-3))
-    ready = weft.prepare(scene)
-    memory = ready.stepper.init(ready.model, ready.state)
-    _, _, report = ready.stepper.step(ready.model, ready.state, memory, DT)
-    assert report.outcome is Outcome.BLOCKED
-    free = weft.prepare(scene.with_(energies=[]))
-    state, _, report = free.stepper.step(free.model, free.state, memory, DT)
-    assert report.outcome.ok and state.x[:, 1].max() < 0  # without a torus there is room
+    with pytest.raises(AssertionError, match=Outcome.BLOCKED.name):
+        stepped(scene, 1, DT)
+    _, state, _ = stepped(scene.with_(energies=[]), 1, DT)
+    assert state.x[:, 1].max() < 0  # without a torus there is room
 
 
 PROGRAM = """
@@ -341,11 +312,12 @@ import weft
 from weft.scene.build import load_scene
 
 small = ["cloth.sheet.nx=11", "cloth.sheet.ny=11", "bodies.0.ring.size=3 cm", "seconds=0.3"]
+small += ["cloth.translation=[6 cm, 39 mm, -3 cm]"]
 scene = load_scene("scene.yaml", small).scene
 (torus,) = (e for e in weft.prepare(scene).model.energies if e.name == "torus")
-whole = weft.simulate(scene, frames=6, out="whole", progress=False, fsync=False)
-weft.simulate(scene, frames=3, out="part", progress=False, fsync=False)
-part = weft.simulate(scene, frames=6, out="part", progress=False, fsync=False, resume=True)
+whole = weft.simulate(scene, frames=3, out="whole", progress=False, fsync=False)
+weft.simulate(scene, frames=1, out="part", progress=False, fsync=False)
+part = weft.simulate(scene, frames=3, out="part", progress=False, fsync=False, resume=True)
 ends = [np.asarray(run.positions()) for run in (whole, part)]
 still = load_scene("scene.yaml", [*small, "torus.friction=0"]).scene
 (smooth,) = (e for e in weft.prepare(still).model.energies if e.name == "torus")
@@ -359,7 +331,7 @@ def loss(x, v, t):
     return float((by_x * x).sum()), by_x, np.zeros_like(v)
 names = ["torus.radius", "torus.thickness", "torus.friction"]
 tight = weft.StepSettings(tolerance=1e-10, max_iterations=400)  # so that no step is halved
-adjoint = weft.Adjoint(scene.with_(settings=tight), loss, names, frames=5)
+adjoint = weft.Adjoint(scene.with_(settings=tight), loss, names, frames=2)
 found, quotients = adjoint(), {}
 for name in names:
     value, gradient = float(adjoint.parameter(name).value), float(found.gradient[name])
@@ -374,7 +346,7 @@ for change in ("torus.radius=-1 cm", "torus.gap=3 s", "cloth.translation=[0, 1 c
     except weft.errors.SceneError as error:
         wrong.append(str(error))
 print(json.dumps({
-    "least": [float(torus.distances(whole.positions(k)).min()) for k in range(7)],
+    "least": [float(torus.distances(whole.positions(k)).min()) for k in range(4)],
     "same": bool((ends[0] == ends[1]).all()),
     "errors": errors,
     "quotients": quotients,
@@ -383,7 +355,7 @@ print(json.dumps({
 """
 
 
-def test_the_package(tmp_path):
+def test_the_package(tmp_path):  # 15 s: a process of its own, with seven runs for derivatives
     """Installed, its block runs, stays outside, resumes to the same bits, has derivatives by its
     numbers, and names errors.
     """
@@ -396,8 +368,7 @@ def test_the_package(tmp_path):
     assert found["same"]
     assert max(found["errors"]) < 1e-5
     for name, (gradient, quotient_) in found["quotients"].items():
-        assert gradient == pytest.approx(quotient_, rel=1e-3), name
-    assert [
-        next(k for k in ("torus.radius", "torus.gap", "torus and cloth") if k in text)
-        for text in found["wrong"]
-    ] == ["torus.radius", "torus.gap", "torus and cloth"]
+        assert gradient == pytest.approx(quotient_, rel=1e-3) and abs(gradient) > 1e-5, name
+    for text, named in zip(found["wrong"], ("torus.radius", "torus.gap", "torus and cloth")):
+        assert named in text
+    assert len(found["wrong"]) == 3

@@ -10,6 +10,7 @@ import textwrap
 import threading
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 
 import numpy as np
@@ -126,45 +127,54 @@ def test_arguments_too_large_to_be_written_down_and_too_many_kernels(own, thread
     a, _ = given(64)
     one = Wide()
     one.a, one.numbers = a, wp.types.vector(length=800, dtype=Scalar)(*range(800))
-    out = kernel.zeros(64)
-    kernel.launch(wide, 64, one, out, work=kernel.HEAVY)
-    kernel.launch(wide, 64, one, out, work=kernel.HEAVY)
-    np.testing.assert_array_equal(kernel.numpy(out), kernel.numpy(a) + np.arange(64))
+    out, sums = kernel.zeros(64), kernel.numpy(a) + np.arange(64)
+    for _ in range(2):
+        kernel.launch(wide, 64, one, out, work=kernel.HEAVY)
+        np.testing.assert_array_equal(kernel.numpy(out), sums)
+    RecordedLaunches([Recorded(wide, 64, one, out), Recorded(add_own, 64, a, out)]).replay()
+    sums += np.arange(64) * kernel.numpy(a)
+    np.testing.assert_allclose(kernel.numpy(out), sums, rtol=1e-14)
     out.zero_()
     kernel.launch_each(64, *[(add_own, a, out)] * (team.MOST_STAGES + 1), work=kernel.HEAVY)
     expected = (team.MOST_STAGES + 1) * np.arange(64) * kernel.numpy(a)
     np.testing.assert_allclose(kernel.numpy(out), expected, rtol=1e-14)
 
 
+def by_callers(work):
+    """What a function returns to each of four threads that call it at once."""
+    with ThreadPoolExecutor(4) as callers:
+        return list(callers.map(lambda _: work(), range(4)))
+
+
 def test_callers_at_once_each_get_their_own(own, threads):
     """Who finds the team at work does without."""
     threads(2)
-    n, wrong = 4001, []
+    n = 4001
     a, expected = given(n)
-    out = [kernel.zeros(n) for _ in range(4)]
 
-    def launch_many(mine) -> None:
+    def launch_many():
+        mine, same = kernel.zeros(n), True
         for _ in range(200):
             mine.zero_()
             kernel.launch(roots, n, a, 20, mine, work=kernel.HEAVY)
-            if not np.array_equal(kernel.numpy(mine), expected):
-                wrong.append(1)
+            same &= np.array_equal(kernel.numpy(mine), expected)
+        return same
 
-    callers = [threading.Thread(target=launch_many, args=(o,)) for o in out]
-    for c in callers:
-        c.start()
-    for c in callers:
-        c.join()
-    assert not wrong
+    assert all(by_callers(launch_many))
 
 
-def test_one_thread_does_it_where_the_team_does_not_compile(own, threads, monkeypatch):
-    threads(2)
+@pytest.fixture
+def uncompiled(monkeypatch):
+    """The team's kernels do not compile here."""
 
     def fails(*arguments) -> None:
         raise RuntimeError("no such processor")
 
     monkeypatch.setattr(team, "launch_on_cpu", fails)
+
+
+def test_one_thread_does_it_where_the_team_does_not_compile(own, threads, uncompiled):
+    threads(2)
     a, expected = given(4001)
     for _ in range(2):
         out = kernel.zeros(4001)
@@ -215,30 +225,33 @@ def test_doctor_says_what_a_version_that_is_not_verified_costs(own, fresh, monke
     assert said.startswith("Warp 1.20.0 is not verified") and re.search(COST, said)
 
 
-@pytest.mark.parametrize("version", ["1.18.1", "1.20.0", "2.0.0.dev1", "?"])
-def test_the_public_path_in_a_version_that_is_not_verified(
-    own, threads, fresh, monkeypatch, version
-):
+@pytest.fixture
+def expected(fresh, threads, monkeypatch):
+    """What is written where all works; nothing is known of the layouts then."""
     threads(2)
-    expected = by_all_ways(501)
+    found = by_all_ways(501)
     monkeypatch.setattr(warp_private, "_entries", {})
     warp_private.passes_self_test.cache_clear()
+    return found
+
+
+def assert_same(expected):
+    for one, other in zip(by_all_ways(501), expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("version", ["1.18.1", "1.20.0", "2.0.0.dev1", "?"])
+def test_the_public_path_in_a_version_that_is_not_verified(expected, monkeypatch, version):
     monkeypatch.setattr(wp.config, "version", version)
     monkeypatch.setattr(warp_private.Entry, "run", None)
     with pytest.warns(UserWarning, match=COST) as said:
-        found = by_all_ways(501)
+        assert_same(expected)
     assert len(said) == 1
-    for one, other in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(one, other)
     assert not warp_private.is_usable()
 
 
-def test_the_public_path_where_the_self_test_fails(own, threads, fresh, monkeypatch):
+def test_the_public_path_where_the_self_test_fails(expected, monkeypatch):
     """As an argument is packed where the kernel does not look for it."""
-    threads(2)
-    expected = by_all_ways(501)
-    monkeypatch.setattr(warp_private, "_entries", {})
-    warp_private.passes_self_test.cache_clear()
     pack = warp_private.pack_arg
 
     def wrong(kernel, kind, label, value, device):
@@ -249,8 +262,7 @@ def test_the_public_path_where_the_self_test_fails(own, threads, fresh, monkeypa
     monkeypatch.setattr(warp_private, "pack_arg", wrong)
     with pytest.warns(UserWarning, match="slow, one thread"):
         assert not warp_private.is_usable()
-    for one, other in zip(by_all_ways(501), expected, strict=True):
-        np.testing.assert_array_equal(one, other)
+    assert_same(expected)
 
 
 @pytest.mark.parametrize("which", range(3))
@@ -266,8 +278,7 @@ def test_one_thread_where_a_self_test_of_the_team_fails(own, threads, monkeypatc
 
     monkeypatch.setattr(team.SelfTest, "is_passed", is_passed)
     own._works = None
-    for one, same in zip(by_all_ways(501), expected, strict=True):
-        np.testing.assert_array_equal(one, same)
+    assert_same(expected)
     assert own._works is False and next(tests) == which + 1 and not own._calls
 
 
@@ -355,55 +366,12 @@ def test_a_chain_wakes_threads_for_long_launches_alone(own, threads):
     assert len(own._calls) == 1
 
 
-def test_chains_of_several_callers(own, threads):
-    """Who finds the team at work does without."""
+def test_a_chain_whose_kernels_do_not_compile_is_launched(own, threads, uncompiled):
     threads(2)
-    n, wrong = 2001, []
-    a = kernel.array(np.random.default_rng(1).uniform(1, 2, n), Scalar)
-    expected = [kernel.zeros(n) for _ in range(2)]
-    with kernel.use(threads=1):
-        for _ in range(100):
-            for launch in steps(n, a, expected):
-                launch.launch()
-
-    def replay_many() -> None:
-        out = [kernel.zeros(n) for _ in range(2)]
-        mine = RecordedLaunches(steps(n, a, out))
-        for _ in range(100):
-            mine.replay()
-        if not np.array_equal(kernel.numpy(out[0]), kernel.numpy(expected[0])):
-            wrong.append(1)
-
-    callers = [threading.Thread(target=replay_many) for _ in range(4)]
-    for c in callers:
-        c.start()
-    for c in callers:
-        c.join()
-    assert not wrong
-
-
-@pytest.mark.parametrize("large", [False, True])
-def test_a_chain_that_native_code_cannot_replay(own, threads, monkeypatch, large):
-    """As its kernels do not compile here, or arguments are too large: launched one by one."""
-    threads(2)
-    n = 64
-    a, _ = given(n)
-    out = kernel.zeros(n)
-    if large:
-        one = Wide()
-        one.a, one.numbers = a, wp.types.vector(length=800, dtype=Scalar)(*range(800))
-        launches = [Recorded(wide, n, one, out), Recorded(add_own, n, a, out)]
-        expected = kernel.numpy(a) + np.arange(n) + np.arange(n) * kernel.numpy(a)
-    else:
-
-        def fails(*arguments) -> None:
-            raise RuntimeError("no such processor")
-
-        monkeypatch.setattr(team, "launch_on_cpu", fails)
-        launches = [Recorded(add_own, n, a, out)] * 2
-        expected = 2.0 * np.arange(n) * kernel.numpy(a)
-    RecordedLaunches(launches).replay()
-    np.testing.assert_allclose(kernel.numpy(out), expected, rtol=1e-14)
+    a, _ = given(64)
+    out = kernel.zeros(64)
+    RecordedLaunches([Recorded(add_own, 64, a, out)] * 2).replay()
+    np.testing.assert_allclose(kernel.numpy(out), 2 * np.arange(64) * kernel.numpy(a), rtol=1e-14)
 
 
 def test_threads_fall_asleep(own, threads):

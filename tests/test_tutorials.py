@@ -5,7 +5,7 @@ from importlib.util import find_spec
 import pytest
 from PIL import Image
 
-from tests.tutorials import BLENDER, DOCS, PAGES, blocks, images, run
+from tests.tutorials import BLENDER, DOCS, PAGES, images, run
 
 PICTURES = DOCS / "images" / "tutorials"
 SMALLER = {  # in place of what the page says: fewer vertices, shorter, smaller pictures
@@ -87,10 +87,3 @@ def test_pictures():
         assert picture.stat().st_size < 150_000, picture.name
         with Image.open(picture) as image:
             assert image.size[0] >= 600
-
-
-def test_tutorials_are_short():
-    for page in PAGES:
-        text = page.read_text()
-        code = sum(len(code.splitlines()) for _, code in blocks(text))
-        assert len(text.splitlines()) < 150 and code < 110, page.name

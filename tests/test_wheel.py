@@ -1,8 +1,7 @@
-"""What is released: wheel and sdist build offline, hold all that a user needs, and work where there
-is no repository.
+"""What is released: wheel and sdist build offline and hold all that a user needs. ``make package``
+runs tests/installed.py, where there is no repository.
 """
 
-import os
 import subprocess
 import sys
 import tarfile
@@ -11,8 +10,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-
-import weft
 
 pytest.importorskip("hatchling", reason="no hatchling: pip install 'weft[dev]'")
 
@@ -90,34 +87,6 @@ def test_license_and_extras(installed):
     assert "weft = weft.cli.main:main" in (about / "entry_points.txt").read_text()
 
 
-def run(site, folder, *command):
-    """In a process that sees the installed package, not the repository."""
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-    environment["PYTHONPATH"] = str(site)
-    done = subprocess.run(
-        [sys.executable, *command], cwd=folder, env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout
-
-
-def test_it_works_without_the_repository(installed, tmp_path):
-    """Presets, scenes and examples are found; a scene runs, is drawn and shown."""
-    where = run(installed, tmp_path, "-c", "import weft; print(weft.__file__, weft.__version__)")
-    assert where.split() == [str(installed / "weft" / "__init__.py"), weft.__version__]
-    assert "stretch-twill" in run(installed, tmp_path, "-m", "weft.cli.main", "fabrics")
-    assert "two_corners" in run(installed, tmp_path, "-m", "weft.cli.main", "examples")
-    code = (
-        "import weft; c = weft.sheet(5, 5, fabric='silk'); "
-        "s = weft.Scene(c, [weft.Pin(c.corners('top'))]); "
-        "r = weft.simulate(s, frames=2, out='run', progress=False); r.render('a.png')"
-    )
-    run(installed, tmp_path, "-c", code)
-    run(installed, tmp_path, "-m", "weft.cli.main", "view", "run", "--html", "a.html")
-    assert (tmp_path / "a.png").stat().st_size > 1000
-    assert "</html>" in (tmp_path / "a.html").read_text()
-
-
 def test_doctor_names_the_parts_of_every_extra():
     """Each extra that a user may install is a row of `weft doctor`."""
     from weft.cli.machine import OPTIONAL
@@ -125,9 +94,3 @@ def test_doctor_names_the_parts_of_every_extra():
     said = " ".join(OPTIONAL.values())
     for extra in set(PROJECT["optional-dependencies"]) - {"all", "dev"}:
         assert f"weft[{extra}]" in said, extra
-
-
-def test_needed_packages_are_those_that_doctor_names():
-    from weft.cli.machine import NEEDED
-
-    assert set(NEEDED) <= {d.split(">")[0].split(";")[0] for d in PROJECT["dependencies"]}

@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import io
 import random
-import re
 import shutil
 import signal
 import sys
@@ -25,12 +24,13 @@ import numpy as np
 import weft
 from tests.fuzz import scenes
 from tests.fuzz.documents import Documents
-from tests.fuzz.mutations import TEXTS, changed_bytes, changed_tree
+from tests.fuzz.mutations import TEXTS, changed_bytes, changed_tree, words_of
 from weft.base import machine
 from weft.base.errors import WeftError
 from weft.discretization import triangulate
 from weft.discretization.mesh import grid
 from weft.io import archive, read_mesh, read_surface, surface
+from weft.io.obj import write_obj
 from weft.io.ply import write_ply
 from weft.run.check_scene import check
 from weft.run.run_folder import RunFolder
@@ -79,8 +79,8 @@ class Fuzzer(Documents):
     def __init__(self, seed, folder):
         self.rng, self.folder = random.Random(seed), Path(folder)
         self.scenes = [p for p in sorted(ROOT.glob("examples/**/*.yaml")) if small(p)]
-        words = {w for p in self.scenes for w in re.findall(r"([a-z_]+):", p.read_text())}
-        self.fields = sorted(words | set(scenes.fields()) | {"pairs", "groups", "mesh", "file"})
+        words = words_of(p.read_text() for p in self.scenes)
+        self.fields = sorted({*words, *scenes.fields(), "pairs", "groups", "mesh", "file"})
         scenes.write_files(self.folder)
         self.counts, self.crashes = {}, []
         self.meshes = self._meshes()
@@ -88,18 +88,14 @@ class Fuzzer(Documents):
 
     def _meshes(self):
         mesh = grid(4, 3, 1.0, 1.0)
-        obj = "o cloth\n" + "".join(f"v {x} {y} {z}\n" for x, y, z in mesh.vertices.tolist())
-        obj += "".join(f"vt {u} {v}\n" for u, v in mesh.vertex_uv.tolist())
-        obj += "g all\n" + "".join(
-            "f " + " ".join(f"{i + 1}/{i + 1}" for i in f) + "\n" for f in mesh.faces.tolist()
-        )
-        path = self.folder / "m.ply"
+        obj, path = self.folder / "m.obj", self.folder / "m.ply"
+        write_obj(obj, mesh.vertices, mesh.faces, mesh.corner_uv)
         write_ply(path, mesh.vertices, mesh.faces, mesh.corner_uv)
         text = "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\n"
         text += "property float z\nproperty float s\nproperty float t\nelement face 1\n"
         text += "property list uchar int vertex_indices\nend_header\n"
         text += "0 0 0 0 0\n1 0 0 1 0\n1 0 1 1 1\n0 0 1 0 1\n4 0 1 2 3\n"
-        return [(".obj", obj.encode()), (".ply", path.read_bytes()), (".ply", text.encode())]
+        return [(".obj", obj.read_bytes()), (".ply", path.read_bytes()), (".ply", text.encode())]
 
     def _run(self):
         """A run, and what is in its frames."""
@@ -261,7 +257,7 @@ def small(path):
     return path.stat().st_size < 4000 and path.name not in ("pile.yaml", "shot.yaml")
 
 
-KINDS = (
+KINDS = [
     "scene",
     "step",
     "override",
@@ -272,7 +268,7 @@ KINDS = (
     "drawing",
     "fit",
     "sweep",
-)
+]
 
 
 def campaign(seconds, seed, kinds=KINDS, most=10**9, say=print):

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 from tests.fuzz import scenes
-from tests.fuzz.mutations import changed_bytes, changed_tree
+from tests.fuzz.mutations import changed_bytes, changed_tree, words_of
 from tests.plugins.garments.patterns.dxf_writer import block, drawing, polyline, text
 from weft.base.schema.block import fields_of
 from weft.plugins.garments.patterns.check import examine_pattern
@@ -38,44 +38,8 @@ vary: {cloth.sheet.width: {from: 30 cm, to: 40 cm, scale: log},
   cloth.sheet.nx: {from: 3, to: 5, whole: true}}
 seeds: [cloth.sheet.seed]
 """
-OWN = (
-    "outline",
-    "at",
-    "edge",
-    "quadratic",
-    "fitted",
-    "cubic",
-    "arc",
-    "points",
-    "fold",
-    "mirror",
-    "copy",
-    "darts",
-    "pleats",
-    "lines",
-    "folds",
-    "holes",
-    "wrap",
-    "closing",
-    "window",
-    "buttons",
-    "notched",
-    "strength",
-    "ratio",
-    "stiffness",
-    "edges",
-    "join",
-    "flip",
-    "layer",
-    "grain",
-    "placement",
-    "translation",
-    "rotation",
-    "measures",
-    "panels",
-    "seams",
-    "elastics",
-)
+PATTERNS = sorted(ROOT.glob("examples/garments/patterns/*.yaml"))
+FITS = sorted(ROOT.glob("examples/fabrics/*.yaml"))
 
 
 class Documents:
@@ -90,9 +54,9 @@ class Documents:
 
     def pattern(self):
         """A pattern of weft's own: read, looked through, and sewn."""
-        texts = [p.read_text() for p in sorted(ROOT.glob("examples/garments/patterns/*.yaml"))]
-        text = self.rng.choice([scenes.PATTERN, *texts])
-        data = self.changed(text, OWN)
+        texts = [scenes.PATTERN, *(p.read_text() for p in PATTERNS)]
+        text = self.rng.choice(texts)
+        data = self.changed(text, words_of(texts))
         path = self.folder / "worn.yaml"
         path.write_bytes(data)
         scene = self.folder / "wears.yaml"
@@ -119,21 +83,9 @@ class Documents:
         """Laboratory data."""
         for name in ("tensile.csv", "shear.csv", "photograph.png"):
             shutil.copy(ROOT / "examples/fabrics" / name, self.folder / name)
-        files = sorted(ROOT.glob("examples/fabrics/*.yaml"))
-        data = self.changed(
-            self.rng.choice(files).read_text(),
-            [
-                *fields_of(FitFileSettings),
-                "kind",
-                "field",
-                "value",
-                "points",
-                "uncertainty",
-                "units",
-                "file",
-                "columns",
-            ],
-        )
+        texts = [p.read_text() for p in FITS]
+        fields = [*fields_of(FitFileSettings), *words_of(texts)]
+        data = self.changed(self.rng.choice(texts), fields)
         if self.rng.random() < 0.2:
             file = self.folder / self.rng.choice(("tensile.csv", "shear.csv", "photograph.png"))
             file.write_bytes(changed_bytes(self.rng, file.read_bytes()))

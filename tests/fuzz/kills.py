@@ -19,14 +19,11 @@ import warnings
 from collections import Counter
 from pathlib import Path
 
-import numpy as np
-
 import weft
+from tests.engine.test_simulation import same_run
 from weft.base.errors import RunError
-from weft.cli import demo
 from weft.io.folder_lock import FolderInUseError
 from weft.run.run_folder import RunFolder
-from weft.scene import build
 
 FRAMES, MORE = 8, 10
 SETTINGS = weft.StepSettings(linear="splu")  # no threads, which do not outlive a fork
@@ -102,7 +99,7 @@ class Campaign:
         contact, path = self.rng.random() < 0.3, self.folder / "run"
         old, new, runs = self.scenes[contact]
         shutil.rmtree(path, ignore_errors=True)
-        kind = self.rng.choice(("run", "from", "branch", "branch", "demo", "clear", "damage"))
+        kind = self.rng.choice(("run", "from", "branch", "branch", "clear", "damage"))
         self.kinds[kind] += 1
         if kind != "run":
             shutil.copytree(runs[0].path, path)
@@ -115,10 +112,6 @@ class Campaign:
             committed = RunFolder(path).manifest()["scene"]["gravity"][1] == -3.7
             if committed:
                 made, expected, frames = new, runs[1 + (0, 3, 6).index(k)], MORE
-        elif kind == "demo":
-            for _ in range(self.rng.randrange(1, 4)):
-                self.killed(lambda: play_demo(path, old))
-            play_demo(path, old)
         elif kind == "clear":
             self.killed(lambda: RunFolder(path).clear())
         elif kind == "damage":
@@ -130,47 +123,13 @@ class Campaign:
                 self.wrong.append(f"{kind} {k}: --resume was refused")
         try:
             found = simulate(path, made, frames=frames, resume=True)
-            why = difference(expected, found)
+            same_run(expected, found)
+            assert not list(found.path.rglob(".*")), "files are left"
         except Exception as error:
             why = f"{type(error).__name__}: {error}"
-        if why:
             kept = Path(tempfile.mkdtemp(prefix=f"weft-kill-{kind}-"))
             shutil.copytree(path, kept / "run")
             self.wrong.append(f"{kind} {k} contact={contact}: {why} ({kept})")
-
-
-def play_demo(path, made):
-    """``weft demo`` with a scene that takes no time, and no picture."""
-    loaded = build.LoadedScene(
-        made.with_(description={"description": demo.DEMO}), FRAMES / 30, 30.0
-    )
-    kept = build.load_scene, weft.Run.render
-    build.load_scene, weft.Run.render = lambda *_: loaded, lambda *_, **__: path
-    try:
-        folder = RunFolder(path)
-        manifest = folder.manifest() if folder.exists() else None
-        if manifest and not manifest["description"]:  # of no demo yet: make it one
-            folder.write_manifest({**manifest, "description": {"description": demo.DEMO}})
-        demo.demo(out=path)
-    finally:
-        build.load_scene, weft.Run.render = kept
-
-
-def difference(a, b):
-    """What is not the same in two runs, or nothing."""
-    if a.folder.numbers() != b.folder.numbers():
-        return f"frames {b.folder.numbers()}"
-    for k in range(len(a)):
-        one, two = a.folder.frame(k), b.folder.frame(k)
-        for name in one:
-            if name not in two or not np.array_equal(one[name], two[name]):
-                return f"{name} of frame {k}"
-    timed = ("seconds", "phases")
-    lines = [[{n: v for n, v in m.items() if n not in timed} for m in r.metrics] for r in (a, b)]
-    if lines[0] != lines[1]:
-        return "metrics"
-    left = [p.name for p in b.path.rglob(".*")]
-    return f"left: {left}" if left else ""
 
 
 def campaign(kills, seed, say=print):

@@ -1,6 +1,7 @@
 """Seeded changes to bytes, texts and trees."""
 
 import copy
+import re
 
 import yaml
 
@@ -108,6 +109,11 @@ def changed_bytes(rng, data):
             k = rng.randrange(n + 1)
             data[i:j], data[k : k + j - i] = data[k : k + j - i], data[i:j]
     return bytes(data)
+
+
+def words_of(texts):
+    """Names of fields that YAML texts say."""
+    return sorted({w for text in texts for w in re.findall(r"([a-z_]+):", text)})
 
 
 def places(tree, at=()):

@@ -8,7 +8,7 @@ import pytest
 import weft
 from tests.engine.energies.test_energies import MESH, crumple
 from tests.refusals import refused
-from weft.adjoint.differences import check_derivatives, compare_derivative
+from weft.adjoint.differences import check_derivatives
 from weft.base.errors import WeftError
 from weft.energies.elastic.bend_condition import FrozenLengthBending
 from weft.energies.elastic.hinge_bending import HingeBending
@@ -89,11 +89,6 @@ def test_frozen_bend_is_no_derivative_of_its_energy():
     assert not check_derivatives(frozen, X)[0].ok
 
 
-def test_first_order_quotients_show_in_the_slope():
-    forward = compare_derivative("f", lambda h: np.array((np.exp(h) - 1) / h), np.array(1.0))
-    assert forward.slope == pytest.approx(1, abs=0.1) and not forward.ok
-
-
 def test_wrong_shapes_are_named():
     class Flat(Springs):
         def gradient(self, x):
@@ -122,26 +117,13 @@ def test_the_exact_hessian_is_what_is_checked():
     assert [d.ok for d in check_derivatives(Clamped(), X)] == [True, False]
 
 
-@pytest.mark.parametrize(
-    "law",
-    [
-        weft.laws.BaraffWitkin((400.0, 300.0), 40.0),
-        weft.laws.StVK(200.0, 150.0),
-        weft.laws.Arap(300.0) + weft.laws.DotShear(90.0),
-    ],
-    ids=["baraff_witkin", "stvk", "sum"],
-)
-def test_a_law(law):
-    stress, hessian = weft.check_derivatives(law)
-    assert stress.ok and hessian.ok and (stress.name, hessian.name) == ("stress", "hessian")
-    assert "ok, relative error" in str(stress)
-
-
 def test_a_wrong_law_is_found():
     class Twice(weft.laws.StVK):
         def stress(self, F):
             return 2 * super().stress(F)
 
+    right = weft.check_derivatives(weft.laws.StVK(200.0, 150.0))
+    assert [(d.name, d.ok) for d in right] == [("stress", True), ("hessian", True)]
     stress, hessian = weft.check_derivatives(Twice(200.0, 150.0))
     assert not stress.ok and not hessian.ok and "WRONG" in str(stress)
 

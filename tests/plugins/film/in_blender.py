@@ -84,8 +84,6 @@ def main():
         found["frames"].append(seen(thing).tolist())
     found["files"] = str(Path(OUT).with_name("files"))
     shutil.copytree(cloth.folder_of(thing), found["files"])  # Blender's own ends with it
-    if "--picture" in sys.argv:
-        picture(scene, Path(OUT).with_suffix(".png"))
     errors(scene, thing, found)
     animated(found)
     weft_blender.unregister()
@@ -258,29 +256,6 @@ def animated(found):
     bpy.ops.weft.map(index=2)
     bpy.ops.weft.map(index=0)
     found["maps"] = [m.number for m in thing.weft.maps]
-
-
-def picture(scene, path):
-    """A quick look, where this Blender can render without a window."""
-    from mathutils import Vector
-
-    camera = bpy.data.objects.new("camera", bpy.data.cameras.new("camera"))
-    camera.location = (1.3, -1.5, 1.5)
-    way = Vector((0.05, 0, 0.7)) - Vector(camera.location)
-    camera.rotation_euler = way.to_track_quat("-Z", "Y").to_euler()
-    sun = bpy.data.objects.new("sun", bpy.data.lights.new("sun", "SUN"))
-    sun.rotation_euler, sun.data.energy = (0.6, 0.3, 0), 3.0
-    for thing in (camera, sun):
-        scene.collection.objects.link(thing)
-    for name, color in (("inner", (0.1, 0.3, 0.7, 1)), ("outer #2", (0.8, 0.3, 0.1, 1))):
-        bpy.data.materials[name].diffuse_color = color
-        bpy.data.materials[name].use_nodes = True
-        bpy.data.materials[name].node_tree.nodes["Principled BSDF"].inputs[0].default_value = color
-    scene.camera, scene.render.engine, scene.cycles.samples = camera, "CYCLES", 4
-    scene.world = bpy.data.worlds.new("sky")
-    scene.render.resolution_x, scene.render.resolution_y = 320, 240
-    scene.render.filepath = str(path)
-    bpy.ops.render.render(write_still=True)
 
 
 main()

@@ -1,6 +1,5 @@
 """With a Blender: scenes that go from Blender through weft and back."""
 
-import json
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -8,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 
 import weft
 from tests.engine.io.files import read_moving
-from weft.plugins.film.assets.asset_export import write_over
 from weft.scene.build import load_scene
 
 needs_bpy = pytest.mark.skipif(find_spec("bpy") is None, reason="no bpy")
@@ -115,6 +114,22 @@ def in_bpy(code, *arguments):
     assert done.returncode == 0, done.stderr[-2000:]
 
 
+def y_up(seen):
+    return np.stack([seen[..., 0], seen[..., 2], -seen[..., 1]], -1)
+
+
+def assert_posed(found, seen):
+    """Points of a file are where Blender shows nine frames of an arm, in any order."""
+    seen = y_up(np.fromfile(seen, "<f4").reshape(9, -1, 3))
+    times, x, _ = read_moving(found, 24.0)
+    np.testing.assert_allclose(times, np.arange(9) / 24, atol=1e-6)
+    assert x.shape == seen.shape
+    order = cKDTree(x[0]).query(seen[0])[1]  # glTF may number vertices anew
+    assert len(set(order)) == seen.shape[1]
+    np.testing.assert_allclose(x[:, order], seen, atol=2e-5)
+    assert np.abs(seen[8] - seen[0]).max() > 0.3
+
+
 @pytest.mark.blender
 @needs_bpy
 def test_blender_weft_blender_vertex_for_vertex(tmp_path):
@@ -142,47 +157,6 @@ def test_blender_weft_blender_vertex_for_vertex(tmp_path):
     assert np.abs(seen[-1] - seen[0]).max() > 0.05
 
 
-OVER = """
-import bpy, sys, json
-bpy.ops.wm.read_factory_settings(use_empty=True)
-path, out = sys.argv[1:]
-bpy.ops.wm.usd_import(filepath=path)
-scene = bpy.context.scene
-(thing,) = [o for o in scene.objects if o.type == "MESH"]
-seen = []
-for frame in range(scene.frame_start, scene.frame_start + 5):
-    scene.frame_set(frame)
-    mesh = thing.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
-    seen.append([list(thing.matrix_world @ v.co) for v in mesh.vertices])
-names = [m.name for m in thing.data.materials]
-faces = [[len(p.vertices), names[p.material_index]] for p in thing.data.polygons]
-uv = [list(u.vector) for u in thing.data.uv_layers[0].uv]
-json.dump({"seen": seen, "faces": faces, "uv": uv, "first": scene.frame_start}, open(out, "w"))
-"""
-
-
-@pytest.mark.blender
-@needs_bpy
-def test_an_asset_that_cloth_moves_keeps_quads_and_materials(tmp_path):
-    """A layer over a stage, read by Blender."""
-    pytest.importorskip("pxr.Usd")
-    from tests.plugins.film.film_assets import CAPE, write_cape
-    from tests.plugins.film.test_over import moving, place
-
-    write_cape(tmp_path / "cape.usda")
-    in_bpy(OVER, tmp_path / "cape.usda", tmp_path / "before")
-    before = json.loads((tmp_path / "before").read_text())
-    film, cloth, x = moving(tmp_path / "cape.usda", CAPE)
-    write_over(tmp_path / "over.usdc", tmp_path / "cape.usda", film, [cloth])
-    in_bpy(OVER, tmp_path / "over_stage.usda", tmp_path / "after")
-    after = json.loads((tmp_path / "after").read_text())
-    assert after["faces"] == before["faces"] and len({tuple(f) for f in after["faces"]}) == 2
-    np.testing.assert_allclose(after["uv"], before["uv"], atol=1e-6)
-    for k, seen in enumerate(np.array(after["seen"])):
-        y = np.stack([seen[:, 0], seen[:, 2], -seen[:, 1]], axis=1)
-        np.testing.assert_allclose(y, place(x, k / 24)[0], atol=2e-6)
-
-
 @pytest.mark.blender
 @needs_bpy
 def test_a_body_that_blender_animates(tmp_path):
@@ -192,7 +166,7 @@ def test_a_body_that_blender_animates(tmp_path):
     seen = np.fromfile(tmp_path / "seen", "<f4").reshape(5, -1, 3)
     times, x, _ = read_moving(tmp_path / "walk.usdc")
     np.testing.assert_allclose(times, np.arange(5) / 24)
-    np.testing.assert_allclose(x, np.stack([seen[..., 0], seen[..., 2], -seen[..., 1]], -1))
+    np.testing.assert_allclose(x, y_up(seen))
     assert np.abs(seen[4] - seen[0]).max() > 0.01
 
 
@@ -201,21 +175,10 @@ def test_a_body_that_blender_animates(tmp_path):
 @pytest.mark.parametrize("suffix", [".glb", ".usdc"])
 def test_a_skin_that_blender_poses(tmp_path, suffix):
     """Two bones, every vertex between them, nine frames: where Blender's own armature puts it."""
-    from scipy.spatial import cKDTree
-
     if suffix == ".usdc":
         pytest.importorskip("pxr.Usd")
-    path = tmp_path / f"a{suffix}"
-    in_bpy(ARM, path, tmp_path / "seen")
-    seen = np.fromfile(tmp_path / "seen", "<f4").reshape(9, -1, 3)
-    seen = np.stack([seen[..., 0], seen[..., 2], -seen[..., 1]], -1)
-    times, x, _ = read_moving(path, 24.0)
-    np.testing.assert_allclose(times, np.arange(9) / 24, atol=1e-6)
-    assert x.shape == seen.shape
-    order = cKDTree(x[0]).query(seen[0])[1]  # glTF may number vertices anew
-    assert len(set(order)) == seen.shape[1]
-    np.testing.assert_allclose(x[:, order], seen, atol=2e-5)
-    assert np.abs(seen[8] - seen[0]).max() > 0.3
+    in_bpy(ARM, tmp_path / f"a{suffix}", tmp_path / "seen")
+    assert_posed(tmp_path / f"a{suffix}", tmp_path / "seen")
 
 
 @pytest.mark.blender
@@ -223,17 +186,9 @@ def test_a_skin_that_blender_poses(tmp_path, suffix):
 @pytest.mark.parametrize("suffix", [".fbx", ".glb"])
 def test_a_converted_character(tmp_path, suffix):
     """The script for Blender reads its skin and writes points that move as Blender shows them."""
-    from scipy.spatial import cKDTree
-
     pytest.importorskip("pxr.Usd")
     path, found = tmp_path / f"a{suffix}", tmp_path / "a.usdc"
     in_bpy(ARM, path, tmp_path / "seen")
-    seen = np.fromfile(tmp_path / "seen", "<f4").reshape(9, -1, 3)
-    seen = np.stack([seen[..., 0], seen[..., 2], -seen[..., 1]], -1)
     done = subprocess.run([sys.executable, CONVERT, "--", path, found], capture_output=True)
     assert done.returncode == 0, done.stderr[-2000:]
-    times, x, _ = read_moving(found)
-    np.testing.assert_allclose(times, np.arange(9) / 24, atol=1e-6)
-    order = cKDTree(x[0]).query(seen[0])[1]
-    np.testing.assert_allclose(x[:, order], seen, atol=2e-5)
-    assert np.abs(seen[8] - seen[0]).max() > 0.3
+    assert_posed(found, tmp_path / "seen")

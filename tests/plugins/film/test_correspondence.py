@@ -57,26 +57,17 @@ def test_differences_of_order_unit_and_axes(x, faces, rng):
     assert "y is -z, z is y" in find_mismatch(x, x @ Z_UP, faces).text
 
 
-@pytest.mark.parametrize(
-    ("change", "text"),
-    [
-        (lambda x: x[::-1], "order"),
-        (lambda x: 100 * x, r"100 times as large \(cm and m\)|100 times"),
-        (lambda x: x @ Z_UP, "other axes"),
-    ],
-)
-def test_point_caches_and_sequences(tmp_path, change, text):
+def test_point_caches_and_sequences(tmp_path):
     """The first frame of a cache is compared with the mesh, every frame with the one before."""
     write_obj(tmp_path / "ball.obj", X, F)
     steps = np.stack([turned(X, 8 * k) for k in range(3)])
     good, bad = tmp_path / "good.pc2", tmp_path / "bad.pc2"
     good.write_bytes(point_cache(steps))
     assert load_cached(tmp_path / "ball.obj", good, 25.0).frames is not None
-    bad.write_bytes(point_cache([change(x) for x in steps]))
-    with pytest.raises(SceneError, match=text) as caught:
+    bad.write_bytes(point_cache(100 * steps))
+    with refused(SceneError, "hero.motion", where="bad.pc2", got="100 times"):
         load_cached(tmp_path / "ball.obj", bad, 25.0, name="hero")
-    assert caught.value.what == "hero.motion" and "bad.pc2" in caught.value.where
-    later = [steps[0], steps[1], change(steps[2])]
+    later = [steps[0], steps[1], steps[2] @ Z_UP]
     bad.write_bytes(point_cache(later))
     np.savez(tmp_path / "walk.npz", positions=later, faces=F, times=[0, 1, 2])
     for k, x in enumerate(later):
@@ -86,9 +77,8 @@ def test_point_caches_and_sequences(tmp_path, change, text):
         lambda: load_frames(tmp_path / "walk_*.obj", 25.0, name="hero"),
         lambda: load_frames(tmp_path / "walk.npz", name="hero"),
     ):
-        with pytest.raises(SceneError, match=text) as caught:
+        with refused(SceneError, ("hero.frames", "other axes"), got="frame 2"):
             load()
-        assert caught.value.what == "hero.frames" and "frame 2" in caught.value.got
 
 
 def test_polygons_of_a_sequence_may_be_cut_by_other_diagonals(tmp_path):
@@ -106,12 +96,10 @@ SHEET = grid(5, 4, 0.4, 0.3, "alternating")
 
 def test_rest_shapes(tmp_path, rng):
     write_obj(tmp_path / "a.obj", SHEET.vertices, SHEET.faces)
-    for name, x in (("shuffled", shuffled(SHEET.vertices, rng)), ("cm", 100 * SHEET.vertices)):
-        rest = tmp_path / f"{name}.obj"
-        write_obj(rest, x, SHEET.faces)
-        with refused(MeshError, "rest", where=f"{name}.obj"):
-            weft.load(tmp_path / "a.obj", warp=(1, 0, 0), rest=rest)
-    rest = tmp_path / "turned.obj"
+    rest = tmp_path / "rest.obj"
+    write_obj(rest, shuffled(SHEET.vertices, rng), SHEET.faces)
+    with refused(MeshError, "rest", where="rest.obj"):
+        weft.load(tmp_path / "a.obj", warp=(1, 0, 0), rest=rest)
     write_obj(rest, SHEET.vertices @ Z_UP, SHEET.faces)
     with pytest.warns(UserWarning, match="other axes"):
         weft.load(tmp_path / "a.obj", warp=(1, 0, 0), rest=rest)
@@ -138,10 +126,9 @@ def test_assets_of_another_unit_or_other_axes(tmp_path):
     x = np.array(cloth.vertices)
     write_obj(asset, x, cloth.faces)
     assert len(asset_cloths(run, asset)[0]) == 1
-    for factor in (0.001, 0.01, 100):
-        write_obj(asset, factor * x, cloth.faces)
-        with refused(MeshError, "asset of the cloth", got="another unit"):
-            asset_cloths(run, asset)
+    write_obj(asset, 100 * x, cloth.faces)
+    with refused(MeshError, "asset of the cloth", got="another unit"):
+        asset_cloths(run, asset)
     write_obj(asset, x @ Z_UP, cloth.faces)
     with refused(MeshError, "vertex", hint="other axes"):
         asset_cloths(run, asset)

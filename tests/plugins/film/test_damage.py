@@ -2,7 +2,7 @@
 
 import json
 import random
-import struct
+from functools import partial
 
 import numpy as np
 import pytest
@@ -17,8 +17,8 @@ from weft.io.animation import Animation, AnimationFrame, SurfaceTopology
 
 pytestmark = pytest.mark.quick
 
-FORMATS = (".usda", ".usdc", ".usdz", ".glb", ".gltf", ".pc2")
-MUTATIONS = 40
+# Damaged files of a format; each of USD is tried in a process of its own first.
+MUTATIONS = {".usdc": 12, ".glb": 40, ".gltf": 40, ".pc2": 40}
 
 
 def moving():
@@ -30,105 +30,62 @@ def moving():
     return Animation([shape], 3, lambda k: AnimationFrame(k / 30, [frames[k]], np.zeros((12, 3))))
 
 
-USD_AGAIN = (".usda", ".usdz")  # the reader of .usdc, by other doors
-
-
-@pytest.mark.parametrize(
-    "suffix", [pytest.param(s, marks=[pytest.mark.slow] * (s in USD_AGAIN)) for s in FORMATS]
-)
+@pytest.mark.parametrize("suffix", MUTATIONS)
 def test_damage_is_named(tmp_path, suffix):
-    if suffix.startswith(".usd"):
+    if suffix == ".usdc":
         pytest.importorskip("pxr.Usd")
-    path = tmp_path / f"a{suffix}"
+    path, named = tmp_path / f"a{suffix}", 0
     write_animation(path, moving())
     whole, rng = path.read_bytes(), random.Random(3)
-    named = 0
-    for _ in range(MUTATIONS):
+    readers = [read_surface, read_moving, partial(read_mesh, warp=(1, 0.2, 0.1))]
+    for _ in range(MUTATIONS[suffix]):
         path.write_bytes(changed_bytes(rng, whole))
-        if suffix == ".pc2":
-            readers = [lambda: read_cache(path, 24.0)]
-        else:
-            readers = [
-                lambda: read_mesh(path, warp=(1, 0.2, 0.1)),
-                lambda: read_surface(path),
-                lambda: read_moving(path),
-            ]
-        for read in readers:
+        for read in [partial(read_cache, fps=24.0)] if suffix == ".pc2" else readers:
             try:
-                read()
+                read(path)
             except MeshError as error:
                 named += 1
                 assert 0 < len(str(error)) < 3000
-    assert named > MUTATIONS // 4
+    assert named > MUTATIONS[suffix] // 4
 
 
-@pytest.mark.parametrize("suffix", [s for s in FORMATS if s != ".pc2"])
-@pytest.mark.parametrize(
-    "data", [b"", b"\0" * 100, b"PXR-USDC", b"glTF\2\0\0\0", b"{}", b"#usda 1.0"]
-)
+@pytest.mark.parametrize("suffix", [".usdc", ".glb", ".gltf"])
+@pytest.mark.parametrize("data", [b"", b"PXR-USDC", b"glTF\2\0\0\0", b"{}", b"#usda 1.0"])
 def test_what_is_no_mesh_at_all(tmp_path, suffix, data):
-    if suffix.startswith(".usd"):
+    if suffix == ".usdc":
         pytest.importorskip("pxr.Usd")
     path = tmp_path / f"a{suffix}"
     path.write_bytes(data)
-    with refused(MeshError, "USD file" if suffix.startswith(".usd") else "glTF file"):
+    with refused(MeshError, "USD file" if suffix == ".usdc" else "glTF file"):
         read_mesh(path)
     path.unlink()
     with refused(MeshError, "mesh file"):
         read_surface(path)
 
 
-@pytest.mark.parametrize(
-    "change, match",
-    [
-        ({"asset": {"version": "1.0"}}, ("glTF file", "1.0")),
-        (
-            {"extensionsRequired": ["KHR_draco_mesh_compression"]},
-            ("glTF file", "KHR_draco_mesh_compression"),
-        ),
-        ({"buffers": [{"uri": "../secret.bin", "byteLength": 4}]}, ("glTF file", "../secret.bin")),
-        (
-            {"buffers": [{"uri": "none.bin", "byteLength": 4}]},
-            ("mesh file", "none.bin"),
-        ),
-        ({"nodes": [{"children": [0], "mesh": 0}]}, ("glTF file", "nodes")),
-        (
-            {"meshes": [{"primitives": [{"mode": 1, "attributes": {"POSITION": 0}}]}]},
-            ("glTF file", "triangles"),
-        ),
-        (
-            {"meshes": [{"primitives": [{"attributes": {"POSITION": -1}}]}]},
-            ("glTF file", "accessors -1"),
-        ),
-        ({"nodes": []}, ("glTF file", "no mesh")),
-        (
-            {"nodes": [{"mesh": 0, "extensions": {"EXT_mesh_gpu_instancing": {}}}]},
-            ("glTF file", "EXT_mesh_gpu_instancing"),
-        ),
-    ],
-)
-def test_gltf_that_says_something_impossible(tmp_path, change, match):
+IMPOSSIBLE = [  # a part of the tree, what it says, and the words that the error has
+    ("asset", {"version": "1.0"}, "1.0"),
+    ("extensionsRequired", ["KHR_draco_mesh_compression"], "KHR_draco_mesh_compression"),
+    ("buffers", [{"uri": "../secret.bin", "byteLength": 4}], "../secret.bin"),
+    ("buffers", [{"uri": "none.bin", "byteLength": 4}], "none.bin"),
+    ("nodes", [{"children": [0], "mesh": 0}], "nodes"),
+    ("nodes", [], "no mesh"),
+    (
+        "nodes",
+        [{"mesh": 0, "extensions": {"EXT_mesh_gpu_instancing": {}}}],
+        "EXT_mesh_gpu_instancing",
+    ),
+    ("meshes", [{"primitives": [{"mode": 1, "attributes": {"POSITION": 0}}]}], "triangles"),
+    ("meshes", [{"primitives": [{"attributes": {"POSITION": -1}}]}], "accessors -1"),
+]
+
+
+@pytest.mark.parametrize("part, said, match", IMPOSSIBLE)
+def test_gltf_that_says_something_impossible(tmp_path, part, said, match):
     x = np.array([[0, 0, 0], [1, 0, 0], [0, 0, 1]], dtype=float)
     meshes = [{"primitives": [{"attributes": {"POSITION": 0}}]}]
     path = gltf({"meshes": meshes, "nodes": [{"mesh": 0}]}, [x], tmp_path / "a.gltf")
     assert len(read_surface(path)[1]) == 1
-    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
-    with refused(MeshError, match):
+    path.write_text(json.dumps({**json.loads(path.read_text()), part: said}))
+    with refused(MeshError, ("", match)):
         read_surface(path)
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        struct.pack("<12siiffi", b"POINTCACHE2\0", 1, 2**30, 0, 1, 2**30) + bytes(64),
-        struct.pack("<12siiffi", b"POINTCACHE2\0", 2, 1, 0, 1, 1) + bytes(12),
-        b"POINTCACHE2\0",
-        b"",
-    ],
-)
-def test_a_point_cache_that_is_not_whole(tmp_path, data):
-    path = tmp_path / "a.pc2"
-    path.write_bytes(data)
-    with pytest.raises(MeshError) as caught:
-        read_cache(path, 24.0)
-    assert caught.value.what == "point cache"

@@ -1,12 +1,14 @@
 """Runs for film: samples of the shutter, velocities of bodies, rates, runs onto their assets."""
 
+import shutil
+
 import numpy as np
 import pytest
 
 import weft
 from tests import command
 from tests.plugins.film.film_assets import CAPE, FIRST, FPS, write_assets
-from tests.plugins.film.test_over import contents, edited, opened, world
+from tests.plugins.film.test_over import contents, opened, world
 from tests.refusals import refused
 from weft.base.errors import RunError
 from weft.run.frame_selection import Shutter
@@ -78,17 +80,6 @@ def test_samples_are_the_steps_of_the_run(made):
     np.testing.assert_allclose(third.positions[0], middle, atol=1e-12)
 
 
-def test_velocities_are_the_differences_of_positions(made):
-    """Of the steps themselves: backward Euler's velocity is the last difference."""
-    run, fine = made[2:]
-    for k in range(1, 7):
-        steps = 96 * (fine.positions(4 * k) - fine.positions(4 * k - 1))
-        np.testing.assert_allclose(run.velocities(k), steps, atol=1e-8)
-    dancer, ball = run.animation().moment(3).body_velocities()
-    np.testing.assert_allclose(ball, np.broadcast_to([0, 0, -0.4], ball.shape), atol=1e-12)
-    assert np.abs(dancer).max() > 0.1
-
-
 def test_steps_that_are_others_are_named(made):
     _, _, run, _ = made
     other = load_scene(run.path.with_name("scene.yaml"), ["gravity.1=-5"]).scene
@@ -97,15 +88,12 @@ def test_steps_that_are_others_are_named(made):
         film.moment(1)
 
 
-@pytest.mark.parametrize("rate", ["24", "48", "10"])
+@pytest.mark.parametrize("rate", [48.0, 10.0])
 def test_another_rate_does_not_stretch_time(made, export, tmp_path, rate):
-    run = made[2]
-    for name in ("a.npz", "a.usda", "over.usda"):
-        onto = ["--onto", made[0].cape] if name == "over.usda" else []
-        assert export(name, "--fps", rate, *onto)[0] == 0
-    count = int(0.25 * float(rate)) + 1
-    times = np.load(tmp_path / "a.npz")["times"]
-    np.testing.assert_allclose(times, np.arange(count) / float(rate), atol=1e-12)
+    assets, _, run, _ = made
+    for name, more in (("a.usda", ()), ("over.usda", ("--onto", assets.cape))):
+        assert export(name, "--fps", rate, *more)[0] == 0
+    times = np.arange(int(0.25 * rate) + 1) / rate
     stage = opened(tmp_path / "a.usda")
     points = stage.GetAttributeAtPath("/weft/cloth.points")
     seconds = np.array(points.GetTimeSamples()) / stage.GetTimeCodesPerSecond()
@@ -113,36 +101,18 @@ def test_another_rate_does_not_stretch_time(made, export, tmp_path, rate):
     over = opened(tmp_path / "over_stage.usda")
     codes = over.GetAttributeAtPath(f"{CAPE}.points").GetTimeSamples()
     np.testing.assert_allclose((np.array(codes) - FIRST) / FPS, times, atol=1e-6)
-    x = run.animation(fps=float(rate)).moment(count - 1).positions[0]
+    x = run.animation(fps=rate).moment(len(times) - 1).positions[0]
     np.testing.assert_allclose(world(over, CAPE, codes[-1]), x, atol=1e-6)
 
 
 def test_a_run_goes_onto_its_asset(made, export, tmp_path):
-    """Also onto a shot that refers to it, and onto a finer mesh than that which was simulated."""
-    from pxr import UsdGeom, Vt
-
+    """Also onto a shot that refers to it."""
     assets, _, run, _ = made
-
-    def refine(stage):
-        """Twice as many quads around the cape, a little off its surface."""
-        mesh = UsdGeom.Mesh.Get(stage, CAPE)
-        x = np.array(mesh.GetPointsAttr().Get()).reshape(11, 9, 3) * [1.01, 1.01, 1]
-        finer = np.zeros((11, 17, 3))
-        finer[:, ::2], finer[:, 1::2] = x, (x[:, 1:] + x[:, :-1]) / 2
-        first = [a + 17 * b for b in range(10) for a in range(16)]
-        quads = [[k, k + 1, k + 18, k + 17] for k in first]
-        mesh.GetPointsAttr().Set(Vt.Vec3fArray.FromNumpy(np.float32(finer.reshape(-1, 3))))
-        mesh.GetFaceVertexIndicesAttr().Set(Vt.IntArray([int(k) for quad in quads for k in quad]))
-        mesh.GetFaceVertexCountsAttr().Set([4] * len(quads))
-        UsdGeom.PrimvarsAPI(mesh).RemovePrimvar("st")
-
-    fine = edited(tmp_path / "fine.usda", assets.cape, refine)
     shot = "/shot/cape/geo/cape"
     samples = "--shutter", "-0.25", "0.25"
     for name, asset, prim, more in (
         ("own", assets.cape, CAPE, ()),
         ("shot", assets.shot, shot, ("--prim", shot)),
-        ("finer", fine, CAPE, ("--prim", "cape")),
     ):
         status, said = export(f"{name}.usdc", "--onto", asset, *samples, *more)
         assert status == 0 and f"{name}_stage.usda is the layer over" in said, said
@@ -150,11 +120,7 @@ def test_a_run_goes_onto_its_asset(made, export, tmp_path):
         assert contents(stage, [prim]) == contents(source, [prim])
         for k in range(7):
             got = world(stage, prim, FIRST + k)
-            if asset == fine:
-                got = got.reshape(11, 17, 3)[:, ::2].reshape(-1, 3)
-                assert np.abs(got - run.positions(k)).max() < 3e-3
-            else:
-                np.testing.assert_allclose(got, run.positions(k), atol=1e-7)
+            np.testing.assert_allclose(got, run.positions(k), atol=1e-7)
         codes = stage.GetAttributeAtPath(f"{prim}.points").GetTimeSamples()
         assert codes[:3] == [FIRST, FIRST + 0.25, FIRST + 0.75] and len(codes) == 19
     assert export("late.usda", "--onto", assets.cape, "--frames", "2:4", "--first", "1004")[0] == 0
@@ -181,12 +147,7 @@ def test_what_a_user_gets_wrong(made, export, tmp_path):
         assert "shutter" in export(name, "--shutter", "-0.25", "0.25")[1]
 
 
-def test_an_asset_that_has_changed_is_named(made, tmp_path):
-    assets, _, run, _ = made
-    cape = assets.cape.read_bytes()
-    try:
-        assets.cape.write_bytes(assets.stand.with_name("stand_geo.usda").read_bytes())
-        result = command.weft("export", run.path, "over.usda", "--onto", assets.cape, cwd=tmp_path)
-    finally:
-        assets.cape.write_bytes(cape)
-    assert "cape.usda" in command.refused(result)
+def test_an_asset_that_has_changed_is_named(made, export, tmp_path):
+    asset = shutil.copy(made[0].stand.with_name("stand_geo.usda"), tmp_path / "cape.usda")
+    status, said = export("over.usda", "--onto", asset)
+    assert status == 2 and "cape.usda" in said
