@@ -8,7 +8,8 @@ from tests.refusals import refused
 from weft import kernel
 from weft.base.errors import SolverError
 from weft.kernel import mat33, vec3
-from weft.solve.linear.direct import have_pardiso
+from weft.solve.linear.direct import Splu, have_pardiso
+from weft.solve.linear.low_rank import LowRankUpdate, solve_updated
 from weft.solve.linear.select import linear_solver
 from weft.solve.linear.solver import Outcome
 from weft.solve.sparse.block_csr import BlockCsr
@@ -103,3 +104,13 @@ def test_pardiso_missing_says_what_to_install(monkeypatch):
     monkeypatch.setattr("weft.solve.linear.direct.have_pardiso", lambda: False)
     with refused(SolverError, "linear solver pardiso", hint="weft[direct]"):
         linear_solver("pardiso")
+
+
+def test_two_updates_of_rank_one_are_woodbury(rng):
+    A, dense = spd(7, rng)
+    b, u, v = rng.normal(size=(3, 7, 3))
+    updates = [LowRankUpdate(c, kernel.array(w, vec3)) for c, w in ((2.0, u), (50.0, v))]
+    found = solve_updated(Splu().prepare(A), kernel.array(b, vec3), 1e-12, updates)
+    updated = dense + 2.0 * np.outer(u, u) + 50.0 * np.outer(v, v)
+    exact = np.linalg.solve(updated, b.reshape(-1)).reshape(-1, 3)
+    np.testing.assert_allclose(kernel.numpy(found.x), exact, rtol=1e-8)
