@@ -226,13 +226,16 @@ def test_doctor_says_what_a_version_that_is_not_verified_costs(own, fresh, monke
 
 
 @pytest.fixture
-def expected(fresh, threads, monkeypatch):
-    """What is written where all works; nothing is known of the layouts then."""
+def expected(own, threads, fresh):
+    """What is written where all works."""
     threads(2)
-    found = by_all_ways(501)
+    return by_all_ways(501)
+
+
+def forget(monkeypatch):
+    """Nothing is known of the layouts from here on; a thread that wakes up may learn them."""
     monkeypatch.setattr(warp_private, "_entries", {})
     warp_private.passes_self_test.cache_clear()
-    return found
 
 
 def assert_same(expected):
@@ -244,6 +247,7 @@ def assert_same(expected):
 def test_the_public_path_in_a_version_that_is_not_verified(expected, monkeypatch, version):
     monkeypatch.setattr(wp.config, "version", version)
     monkeypatch.setattr(warp_private.Entry, "run", None)
+    forget(monkeypatch)
     with pytest.warns(UserWarning, match=COST) as said:
         assert_same(expected)
     assert len(said) == 1
@@ -260,6 +264,7 @@ def test_the_public_path_where_the_self_test_fails(expected, monkeypatch):
         return pack(kernel, kind, label, value, device)
 
     monkeypatch.setattr(warp_private, "pack_arg", wrong)
+    forget(monkeypatch)
     with pytest.warns(UserWarning, match="slow, one thread"):
         assert not warp_private.is_usable()
     assert_same(expected)

@@ -9,7 +9,9 @@ from scipy.linalg import sqrtm
 from scipy.optimize import root
 
 from tests.checks import derivative_error
-from weft.laws import DataDriven
+from tests.refusals import refused
+from weft.base.errors import LawError
+from weft.laws import DataDriven, Psd
 
 pytestmark = pytest.mark.quick
 
@@ -133,3 +135,16 @@ def test_energy_is_smooth_where_directions_are_ambiguous(rows, u, v, w, rng):
     assert error < 1e-6
     steps = law.stress(F + 1e-7 * d * np.array([-1, 0, 1])[:, None, None])
     assert np.abs(np.diff(steps, axis=0)).max() < 1e-4 * scale  # no jump
+
+
+def test_nothing_is_projected_where_cloth_is_stretched_both_ways():
+    law, F = DataDriven(TWILL), np.array([[[1.05, 0.01], [0.0, 1.08], [0.02, 0.0]]])
+    np.testing.assert_allclose(law.hessian(F, Psd.PROJECTED), law.hessian(F, Psd.EXACT), rtol=1e-9)
+
+
+@pytest.mark.parametrize("column", [0, 2])
+def test_a_table_without_stiffness_at_rest_is_refused(column):
+    rows = np.array(TWILL, dtype=float)
+    rows[0, column] = 0.0
+    with refused(LawError, "rows[0]", expected="k11 and k22 > 0 at rest"):
+        DataDriven(rows)
