@@ -45,7 +45,6 @@ OPERATORS = [
     *("ReplaceBreakWithContinue", "ReplaceContinueWithBreak", "NumberReplacer"),
     "ZeroIterationForLoop",
 ]
-MOST, LONGEST = 150, 40.0  # tests of a line, and how long they take together [s]
 TELLS = ("warn", "error", "fail", "refuse", "message", "hint")
 
 
@@ -101,7 +100,8 @@ def mutants(module: str, count: int, seed: int) -> list[Mutant]:
 class Tests:
     """The tests that cover a line, quickest first, from a measured run."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, longest: float):
+        self.longest = longest
         self.data = CoverageData(str(folder / "coverage"))
         self.data.read()
         cases = ElementTree.parse(folder / "junit.xml").iter("testcase")
@@ -113,12 +113,12 @@ class Tests:
         }
 
     def of(self, mutant: Mutant) -> list[str]:
-        """At most ``MOST`` tests, which take ``LONGEST`` together; else files of the module."""
+        """Tests that take at most ``longest`` [s] together; else files of the module."""
         found = self.data.contexts_by_lineno(str(ROOT / "src/weft" / mutant.module))
         names = {c.split("|")[0] for c in found.get(mutant.line, []) if c}
         known = sorted((self.seconds[n], n) for n in names if n in self.seconds)
         total = list(accumulate(s for s, _ in known))
-        chosen = [n for (_, n), t in zip(known[:MOST], total, strict=False) if t < LONGEST]
+        chosen = [n for (_, n), t in zip(known, total, strict=True) if t < self.longest]
         return chosen or MODULES[mutant.module][1]
 
 
@@ -194,10 +194,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="modules whose name contains this")
     parser.add_argument("--again", action="store_true", help="only those that survived")
-    parser.add_argument("--limit", type=int, default=120, help="processor time of one mutant [s]")
+    parser.add_argument("--longest", type=float, default=20.0, help="tests of a mutant [s]")
+    parser.add_argument("--limit", type=int, default=60, help="processor time of one mutant [s]")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     given = parser.parse_args()
-    out, tests = given.folder / "mutants.jsonl", Tests(given.folder)
+    out, tests = given.folder / "mutants.jsonl", Tests(given.folder, given.longest)
     old = [json.loads(t) for t in out.read_text().splitlines()] if out.exists() else []
     known = {(r["module"], r["operator"], r["occurrence"]): r for r in old}
     if given.again:

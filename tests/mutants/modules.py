@@ -4,8 +4,13 @@ ENGINE = "tests/engine"
 TOGETHER = "tests/together"
 PLUGINS = "tests/plugins"
 
-LAWS = [f"{ENGINE}/laws", f"{ENGINE}/test_assembly.py", f"{ENGINE}/energies/test_energies.py"]
-ENERGIES = [f"{ENGINE}/energies", f"{TOGETHER}/energies", f"{ENGINE}/adjoint/test_front.py"]
+LAWS = [
+    f"{ENGINE}/laws",
+    f"{ENGINE}/energies/test_condition.py",
+    f"{TOGETHER}/integrators/test_condition_damping.py",
+    "tests/plugins/lab/validate",
+]
+ENERGIES = [f"{ENGINE}/energies/test_energies.py", f"{ENGINE}/energies/test_mixed.py"]
 CONTACT = [
     f"{ENGINE}/contact/test_barrier.py",
     f"{ENGINE}/contact/test_contact.py",
@@ -59,12 +64,18 @@ MODULES: dict[str, tuple[int, list[str]]] = {
     "laws/shear.py": (12, LAWS),
     "laws/data_driven.py": (14, LAWS),
     "laws/immediate_buckling.py": (10, LAWS),
-    "energies/elastic/hinge_kernels.py": (14, ENERGIES),
-    "energies/elastic/membrane.py": (12, ENERGIES),
-    "energies/elastic/internal_friction.py": (10, ENERGIES),
-    "energies/loads/pressure.py": (12, ENERGIES),
+    "energies/elastic/hinge_kernels.py": (
+        14,
+        [f"{ENGINE}/energies/test_hinge_bending.py", *ENERGIES],
+    ),
+    "energies/elastic/membrane.py": (12, [f"{ENGINE}/energies/test_membrane.py", *ENERGIES]),
+    "energies/elastic/internal_friction.py": (
+        10,
+        [f"{TOGETHER}/energies/test_internal_friction.py", *ENERGIES],
+    ),
+    "energies/loads/pressure.py": (12, [f"{TOGETHER}/energies/test_pressure.py", *ENERGIES]),
     "energies/springs/distance.py": (10, [*ENERGIES, f"{ENGINE}/attachments"]),
-    "energies/air/lift_and_drag.py": (12, ENERGIES),
+    "energies/air/lift_and_drag.py": (12, [f"{ENGINE}/energies/test_wind.py", *ENERGIES]),
     "contact/distance/distance.py": (30, CONTACT),
     "contact/barrier/barrier.py": (25, CONTACT),
     "contact/barrier/kinks.py": (5, [*CONTACT, f"{ENGINE}/adjoint/test_kinks.py"]),
