@@ -34,7 +34,7 @@ test-alone: $(TOOLS)  ## a wheel of the engine without plugins, and the tests of
 	$(BIN)/python -m pip install --quiet --no-deps --target build/alone/site build/alone/dist/*.whl
 	PYTHONPATH=$(CURDIR)/build/alone/site $(PYTEST) -m "not slow and not campaign and not browser" $(or $(ONLY),tests/engine)
 
-test-ci: $(TOOLS)  ## what CI runs besides: campaigns and browsers
+test-ci: $(TOOLS)  ## what CI runs besides: campaigns (fuzzing, kills, studies, long examples) and browsers
 	$(PYTEST) -m "not slow and (campaign or browser)"
 
 test-all: $(TOOLS) docs  ## every test: long verification, campaigns, browsers, packages, compilation for CUDA
@@ -52,6 +52,7 @@ mutants: $(TOOLS)  ## an hour: one wrong line at a time in the source, and wheth
 	test -e build/mutants/coverage || COVERAGE_FILE=build/mutants/coverage $(PYTEST) -m "not slow and not campaign and not browser" \
 	  --cov=weft --cov-context=test --cov-report= --junitxml=build/mutants/junit.xml
 	$(BIN)/python -m tests.mutants.campaign build/mutants
+	$(BIN)/python -m tests.mutants.campaign build/mutants --again --longest 120 --limit 200
 
 lint: $(TOOLS)
 	$(BIN)/ruff check .

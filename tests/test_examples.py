@@ -59,15 +59,30 @@ LONG = (
     "throw_into_pose.py",
     "essence.py",
 )
+# 3 to 15 s each: CI and `make test-all` run them.
+CAMPAIGN = (
+    "gripper.py",
+    "compare_laws.py",
+    "batch.py",
+    "fold.py",
+    "splines.py",
+    "shirt_and_jacket.yaml",
+    "trousers.yaml",
+)
+
+
+def listed(name):
+    """A parameter with the mark of an example that takes long."""
+    file = Path(name).name
+    long = [pytest.mark.slow] * (file in LONG) + [pytest.mark.campaign] * (file in CAMPAIGN)
+    return pytest.param(name, marks=long, id=name)
 
 
 def test_every_example_is_listed():
     assert {p.name for p in EXAMPLES.glob("*.py")} == NUMBERS.keys()
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=pytest.mark.slow) if n in LONG else n for n in NUMBERS]
-)
+@pytest.mark.parametrize("name", [listed(n) for n in NUMBERS])
 def test_example(name, capsys, tmp_path, monkeypatch):
     """It prints its number; one that runs in NumPy is warned of, and no other."""
     monkeypatch.chdir(tmp_path)
@@ -91,21 +106,21 @@ def test_length_and_names():
     assert wrong == []
 
 
-@pytest.mark.parametrize(
-    "path",
-    sorted(
-        p
-        for p in FILES
-        if p.suffix == ".yaml"
-        and p.parent.name not in ("contact", "patterns", "fabrics")
-        and "\nscene:" not in p.read_text()
-    ),
-    ids=lambda p: p.name,
-)
-def test_scene(path):
+SCENES = {
+    str(p.relative_to(EXAMPLES)): p
+    for p in sorted(FILES)
+    if p.suffix == ".yaml"
+    and p.parent.name not in ("contact", "patterns", "fabrics")
+    and "\nscene:" not in p.read_text()
+}
+
+
+@pytest.mark.parametrize("name", [listed(n) for n in SCENES])
+def test_scene(name):
     """Scenes load, and their first two steps converge; those of contact: contact/test_stress.py;
     sweeps: sweep/test_cli.py; data of fabrics: fitting/test_file.py, fitting/test_drape.py.
     """
+    path = SCENES[name]
     small = ["cloth.sheet.nx=13", "cloth.sheet.ny=13"]
     text = path.read_text()
     if "cloths:" in text:

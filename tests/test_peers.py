@@ -49,6 +49,7 @@ def test_a_rival_that_cannot_be_installed_is_a_row(tmp_path, monkeypatch):
 
 
 # 8 s: a process of its own, as for the others.
+@pytest.mark.campaign
 def test_weft_is_run_as_the_others_are(tmp_path, monkeypatch):
     """The whole way, on 7 x 7 vertices and five frames."""
     whole = peers.demo

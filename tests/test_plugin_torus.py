@@ -355,6 +355,7 @@ print(json.dumps({
 """
 
 
+@pytest.mark.campaign
 def test_the_package(tmp_path):  # 15 s: a process of its own, with seven runs for derivatives
     """Installed, its block runs, stays outside, resumes to the same bits, has derivatives by its
     numbers, and names errors.

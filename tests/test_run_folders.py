@@ -127,6 +127,7 @@ def test_a_folder_without_manifest_is_not_taken_for_a_new_one(run):
 CHANGES = ("replace", "unlink")  # of the disk
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("after", [False, True])  # 6 s: nineteen kills, each of them resumed
 @pytest.mark.parametrize("changed", [False, True])
 def test_a_branch_killed_at_any_instant(whole, tmp_path, monkeypatch, after, changed):

@@ -73,6 +73,7 @@ def test_a_run():
     assert {"elastic", "solve", "broad", "ccd"} <= set(spent.phases)
 
 
+@pytest.mark.campaign
 def test_a_run_apart_fails_with_what_it_said():
     with pytest.raises(RuntimeError, match="demo, quick: .*effort"):
         drapes.apart("demo", "quick", 0.02)

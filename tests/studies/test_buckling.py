@@ -8,6 +8,8 @@ from studies import (
 )
 from tests.studies.builders import quiet, rows
 
+pytestmark = pytest.mark.campaign
+
 
 def test_elastica():
     """Its load at small shortening is 1 + s/2; tables have 1.18 at 0.3."""

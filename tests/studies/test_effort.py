@@ -18,6 +18,8 @@ from tests.stepping import stepped
 from tests.studies.builders import quiet, rows
 from weft.base.errors import WeftError
 
+pytestmark = pytest.mark.campaign
+
 DRAPE, _, CROSSED = CASES
 SHORT = dataclasses.replace(CROSSED, seconds=0.24)  # the strips meet at about 0.13 s
 SOLVED, STOPPED, ONE = Effort(0.02, "converged"), Effort(0.02, 2), Effort(0.005, 1)

@@ -22,6 +22,8 @@ from weft.plugins.garments.patterns.formats import read_pattern
 from weft.plugins.garments.patterns.placement import place_points
 from weft.plugins.garments.patterns.start_positions import caught_seams, fit_start
 
+pytestmark = pytest.mark.campaign
+
 FOLDER = Path("examples/garments/garmentcode")
 
 

@@ -12,6 +12,8 @@ from studies import (
 from studies.meng import fabric
 from tests.studies.builders import column, quiet
 
+pytestmark = pytest.mark.campaign
+
 
 def test_material_is_the_papers_in_our_convention():
     """mu_st = E/(2(1+nu)) per volume without 1/2: twice that times the thickness per area."""

@@ -10,6 +10,8 @@ from tests.refusals import refused
 from tests.studies.builders import quiet, rows
 from weft.base.errors import WeftError
 
+pytestmark = pytest.mark.campaign
+
 
 def test_scale():
     """p = 1/2 alone is mesh independent; all follow the closed form."""

@@ -7,6 +7,8 @@ import pytest
 from tests.disturbance import disturbed
 from weft.plugins.lab.validate import adjoint, attachments
 
+pytestmark = pytest.mark.campaign
+
 
 @pytest.mark.parametrize("seed, extras", [(1, True), (2, False)], ids=["extras", "no-extras"])
 @pytest.mark.parametrize("rows", [adjoint._slope, attachments._release], ids=["slope", "release"])

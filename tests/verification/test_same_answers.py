@@ -8,6 +8,8 @@ import pytest
 from tests.disturbance import disturbed
 from tests.reference.runs import LOOSE, SCENES, STORED, end_of
 
+pytestmark = pytest.mark.campaign
+
 ELSEWHERE = 1e-6  # searches end at 1e-7 m/s, but where other sums may end them an iteration later
 
 

@@ -28,6 +28,7 @@ def total(cloth, x):
     return sum(float(e.value(x).sum()) for e in energies_of(cloth))
 
 
+@pytest.mark.campaign
 def test_a_cantilever_and_a_twisted_rod():
     """The heavy elastica, and Greenhill's torque; all rows: `weft validate rods`."""
     assert drop(50) == pytest.approx(DROPS[50], rel=1e-3)
@@ -78,6 +79,7 @@ seconds: 0.2 s
 """
 
 
+@pytest.mark.campaign
 def test_a_rope_with_cloth(tmp_path):
     """It twists with its end, carries what is tied to it and what lies on it; 0 intersections, and
     a resume has the same bits.

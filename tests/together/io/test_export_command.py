@@ -48,6 +48,7 @@ def test_a_full_disk_is_named(export, tmp_path, suffix):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.campaign
 def test_a_full_disk_does_not_end_hdf5(made, tmp_path):
     """In a process of its own, which takes seconds: HDF5 would take the tests with it."""
     result = command.weft("export", made.path, "x.h5", cwd=tmp_path, file_size=500)

@@ -81,6 +81,7 @@ def test_a_seam_that_an_earlier_one_traps_on_a_limb_is_sewn_with_it(tmp_path):
 
 
 # Some seconds: a run of one try, one of two tries, and the second resumed.
+@pytest.mark.campaign
 def test_a_second_try_that_is_worse_is_taken_back(tmp_path, monkeypatch):
     """The last try has the bits of a run that does not start again, also after a resume."""
     scene, out = scene_in(tmp_path, "0.6, 1"), tmp_path / "run"

@@ -9,6 +9,8 @@ import yaml
 from weft.base.errors import WeftError
 from weft.plugins.lab.fitting.file import read_fit
 
+pytestmark = pytest.mark.campaign
+
 SHEET = yaml.safe_load("""
 name: a
 title: t

@@ -33,6 +33,7 @@ def test_names():
     assert found == pytest.approx([0.0, 0.1, -0.1])
 
 
+@pytest.mark.campaign
 def test_everything_is_written(weft, tmp_path):
     """Takes many seconds, because every test of the laboratory runs once."""
     pytest.importorskip("matplotlib")

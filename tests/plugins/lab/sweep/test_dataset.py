@@ -144,6 +144,7 @@ for suffix in suffixes:
 """
 
 
+@pytest.mark.campaign
 def test_a_full_disk_is_named(sweep, tmp_path):
     """And nothing of the data set stays. One process writes all formats, because it takes seconds
     to start.

@@ -106,6 +106,7 @@ else:
 """
 
 
+@pytest.mark.campaign
 def test_the_same_bits_with_any_number_of_workers(sweep_file, tmp_path):
     """Without workers, and with two, of which one is killed: its sample is gone on with by another
     one, and the sweep does not stop. (Workers take seconds to start.)
@@ -124,6 +125,7 @@ def test_the_same_bits_with_any_number_of_workers(sweep_file, tmp_path):
     assert again["frames"] == 5 and again["where"].split()[1] != pid
 
 
+@pytest.mark.campaign
 def test_a_step_that_does_not_end(sweep_file, tmp_path, monkeypatch):
     """Its worker is killed far beyond the time limit; the sample has failed, the sweep goes on.
     (The worker needs the seconds of grace to start.)

@@ -114,6 +114,7 @@ for _ in range(int(sys.argv[2])):
 """
 
 
+@pytest.mark.campaign
 def test_a_sample_that_takes_its_process_with_it(planned):
     """It is begun three times at the same place, then it has failed. (A process that starts takes
     seconds, one that forks does not.)

@@ -55,6 +55,7 @@ def test_actions_holds_and_resets_go_to_the_right_world(made):
     assert batch.time.tolist() == same.time.tolist() == pytest.approx([0.1, 0.1, 0.02])
 
 
+@pytest.mark.campaign
 def test_runs_on_disk_are_those_of_one_process(made, tmp_path):
     scenes = [hanging(k) for k in range(3)]
     folders = made(scenes, fps=25).run(frames=2, out=tmp_path / "two")
@@ -75,6 +76,7 @@ def kill(batch, process):
     batch.workers.processes[process].wait()
 
 
+@pytest.mark.campaign
 def test_a_process_that_is_killed_is_named_and_its_worlds_start_again(made):
     """Worlds 1 and 2 lose their process; world 0 goes on, and each of the others waits for its own
     reset.
@@ -133,6 +135,7 @@ def test_what_cannot_be_sent_is_named():
         weft.batch([hanging(0)], processes=0)
 
 
+@pytest.mark.campaign
 def test_an_environment_whose_process_is_killed_starts_a_new_episode():
     envs = weft.robotics.vector_env("hang", 2, processes=2)
     try:
