@@ -193,7 +193,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="modules whose name contains this")
-    parser.add_argument("--again", action="store_true", help="only those that survived")
+    parser.add_argument("--again", action="store_true", help="only those that were not killed")
     parser.add_argument("--longest", type=float, default=20.0, help="tests of a mutant [s]")
     parser.add_argument("--limit", type=int, default=60, help="processor time of one mutant [s]")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
@@ -202,7 +202,7 @@ def main() -> None:
     old = [json.loads(t) for t in out.read_text().splitlines()] if out.exists() else []
     known = {(r["module"], r["operator"], r["occurrence"]): r for r in old}
     if given.again:
-        known = {k: r for k, r in known.items() if r["outcome"] != "survived"}
+        known = {k: r for k, r in known.items() if r["outcome"] == "killed"}
     chosen = [
         mutant
         for module, (count, _) in MODULES.items()

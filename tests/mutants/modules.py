@@ -23,12 +23,10 @@ CONTACT = [
 ]
 CCD = [
     f"{ENGINE}/contact/test_truncation.py",
+    f"{ENGINE}/contact/test_neighborhood.py",
     f"{ENGINE}/contact/test_tunnelling.py",
     f"{ENGINE}/contact/test_prescribed.py",
     f"{ENGINE}/contact/test_push_out.py",
-    f"{ENGINE}/contact/test_contact.py",
-    f"{ENGINE}/contact/test_guarantee.py",
-    f"{ENGINE}/contact/test_stops.py",
 ]
 NEWTON = [
     f"{ENGINE}/solve/test_newton.py",
