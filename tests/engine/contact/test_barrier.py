@@ -95,7 +95,7 @@ def test_distances_of_random_and_degenerate_pairs(rng):
                 corners = corners[(b != a).any(1) & (d != c).any(1)]
             n = len(corners)
             stencil = np.arange(4 * n).reshape(n, 4)
-            distance, w, *_ = closest_of(corners.reshape(-1, 3), stencil, np.full(n, kind))
+            distance, w = closest_of(corners.reshape(-1, 3), stencil, np.full(n, kind))
             expected = np.sqrt([function(*p) for p in corners])
             np.testing.assert_allclose(distance, expected, atol=1e-7)
             vector = np.einsum("ma,mai->mi", w, corners)
@@ -105,7 +105,7 @@ def test_distances_of_random_and_degenerate_pairs(rng):
 
 def test_a_triangle_without_area_is_its_nearest_edge():
     x = np.array([[0.3, 1, 0], [0, 0, 0], [1, 0, 0], [2, 0, 0.0]])
-    distance, *_ = closest_of(x, np.array([[0, 1, 2, 3]]), np.array([PairKind.POINT_TRIANGLE]))
+    distance, _ = closest_of(x, np.array([[0, 1, 2, 3]]), np.array([PairKind.POINT_TRIANGLE]))
     assert distance[0] == pytest.approx(1.0)
 
 

@@ -368,37 +368,32 @@ def closest_points(
     kind: IntArray,
     distance: ScalarArray,
     weights: wp.array(dtype=vec4),
-    free: IntArray,
-    dw: wp.array2d(dtype=vec4),
 ):
-    """Write the distance, the weights and the free parameters of every pair."""
+    """Write the distance and the weights of every pair."""
     i = o + wp.tid()
     p, v = closest_at(kind[i], i, x, stencil)
     distance[i] = wp.length(v)
     weights[i] = p.w
-    free[i] = p.free
-    dw[i, 0] = p.dw0
-    dw[i, 1] = p.dw1
 
 
 def closest_of(
     x: Positions | WarpArray, stencil: Ints | WarpArray, kind: Ints | WarpArray
-) -> tuple[Floats, Floats, Ints, Floats]:
-    """Return the closest points of pairs, (m,4) vertices and (m,) kinds, at x (n,3).
+) -> tuple[Floats, Floats]:
+    """Return distances (m,) [m] and weights (m,4) of the closest points of pairs.
 
-    Returns:
-        Distances (m,) [m], weights (m,4), numbers of free parameters (m,), and derivatives dw of
-        the weights by these, (m,2,4).
+    Args:
+        x: (n,3) positions.
+        stencil: (m,4) vertices of the pairs.
+        kind: (m,) their kinds.
     """
     m = len(stencil)
     distance, weights = kernel.empty(m), kernel.empty(m, vec4)
-    free, dw = kernel.empty(m, wp.int32), kernel.empty((m, 2), vec4)
     pairs = (
         a if isinstance(a, wp.array) else kernel.array(np.asarray(a, np.int32), wp.int32)
         for a in (stencil, kind)
     )
-    kernel.launch(closest_points, m, kernel.points(x), *pairs, distance, weights, free, dw)
-    return tuple(np.array(kernel.numpy(a)) for a in (distance, weights, free, dw))  # type: ignore[return-value]
+    kernel.launch(closest_points, m, kernel.points(x), *pairs, distance, weights)
+    return np.array(kernel.numpy(distance)), np.array(kernel.numpy(weights))
 
 
 def distances_of(
