@@ -173,3 +173,20 @@ def test_a_pair_with_a_core_pushes_as_other_pairs():
 def test_a_change_of_the_scene_keeps_the_exact_ball():
     scene = falling(BALL, changes=[weft.Change(0.1, {"gravity.1": -5.0})])
     assert build_changed_model(scene.at(0.2)).contact.cores
+
+
+@pytest.mark.parametrize("thickness", [0.0, 1e-3])
+def test_a_corner_above_a_ball_is_a_point_at_its_distance(thickness):
+    """A pair of two points: the center of the ball, and the corner, beside a floor that is last."""
+    cloth = weft.sheet(3, 3, 0.04, 0.04).move((0, 0, 0), rotation=(0, 0, 45))
+    cloth = cloth.move((0, 0, 0), rotation=(30, 0, 0))
+    corner = np.argmin(cloth.vertices[:, 1])
+    cloth = cloth.move(np.array([0, RADIUS + 2e-3, 0]) - cloth.vertices[corner])
+    floor = plate(0.5, 0.5, 0.25).move((0, -0.5, 0))
+    pins = [Pin(np.delete(np.arange(cloth.n_vertices), corner))]
+    contact = {"thickness": thickness}
+    scene = falling(BALL, cloth=cloth, pins=pins, bodies=[floor], contact=contact)
+    (part,) = parts_of(scene, 1)
+    room = np.linalg.norm(part.state.x[corner]) - RADIUS
+    assert part.report.contact["least_distance"] == pytest.approx(room, rel=1e-9)
+    assert thickness < room < GAP
