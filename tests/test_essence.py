@@ -106,7 +106,7 @@ def test_hessians(rng):
     assert apart < 1e-12 * abs(expected).max()
 
 
-@pytest.mark.parametrize("contact", [False, True])  # with contact 6 s: steps in NumPy
+@pytest.mark.parametrize("contact", [False, pytest.param(True, marks=pytest.mark.campaign)])
 def test_steps_are_those_of_weft(contact):
     """Without contact positions agree to 1e-8 m: both solve steps to increments of 2e-10 m. With
     contact both have the same folds, and nothing intersects.

@@ -68,6 +68,7 @@ CAMPAIGN = (
     "splines.py",
     "shirt_and_jacket.yaml",
     "trousers.yaml",
+    "skirt_and_top.yaml",
 )
 
 

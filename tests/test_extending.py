@@ -206,6 +206,7 @@ def results(tmp_path_factory):
     return json.loads(out.splitlines()[-1])
 
 
+@pytest.mark.campaign
 def test_a_bending_energy_by_name(results):
     """Scene files and Python may name it."""
     assert results["bending"] == [True, True, "mine"]

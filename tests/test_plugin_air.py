@@ -332,6 +332,7 @@ print(json.dumps({
 """
 
 
+@pytest.mark.campaign
 def test_scene_blocks(tmp_path):  # 10 s: a process of its own, with eleven runs for derivatives
     """Keyframes, files, errors and gradients, as the engine's blocks."""
     install(tmp_path / "packages", "air", "weft_air", "")

@@ -62,6 +62,7 @@ def test_a_run_that_fails_is_a_line(monkeypatch):
     assert "out of memory" in first.name and first.ok is False
 
 
+@pytest.mark.campaign
 def test_a_run():
     """Short, interactive steps of 10 ms; no phase is counted twice."""
     drape = DrapeScene("t", partial(drapes.demo, 9), 1.6, 0.2, 1.0)

@@ -5,6 +5,7 @@ step by exact predicates.
 """
 
 import dataclasses
+from functools import cache
 
 import numpy as np
 import pytest
@@ -59,6 +60,12 @@ def checked(case, folder, part=1.0):
     return run(scene, part * 0.12 / case["speed"])[1]
 
 
+@cache
+def long_cases():
+    """Drawn once a process, and not when tests are collected: it takes seconds."""
+    return list(cases(LONG, 2))
+
+
 @pytest.mark.parametrize(
     "case",
     [
@@ -74,9 +81,9 @@ def test_pairs_of_options(case, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", list(cases(LONG, 2)), ids=range(LONG))
-def test_pairs_of_options_at_length(case, tmp_path):
-    checked(case, tmp_path)
+@pytest.mark.parametrize("k", range(LONG))
+def test_pairs_of_options_at_length(k, tmp_path):
+    checked(long_cases()[k], tmp_path)
 
 
 def limited_sheet(speed, step, n=11, radius=0.03, **more):

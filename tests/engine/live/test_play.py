@@ -20,6 +20,7 @@ from weft.live.server import PlayServer
 from weft.scene.build import load_scene
 
 
+@pytest.mark.campaign
 def test_a_scene_of_python_is_played():
     cloth = weft.sheet(5, 5, width=0.2, height=0.2)
     view = weft.play(weft.Scene(cloth, pins=[weft.Pin(cloth.corners("top"))]), port=0)
@@ -82,6 +83,7 @@ def test_the_command_serves_a_mesh_and_keeps_its_scene(tmp_path, monkeypatch, ru
     assert status == 2 and "cannot make folder" in err
 
 
+@pytest.mark.campaign
 def test_a_process_that_cannot_start_or_ends_is_named(tmp_path, monkeypatch, capfd):
     """And it prints the warnings of a run: here of a body that goes back and forth in a step."""
     scene = tmp_path / "scene.yaml"

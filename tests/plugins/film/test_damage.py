@@ -30,7 +30,9 @@ def moving():
     return Animation([shape], 3, lambda k: AnimationFrame(k / 30, [frames[k]], np.zeros((12, 3))))
 
 
-@pytest.mark.parametrize("suffix", MUTATIONS)
+@pytest.mark.parametrize(
+    "suffix", [pytest.param(s, marks=[pytest.mark.campaign] * (s == ".usdc")) for s in MUTATIONS]
+)
 def test_damage_is_named(tmp_path, suffix):
     if suffix == ".usdc":
         pytest.importorskip("pxr.Usd")

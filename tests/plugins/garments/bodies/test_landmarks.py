@@ -33,10 +33,10 @@ LEVELS = {
     [
         ("woman", {}),
         ("man", {}),
-        ("man", {"height": 2.05}),
-        ("woman", size_of(48).body),
+        pytest.param("man", {"height": 2.05}, marks=pytest.mark.campaign),
+        pytest.param("woman", size_of(48).body, marks=pytest.mark.campaign),
         ("child", {"height": 1.04}),
-        ("child", {"height": 0.9}),
+        pytest.param("child", {"height": 0.9}, marks=pytest.mark.campaign),
     ],
     ids=["woman", "man", "205", "48", "child", "90"],
 )

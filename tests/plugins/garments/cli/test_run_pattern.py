@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from weft.cli.commands import app
@@ -15,6 +16,7 @@ def invoke(*arguments):
 
 
 # Some seconds: two bodies of full size are made and measured, as the command does.
+@pytest.mark.campaign
 def test_a_pattern_is_run_with_a_scene_that_can_be_changed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done, said = invoke()

@@ -102,6 +102,7 @@ def figure(tmp_path):
 
 
 # Some seconds: a figure takes 1.2 s for a pose, in steps of 20 ms; the play is run again.
+@pytest.mark.campaign
 def test_a_figure_takes_poses_while_cloth_moves(figure, tmp_path):
     session, source = figure
     path = "bodies.anna.pose"
@@ -138,6 +139,7 @@ def test_poses_that_cannot_be(tmp_path, value):
 
 
 # Some seconds: two poses of 1.2 s in steps of 20 ms.
+@pytest.mark.campaign
 def test_undo_moves_a_figure_back_and_a_file_cannot_make_it_jump(figure, tmp_path):
     session, source = figure
     path = "bodies.anna.pose"

@@ -53,7 +53,10 @@ WORLDS = {
 }
 
 
-@pytest.mark.parametrize("kind", WORLDS)
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(k, marks=[pytest.mark.campaign] * (k == "quasi-static")) for k in WORLDS],
+)
 def test_each_world_is_what_it_is_alone(kind):
     """Bitwise, with any number of threads."""
     make, count, frames = WORLDS[kind]

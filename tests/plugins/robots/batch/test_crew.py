@@ -29,6 +29,7 @@ def made():
         batch.close()
 
 
+@pytest.mark.campaign
 def test_processes_change_nothing(made):
     scenes = [hanging(k) for k in range(3)] + [on_sphere(1), blown(0)]
     batch = made(scenes, fps=50)

@@ -93,7 +93,7 @@ def test_starts_do_not_stretch(task):
 
 
 # Whole episodes, of some seconds each; the others take longer.
-QUICK = ("grasp", "fold", "flatten", "drape", "dress")
+QUICK = ("grasp", "fold", "dress")
 
 
 @pytest.mark.parametrize(
