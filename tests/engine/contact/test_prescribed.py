@@ -48,6 +48,16 @@ def two_pinned():
     return weft.Scene(weft.join(cloths), pins, contact=weft.SelfContact(1e-3), step=0.01)
 
 
+def past_one_into_another():
+    """Two patches go past a ball between them, and one of them into a ball that is farther."""
+    patch = weft.sheet(2, 2, 0.02, 0.02)
+    cloths = weft.join([patch.move((0, 0.03, z)) for z in (-0.05, 0.05)])
+    pin = Pin(np.arange(8), path=along(0.3, 0, 0, seconds=0.06), name="hold")
+    between = sphere(0.01, 5e-3, name="between").move((0.02, 0.03, 0))
+    bodies = [between, BALL.move((0.16, 0.03, 0.05))]
+    return weft.Scene(cloths, [pin], bodies=bodies, contact=weft.SelfContact(1e-3), step=0.01)
+
+
 def every_pair(model, state):
     """The number of all pairs of faces that intersect, those of two bodies left out."""
     y = np.concatenate([model.contact.all_vertices(state.x), model.bodies(state.t)])
@@ -66,6 +76,7 @@ PASSES = {
     "splines": (partial(held, n=5, make=weft.spline_sheet, gap=5e-4), "ball"),
     "a body": (partial(held, path=None, bodies=[FAST]), "ball"),
     "pinned cloth": (two_pinned, "still"),
+    "another body": (past_one_into_another, "ball"),
 }
 
 
