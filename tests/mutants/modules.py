@@ -21,6 +21,7 @@ CONTACT = [
     f"{ENGINE}/contact/test_sides.py",
     f"{ENGINE}/contact/test_friction.py",
 ]
+FRICTION = [CONTACT[-1], f"{ENGINE}/contact/test_anisotropic_friction.py"]
 CCD = [
     f"{ENGINE}/contact/test_truncation.py",
     f"{ENGINE}/contact/test_neighborhood.py",
@@ -80,7 +81,7 @@ MODULES: dict[str, tuple[int, list[str]]] = {
     "contact/ccd/conservative_advancement.py": (18, CCD),
     "contact/ccd/carry_along.py": (14, CCD),
     "contact/ccd/prescribed_motion.py": (8, CCD),
-    "contact/friction/law.py": (12, [CONTACT[-1], f"{ENGINE}/contact"]),
+    "contact/friction/law.py": (12, FRICTION),
     "solve/newton/minimize.py": (14, NEWTON),
     "solve/newton/line_search.py": (10, NEWTON),
     "solve/newton/stopping.py": (10, NEWTON),

@@ -82,6 +82,58 @@ def test_quartic_converges(solver):
     np.testing.assert_allclose(np.reshape(kernel.numpy(result.x), -1), TARGET, atol=1e-9)
 
 
+class Counted(Function):
+    """A function that counts how often its value is asked for."""
+
+    asked = 0
+
+    def value_at(self, x):
+        self.asked += 1
+        return super().value_at(x)
+
+
+def watched(function, x0, solver="splu", **settings):
+    """The result, and the record and the numbers (2,3) of every iterate."""
+    seen, start = [], kernel.array(np.reshape(x0, (2, 3)), vec3)
+    found = minimize(
+        function,
+        start,
+        linear_solver(solver),
+        Newton(**{"tolerance": 1e-10, **settings}),
+        watch=lambda iterate, x: seen.append((iterate, np.array(kernel.numpy(x)))),
+    )
+    return found, seen
+
+
+def test_work_is_counted():
+    function = Counted(QUARTIC.f, QUARTIC.g, QUARTIC.H)
+    found, seen = watched(function, np.full(6, 10.0), "pcg")
+    assert found.counts.line_search_trials == function.asked - 1  # one value at the start
+    each = [iterate.linear_iterations for iterate, _ in seen]
+    assert min(each) > 0 and sum(each) <= found.counts.linear_iterations < sum(each) + max(each) + 3
+
+
+class Obstructed(Function):
+    """A function of which the first point has room for a part of its direction alone."""
+
+    room = 1.0
+
+    def max_step_at(self, x, d):
+        return self.room if np.any(kernel.numpy(d)[0]) else 1.0
+
+    def truncate_direction(self, x, d):
+        return kernel.array(np.array(kernel.numpy(d)) * [[0.0], [1.0]], vec3)
+
+
+@pytest.mark.parametrize("room, goes", [(0.05, [[0.0], [1.0]]), (0.1, 0.1), (0.5, 0.5)])
+def test_a_direction_without_room_is_truncated_point_by_point(room, goes):
+    """Where that goes farther down than the part of all of it that has room."""
+    function = Obstructed(QUADRATIC.f, QUADRATIC.g, QUADRATIC.H)
+    function.room = room
+    _, seen = watched(function, np.zeros(6), max_iterations=1)
+    np.testing.assert_allclose(seen[0][1], TARGET.reshape(2, 3) * goes, atol=1e-12)
+
+
 def test_iteration_limit():
     assert run(QUARTIC, np.full(6, 10.0), max_iterations=2).outcome is Outcome.MAX_ITERATIONS
 
