@@ -10,9 +10,10 @@ from weft.kernel import mat33, vec3
 from weft.solve.linear.select import linear_solver
 from weft.solve.linear.solver import Outcome
 from weft.solve.newton.descent import Newton
-from weft.solve.newton.direction import SearchDirection
+from weft.solve.newton.direction import SearchDirection, SearchPoint
 from weft.solve.newton.line_search import backtrack
 from weft.solve.newton.minimize import minimize
+from weft.solve.newton.stopping import BalanceRule
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 pytestmark = pytest.mark.quick
@@ -229,3 +230,44 @@ def test_a_few_loose_vertices_do_not_keep_a_search_going(far, size, step, ends):
     assert (rule.after_step(direction, step) is Outcome.STOPPED) == ends
     rule.settled = False  # an energy is far from balance
     assert rule.after_step(direction, step) is None
+
+
+def balance(force=1.0, value=0.0, last=None, **more):
+    """A rule that compares forces with 2 N, to 10 %, and the point that it is asked about."""
+    numbers = {"max_iterations": 3, "farthest": 1.0, **more}
+    rule = BalanceRule(1e-3, 0.1, lambda x: 2.0, **numbers)
+    if last is not None:
+        d = kernel.zeros(2, vec3)
+        rule.after_step(SearchDirection(d, last, -1.0, is_newton=True), 1.0)
+    return rule, SearchPoint(
+        kernel.zeros(2, vec3), kernel.array([[force, 0, 0], [0, 0, 0]], vec3), value
+    )
+
+
+@pytest.mark.parametrize(
+    "force, value, last, outcome",
+    [
+        (0.0, 1.0, None, Outcome.CONVERGED),  # nothing pulls
+        (0.19, 1.0, 9e-4, Outcome.CONVERGED),
+        (0.21, 1.0, 9e-4, None),  # forces do not balance
+        (0.19, 1.0, 2e-3, None),  # the last increment was too long
+        (0.19, 1.0, None, None),
+        (1.0, np.inf, None, Outcome.NOT_FINITE),
+        (np.nan, 1.0, None, Outcome.NOT_FINITE),
+    ],
+)
+def test_a_search_for_balance_ends(force, value, last, outcome):
+    rule, at = balance(force, value, last)
+    assert rule.check(at, 0, True) is outcome
+
+
+def test_a_search_for_balance_has_so_many_attempts():
+    rule, at = balance()
+    assert [rule.check(at, 0, True) for _ in range(4)] == [None] * 3 + [Outcome.MAX_ITERATIONS]
+
+
+@pytest.mark.parametrize("length, step, outcome", [(3.0, 0.5, Outcome.UNHELD), (3.0, 0.3, None)])
+def test_what_nothing_holds_goes_too_far(length, step, outcome):
+    rule, _ = balance()
+    direction = SearchDirection(kernel.zeros(2, vec3), length, -1.0)
+    assert rule.after_step(direction, step) is outcome
