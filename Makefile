@@ -13,10 +13,10 @@ PYTEST = $(BIN)/python -m pytest $(PARALLEL)
 demo: $(INSTALLED)  ## simulate the built-in scene and draw it
 	$(BIN)/weft demo
 
-check: $(TOOLS) docs  ## in a minute: layout, the manual, and the tests that fail most often
+check: $(TOOLS) docs  ## in a minute: layout, the manual, and the tests of the engine that fail most often
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(PYTEST) -x -m "quick and not slow"
+	$(PYTEST) -x -m "quick and not slow and not campaign" --ignore tests/plugins
 
 test: $(TOOLS)  ## the tests that a contributor runs (minutes); those of contact, the longest, come last
 	$(PYTEST) -m "not slow and not campaign and not browser"

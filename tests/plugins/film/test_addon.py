@@ -24,7 +24,6 @@ ADDON = ROOT / "blender" / "weft_blender"
 SCRIPT = Path(__file__).with_name("in_blender.py")
 
 pytestmark = [
-    pytest.mark.quick,
     pytest.mark.skipif(not ADDON.exists(), reason="the add-on is not in the sdist"),
 ]
 needs_bpy = [

@@ -8,8 +8,6 @@ import pytest
 from tests.plugins.film.film_assets import CUBE
 from weft.plugins.film.catmull_clark import INFINITE, cage
 
-pytestmark = pytest.mark.quick
-
 
 def cage_of(polygons, n, creases=(), corners=()):
     at = np.zeros(n)

@@ -19,8 +19,6 @@ from weft.io.obj import write_obj
 from weft.plugins.film.assets.asset_cloths import asset_cloths
 from weft.scene.prepare import prepare
 
-pytestmark = pytest.mark.quick
-
 BALL = sphere(0.1, 0.06)
 X, F = np.array(BALL.vertices) + [0.02, 0.4, 0.05], BALL.faces
 CUBE = np.array([[x, y, z] for x in (0.0, 1.0) for y in (2.0, 3.2) for z in (0.0, 1.1)])

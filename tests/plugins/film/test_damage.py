@@ -15,8 +15,6 @@ from weft.discretization.mesh import grid
 from weft.io import read_cache, read_mesh, read_surface, write_animation
 from weft.io.animation import Animation, AnimationFrame, SurfaceTopology
 
-pytestmark = pytest.mark.quick
-
 # Damaged files of a format; each of USD is tried in a process of its own first.
 MUTATIONS = {".usdc": 12, ".glb": 40, ".gltf": 40, ".pc2": 40}
 

@@ -25,7 +25,6 @@ from weft.io.surface import StageOptions
 from weft.run.check_scene import check
 from weft.scene.build import load_scene
 
-pytestmark = pytest.mark.quick
 SHEET = "cloth: {sheet: {nx: 3, ny: 3}, translation: [0, 9, 0]}\n"
 
 

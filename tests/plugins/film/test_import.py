@@ -13,8 +13,6 @@ from weft.io import read_mesh, read_surface
 from weft.io.ply import write_ply
 from weft.scene.build import load_scene
 
-pytestmark = pytest.mark.quick
-
 
 def turned(angle):
     c, s = np.cos(angle), np.sin(angle)

@@ -16,7 +16,6 @@ from weft.plugins.film.assets.asset_cloth import AssetCloth
 from weft.plugins.film.assets.asset_export import write_over
 from weft.plugins.film.surface_embedding import SurfaceEmbedding
 
-pytestmark = pytest.mark.quick
 pytest.importorskip("pxr.Usd")
 MOVED = {"points", "velocities", "accelerations", "extent", "normals", "primvars:normals"}
 

@@ -10,8 +10,6 @@ from weft.plugins.garments.patterns.pattern import Pattern
 from weft.plugins.garments.sheets.layout import arrange, seam_color
 from weft.plugins.garments.sheets.pattern_sheet import WRONG, draw_pattern
 
-pytestmark = pytest.mark.quick
-
 
 def test_boxes_do_not_overlap():
     rng = np.random.default_rng(0)

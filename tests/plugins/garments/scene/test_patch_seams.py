@@ -23,8 +23,6 @@ from weft.plugins.garments.patterns.spline_panels import FEWEST, fit_patches
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
-pytestmark = pytest.mark.quick
-
 TWO = """
 fabric: cotton
 panels:

@@ -29,8 +29,6 @@ from weft.scene.scene import Scene
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
-pytestmark = pytest.mark.quick
-
 RIGIDITY = (2e-2, 1e-2)
 
 
