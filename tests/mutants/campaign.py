@@ -176,14 +176,12 @@ class Worker:
 
 
 def table(results: list[dict]) -> str:
-    """Mutants, survivors and score [%] of each module and of all."""
+    """Mutants, those that no test killed, and the score [%], of each module and of all."""
     rows = []
     for module in [*dict.fromkeys(r["module"] for r in results), "all"]:
         count = Counter(r["outcome"] for r in results if module in (r["module"], "all"))
-        n = sum(count.values())
-        rows.append(
-            f"{module:45} {n:5} {count['survived']:5} {100 - 100 * count['survived'] / n:6.1f}"
-        )
+        n, killed = sum(count.values()), count["killed"]  # a timeout is not known to be found
+        rows.append(f"{module:45} {n:5} {n - killed:5} {100 * killed / n:6.1f}")
     return "\n".join([f"{'module':45} {'all':>5} {'alive':>5} {'score':>6}", *rows])
 
 

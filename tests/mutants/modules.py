@@ -8,7 +8,7 @@ LAWS = [
     f"{ENGINE}/laws",
     f"{ENGINE}/energies/test_condition.py",
     f"{TOGETHER}/integrators/test_condition_damping.py",
-    "tests/plugins/lab/validate",
+    f"{PLUGINS}/lab/validate",
 ]
 ENERGIES = [f"{ENGINE}/energies/test_energies.py", f"{ENGINE}/energies/test_mixed.py"]
 CONTACT = [
