@@ -7,6 +7,8 @@ OUT ?= reproduced
 # With pytest-xdist on two cores or more, a file of tests on one of them.
 PARALLEL = $$($(BIN)/python -c 'import os, xdist; print("-n auto --dist loadfile --no-loadscope-reorder" * ((os.cpu_count() or 1) > 1))' 2>/dev/null)
 PYTEST = $(BIN)/python -m pytest $(PARALLEL)
+# The tests of a contributor.
+USUAL = -m "not slow and not campaign and not browser"
 
 .PHONY: demo check test test-engine test-garments test-lab test-robots test-film test-alone test-ci test-all fuzz kill mutants lint typecheck docs package addon validate study bench bench-cuda lowest wheels clean
 
@@ -19,20 +21,20 @@ check: $(TOOLS) docs  ## in a minute: layout, the manual, and the tests of the e
 	$(PYTEST) -x -m "quick and not slow and not campaign" --ignore tests/plugins
 
 test: $(TOOLS)  ## the tests that a contributor runs (minutes); those of contact, the longest, come last
-	$(PYTEST) -m "not slow and not campaign and not browser"
+	$(PYTEST) $(USUAL)
 
 test-engine: $(TOOLS)  ## the tests of the engine alone
-	$(PYTEST) -m "not slow and not campaign and not browser" tests/engine
+	$(PYTEST) $(USUAL) tests/engine
 
 test-garments test-lab test-robots test-film: $(TOOLS)  ## the tests of a plugin
-	$(PYTEST) -m "not slow and not campaign and not browser" tests/plugins/$(@:test-%=%)
+	$(PYTEST) $(USUAL) tests/plugins/$(@:test-%=%)
 
 test-alone: $(TOOLS)  ## a wheel of the engine without plugins, and the tests of the engine with it; ONLY=...: some
 	rm -rf build/alone && mkdir -p build/alone
 	cp -r src examples README.md LICENSE pyproject.toml build/alone && rm -rf build/alone/src/weft/plugins
 	cd build/alone && $(CURDIR)/$(BIN)/python -m hatchling build -t wheel -d dist
 	$(BIN)/python -m pip install --quiet --no-deps --target build/alone/site build/alone/dist/*.whl
-	PYTHONPATH=$(CURDIR)/build/alone/site $(PYTEST) -m "not slow and not campaign and not browser" $(or $(ONLY),tests/engine)
+	PYTHONPATH=$(CURDIR)/build/alone/site $(PYTEST) $(USUAL) $(or $(ONLY),tests/engine)
 
 test-ci: $(TOOLS)  ## what CI runs besides: campaigns (fuzzing, kills, studies, long examples) and browsers
 	$(PYTEST) -m "not slow and (campaign or browser)"
@@ -49,7 +51,7 @@ kill: $(TOOLS)  ## a thousand kills at random instants, each run compared bitwis
 mutants: $(TOOLS)  ## an hour: one wrong line at a time in the source, and whether a test finds it; into build/mutants
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'cosmic-ray>=8.4' 'pytest-cov>=6'
 	mkdir -p build/mutants
-	test -e build/mutants/coverage || COVERAGE_FILE=build/mutants/coverage $(PYTEST) -m "not slow and not campaign and not browser" \
+	test -e build/mutants/coverage || COVERAGE_FILE=build/mutants/coverage $(PYTEST) $(USUAL) \
 	  --cov=weft --cov-context=test --cov-report= --junitxml=build/mutants/junit.xml
 	$(BIN)/python -m tests.mutants.campaign build/mutants
 	$(BIN)/python -m tests.mutants.campaign build/mutants --again --longest 120 --limit 200

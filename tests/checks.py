@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from tests.stepping import steps as advance  # noqa: F401
 from weft import kernel
 from weft.contact.contact_term import ContactTerm
 from weft.energies.state import State

@@ -106,24 +106,7 @@ def test_a_class_name_stands_for_one_thing():
 
 
 # Chapters whose modules have the field's nouns as names (docs/decisions/0021-names.md).
-NAMED = {
-    "base",
-    "kernel",
-    "solve",
-    "laws",
-    "discretization",
-    "energies",
-    "bodies",
-    "contact",
-    "fabric",
-    "cloth",
-    "integrators",
-    "run",
-    "show",
-    "adjoint",
-    "worlds",
-    "scene",
-}
+NAMED = STAGE.keys() - {"extensions", "builtin", "io", "torch", "jax", "live", "cli", "plugins"}
 NO_NAMES = {
     "held",
     "kept",

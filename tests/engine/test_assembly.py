@@ -20,6 +20,7 @@ from weft.integrators.assembly import sum_energies
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
 from weft.laws import BaraffWitkin, DotShear, Psd
+from weft.scene.integrators import INTEGRATORS
 from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
 
@@ -70,7 +71,6 @@ def test_a_model_of_several_kinds(psd, order):
     assert len(terms) == 4 and assembly.value(at) == pytest.approx(sum(terms.values()), rel=1e-13)
 
 
-INTEGRATORS = ("backward_euler", "bdf2", "bdf2_semi_implicit", "baraff_witkin_1998", "quasi_static")
 ELASTIC = ("stretch", "shear", "bend")
 NAMES = {"inertia", "gravity", "contact", "friction", *ELASTIC, *(f"{e} damping" for e in ELASTIC)}
 

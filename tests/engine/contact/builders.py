@@ -1,12 +1,8 @@
-"""Motions, steps and runs that tests of contact share."""
+"""Motions and steps that tests of contact share."""
 
-import weft
-from tests.engine.test_simulation import same_run
 from weft.bodies.motion.pins import Keyframe, Path
 from weft.run.drive import advance
 from weft.scene.prepare import prepare
-
-INTEGRATORS = ("backward_euler", "bdf2", "bdf2_semi_implicit", "baraff_witkin_1998", "quasi_static")
 
 
 def along(*way, seconds=0.1, start=0.0, between="linear"):
@@ -26,19 +22,6 @@ def parts_of(scene, n, dt=None):
         for part in advance(ready.stepper, ready.model, state, memory, dt or scene.step):
             yield part
         state, memory = part.state, part.memory
-
-
-def resumes_bitwise(make, frames, ends, folder, fps=50.0):
-    """Simulate what ``make`` returns in one go, and with breaks at the frames ``ends``; assert that
-    both runs are the same, and return the first.
-    """
-    how = {"fps": fps, "progress": False, "fsync": False}
-    whole = weft.simulate(make(), frames=frames, out=folder / "whole", **how)
-    for end in (*ends, frames):
-        again = {"out": folder / "parts", "resume": end != ends[0]}
-        parts = weft.simulate(make(), frames=end, **again, **how)
-    same_run(whole, parts)
-    return whole
 
 
 def until_failure(scene, n, dt=None):

@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 
 import weft
-from tests.engine.contact.builders import INTEGRATORS
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.contact import box, plate, sphere
+from weft.scene.integrators import INTEGRATORS
 from weft.scene.prepare import prepare
 
 SIZE = 0.1  # [m] of the sheets
@@ -83,7 +83,7 @@ def random_scene(seed):
         bodies=bodies,
         attachments=ties,
         contact=contact,
-        integrator=str(rng.choice(INTEGRATORS[:4])),
+        integrator=str(rng.choice(list(INTEGRATORS)[:4])),
         step=float(rng.choice([5e-3, 0.01, 0.02])),
     )
     try:

@@ -9,8 +9,9 @@ import pytest
 
 import weft
 from tests.engine.adjoint.cases import compared
-from tests.engine.contact.builders import along, parts_of, resumes_bitwise
+from tests.engine.contact.builders import along, parts_of
 from tests.refusals import refused
+from tests.resuming import resumes_bitwise
 from tests.stepping import nothing_crosses
 from weft.base.errors import SceneError, SimulationError
 from weft.bodies.motion.pins import Keyframe, Path, Pin

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import weft
-from tests.engine.contact.builders import resumes_bitwise
+from tests.resuming import resumes_bitwise
 from tests.stepping import steps
 from weft import kernel
 from weft.contact import plate

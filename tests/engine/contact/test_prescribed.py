@@ -8,14 +8,16 @@ import numpy as np
 import pytest
 
 import weft
-from tests.engine.contact.builders import INTEGRATORS, along, resumes_bitwise, until_failure
+from tests.engine.contact.builders import along, until_failure
 from tests.refusals import refused
+from tests.resuming import resumes_bitwise
 from weft.base.errors import SimulationError
 from weft.bodies.body import Body
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.bodies.motion.point_sequence import BodyFrames
 from weft.contact import box, plate, sphere
 from weft.contact.exact.intersections import intersections
+from weft.scene.integrators import INTEGRATORS
 from weft.scene.prepare import prepare
 from weft.solve.linear.solver import Outcome
 

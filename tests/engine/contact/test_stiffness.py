@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.engine.contact.builders import resumes_bitwise
+from tests.resuming import resumes_bitwise
 from tests.stepping import model_steps
 from weft.bodies.body import Body
 from weft.bodies.motion.point_sequence import BodyFrames

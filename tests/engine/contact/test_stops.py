@@ -10,8 +10,8 @@ import pytest
 
 import weft
 from tests.checks import dense, derivative_error, scatter
-from tests.engine.contact.builders import resumes_bitwise
 from tests.refusals import refused
+from tests.resuming import resumes_bitwise
 from tests.together.scene.test_keys import check_jump, jump
 from weft import kernel
 from weft.base.errors import SceneError, SceneProblems

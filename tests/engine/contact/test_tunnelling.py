@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import weft
-from tests.engine.contact.builders import INTEGRATORS, along, parts_of
+from tests.engine.contact.builders import along, parts_of
 from tests.reference.topology import linking, windings
 from tests.refusals import refused
 from tests.stepping import nothing_crosses
@@ -20,6 +20,7 @@ from weft.contact import plate, sphere
 from weft.contact.settings import SelfContact
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laws import ImmediateBuckling
+from weft.scene.integrators import INTEGRATORS
 from weft.scene.prepare import prepare
 from weft.scene.scene import Scene
 from weft.solve.linear.solver import Outcome

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tests.checks import advance
 from tests.engine.energies.builders import MESH, crumple
 from tests.reference import conditions
+from tests.stepping import steps as advance
 from weft.discretization.mesh import grid
 from weft.energies.elastic.bend_condition import FrozenLengthBending
 from weft.energies.elastic.condition import (

@@ -1,12 +1,14 @@
 """Creases and set: what a state keeps, on every integrator; what resumes; what is refused."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 import weft
-from tests.checks import advance
-from tests.engine.test_simulation import same_run
 from tests.refusals import refused
+from tests.resuming import resumes_bitwise
+from tests.stepping import steps as advance
 from weft.base.errors import FabricError, LawError, SceneError
 from weft.energies.elastic.creases import angle_per_curvature, crease_angles
 from weft.energies.elastic.hinge_bending import dihedral_angles
@@ -76,12 +78,8 @@ def test_resume_is_bitwise(tmp_path):
     """A run that is broken off while it folds, and goes on, is the one that was not."""
     steps = weft.AdaptiveSettings()
     fabric = {**FADING, "yield": "0.5 %"}
-    how = {"fps": 30, "progress": False, "fsync": False}
-    whole = weft.simulate(folding(fabric, adaptive=steps), frames=6, out=tmp_path / "a", **how)
-    weft.simulate(folding(fabric, adaptive=steps), frames=2, out=tmp_path / "b", **how)
-    again = folding(fabric, adaptive=steps)
-    resumed = weft.simulate(again, frames=6, out=tmp_path / "b", resume=True, **how)
-    same_run(whole, resumed)
+    make = partial(folding, fabric, adaptive=steps)
+    whole = resumes_bitwise(make, 6, [2], tmp_path, fps=30)
     assert np.abs(whole.folder.frame(6)["memory.bending.set"]).max() > 0.5
 
 

@@ -12,7 +12,6 @@ from tests.engine.energies.builders import (
     MESH,
     crumple,
     step_of,
-    two_patches,  # noqa: F401 (garments' tests take it here)
 )
 from weft import kernel
 from weft.discretization.mesh import TriangleMesh

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import weft
-from tests.checks import advance
 from tests.refusals import refused
+from tests.stepping import steps as advance
 from weft import kernel
 from weft.base.errors import SceneError
 from weft.discretization.linear_triangle import linear_triangle

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import weft
-from tests.checks import InStep, advance, scatter, still
+from tests.checks import InStep, scatter, still
 from tests.reference.air import along_spectrum, blown, frozen_air
 from tests.refusals import refused
+from tests.stepping import steps as advance
 from weft.base.errors import SceneError
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import grid

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import weft
-from tests.checks import advance
 from tests.disturbance import disturbed
+from tests.stepping import steps as advance
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import grid
 from weft.energies.state import State

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import weft
-from tests.checks import advance, assert_derivative, scatter
+from tests.checks import assert_derivative, scatter
+from tests.stepping import steps as advance
 from weft.laws import Psd
 from weft.scene.prepare import prepare
 from weft.solve.linear.direct import have_pardiso

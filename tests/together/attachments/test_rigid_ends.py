@@ -10,8 +10,8 @@ import pytest
 import weft
 from tests.checks import InStep, clamp, rotations, still
 from tests.refusals import refused
+from tests.resuming import whole_and_resumed
 from tests.stepping import stepped, steps
-from tests.together.resuming import whole_and_resumed
 from weft.contact import box, capsule
 from weft.discretization.polygon import arc_lengths
 from weft.energies.springs.point_springs import PointSprings

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import weft
-from tests.engine.contact.builders import along, resumes_bitwise
+from tests.engine.contact.builders import along
 from tests.refusals import refused
+from tests.resuming import resumes_bitwise
 from tests.stepping import nothing_crosses, stepped
 from weft.base.errors import SceneError, WeftError
 from weft.bodies.motion.pins import Keyframe, Path

@@ -5,7 +5,7 @@ import pytest
 
 import weft
 from tests.refusals import refused
-from tests.together.resuming import whole_and_resumed
+from tests.resuming import whole_and_resumed
 from weft.base.errors import MeshError, SceneError
 from weft.contact.exact.intersections import intersections
 from weft.discretization.rod import RIGID, SIDES

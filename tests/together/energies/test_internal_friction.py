@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import weft
-from tests.checks import advance
 from tests.engine.adjoint.cases import compared, hung
 from tests.plugins.robots.batch.scenes import alone
 from tests.refusals import refused
-from tests.together.resuming import whole_and_resumed
+from tests.resuming import whole_and_resumed
+from tests.stepping import steps as advance
 from weft.base.errors import FabricError, SceneError
 from weft.energies.elastic.hinge_bending import dihedral_angles
 from weft.energies.elastic.internal_friction import HingeFriction

@@ -5,7 +5,7 @@ import pytest
 
 import weft
 from tests.refusals import refused
-from tests.together.resuming import whole_and_resumed
+from tests.resuming import whole_and_resumed
 from weft.base.errors import SceneError, SimulationError
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.plugins.lab.validate.friction_at_rest import (

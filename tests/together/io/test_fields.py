@@ -10,8 +10,8 @@ import weft
 from tests.engine.io.files import read_glb
 from tests.reference.air import frozen_air
 from tests.refusals import refused
+from tests.resuming import whole_and_resumed
 from tests.together.io.reading import values_of
-from tests.together.resuming import whole_and_resumed
 from weft.base.errors import RunError, SceneError
 from weft.cli import commands as cli
 from weft.cloth.fields import FIELDS, air_force, curvatures, face_strain, face_stress, gradients

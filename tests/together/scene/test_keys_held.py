@@ -11,8 +11,8 @@ from scipy.integrate import quad
 
 import weft
 from tests.refusals import refused
+from tests.resuming import whole_and_resumed
 from tests.stepping import steps
-from tests.together.resuming import whole_and_resumed
 from tests.together.scene.test_keys import (
     COTTON,
     STEP,

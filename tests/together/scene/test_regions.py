@@ -7,7 +7,7 @@ import pytest
 
 import weft
 from tests.refusals import refused
-from tests.together.resuming import whole_and_resumed
+from tests.resuming import whole_and_resumed
 from weft.base.errors import MeshError, SceneProblems
 from weft.cloth import fields
 from weft.cloth.create import as_splines, join, with_regions

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tests.engine.energies.test_energies import MESH, crumple, two_patches
+from tests.engine.energies.builders import MESH, crumple, two_patches
 from tests.plugins.garments.builders import folded, garment_of, outfit_of
 from weft import kernel
 from weft.discretization.bspline import rectangle
