@@ -128,10 +128,10 @@ class ContactSet(PairSet):
         return np.array(kernel.numpy(self.gradients(kernel.points(x))))
 
     def factors(self, x: WarpArray, psd: Psd, out: WarpArray | None = None) -> WarpArray:
-        """Return the factors f_r of each pair's projected Hessian at x (n,) vec3, (m,3,4) vec3; for
+        """Return the factors f_r of each pair's projected Hessian at x (n,) vec3, (m,5,4) vec3; for
         GAUSS_NEWTON only the first is not zero.
         """
-        out = kernel.empty((len(self), 3, 4), vec3) if out is None else out
+        out = kernel.empty((len(self), 5, 4), vec3) if out is None else out
         return self.evaluate(barrier_factors, x, out, after=(int(psd != Psd.GAUSS_NEWTON),))
 
     def exact(self, x: WarpArray) -> WarpArray:

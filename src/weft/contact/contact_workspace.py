@@ -37,7 +37,7 @@ class ContactWorkspace:
         self.search = ContactDetector(contact.mesh, contact.stiffness, contact.gap, self.phases)
         n, sides = len(contact.mesh.rest), contact.mesh.sides
         self._vertices, self._displacements = kernel.zeros(n, vec3), kernel.zeros(n, vec3)
-        self.factors = kernel.GrowingArray(vec3, 3, 4)  # of Hessians
+        self.factors = kernel.GrowingArray(vec3, 5, 4)  # of Hessians
         self.late_pairs = LumpedPairs(self.embedding.n, n, sides.thickest)
         self.motion = PrescribedMotion(contact.mesh)
         self.intersection_check = IntersectionCheck(contact.mesh)

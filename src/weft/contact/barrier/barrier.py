@@ -7,9 +7,9 @@ contact begins, Y = (xi + dhat)^2 - xi^2, k the stiffness and m the mollifier of
 edges (Li et al. 2020, eqs. 6 and 24; Li et al. 2021). b is twice continuously differentiable.
 
 Hessians. EXACT is the second derivative. PROJECTED and GAUSS_NEWTON are sums of outer products of
-three vectors f_r (m,3,4 vec3) in closed form; no eigenvalues of a 12 x 12 matrix are computed. With
-v the vector between the closest points, n = v/|v|, orthonormal tangents t_k of the free parameters
-and orthogonal dw_k (``distance``), the second derivative of b(D) is
+vectors f_r (m,5,4 vec3) in closed form; no eigenvalues of a 12 x 12 matrix are computed. With v the
+vector between the closest points, n = v/|v|, orthonormal tangents t_k of the free parameters and
+orthogonal dw_k (``distance``), the second derivative of b(D) is
 
     (4 b'' D + 2 b') ww^T (x) nn^T                                      along v
     - 2 b' sum_k [a_k a_k^T + a_k s_k^T + s_k a_k^T],                    turning of v
@@ -18,8 +18,17 @@ and orthogonal dw_k (``distance``), the second derivative of b(D) is
 
 Because b' < 0, the last line is negative and is dropped. The first line is clamped at zero, and of
 every turning term the positive one of its two eigenvalues is kept. The result is a sum of clamped
-terms, as for PROJECTED laws. GAUSS_NEWTON keeps the first line alone. Both leave out the
-derivatives of the mollifier.
+terms, as for PROJECTED laws. GAUSS_NEWTON keeps the first line alone, times m.
+
+The mollifier m(C), C = |e x f|^2 of the edges e and f, adds
+
+    b m'' dC dC^T + b' m' (dC dD^T + dD dC^T) + b m' d2C,
+    d2C = dC dC^T/(2C) + 2 sum_t g_t g_t^T + 2 (e x f) . d2(e x f),   g_t = d((e x f) . t)
+
+for directions t across e x f, of which the one across the edges counts. PROJECTED clamps the 2 x 2
+matrix of the terms in dC and dD, the first line above among them, at zero, and keeps g_t. The last
+term is at most |e x f|/(|e| |f|) <= 3 % of g_t and is dropped. Without these terms, Newton's
+directions turn nearly parallel edges too far, and line searches shorten them again and again.
 """
 
 import warp as wp
@@ -294,6 +303,77 @@ def turning(dw: vec4, length: Scalar, w: vec4):
     return p, q
 
 
+@wp.func
+def add_mollifier_factors(
+    i: int,
+    t: BarrierParameters,
+    w: vec4,
+    v: vec3,
+    along: Scalar,
+    value: Scalar,
+    slope: Scalar,
+    dm: Scalar,
+    e: vec3,
+    f: vec3,
+    out: Vec3Array3d,
+):
+    """Replace f_0 of a pair of nearly parallel edges by f_0 and f_3, and write f_4: see above.
+
+    Args:
+        i: number of the pair.
+        t: parameters of its barrier.
+        w: weights of the closest points.
+        v: [m] vector between them.
+        along: square root of the curvature along v, which f_0 is made of.
+        value, slope: b and b'.
+        dm: m' of the mollifier.
+        e, f: [m] edges.
+        out: (m,5,4) factors of all pairs.
+    """
+    zero = Scalar(0.0)
+    half = Scalar(0.5)
+    two = Scalar(2.0)
+    ee = wp.dot(e, e)
+    ff = wp.dot(f, f)
+    sum = ee + ff
+    normal = wp.cross(e, f)
+    C = wp.dot(normal, normal)
+    across = wp.cross(
+        e, wp.where(wp.abs(e[0]) < wp.abs(e[1]), vec3(1.0, 0.0, 0.0), vec3(0.0, 1.0, 0.0))
+    )
+    if zero < C:
+        across = normal
+    across = across / wp.length(across)
+    curving = -two / (t.parallel * t.parallel)  # m''
+    length = wp.length(v)
+    n = v / wp.max(length, Scalar(1e-300))
+    ww = wp.length(w)
+    # The matrix [[A, B], [B, G]] in the unit vectors along dD and dC, and its eigenpairs.
+    A = along * along * ww * ww
+    B = two * t.stiffness * dm * slope * length * ww * wp.sqrt(Scalar(8.0) * C * sum)
+    G = Scalar(4.0) * t.stiffness * value * sum * (dm + two * C * curving)
+    angle = half * wp.atan2(two * B, A - G)
+    cos = wp.cos(angle)
+    sin = wp.sin(angle)
+    radius = wp.sqrt(half * half * (A - G) * (A - G) + B * B)
+    first = wp.sqrt(wp.max(half * (A + G) + radius, zero))
+    second = wp.sqrt(wp.max(half * (A + G) - radius, zero))
+    unit = Scalar(1.0) / wp.sqrt(two * sum)
+    C_e = unit * wp.cross(f, across)
+    C_f = unit * wp.cross(across, e)
+    tilted = wp.cross(across, e) / wp.sqrt(ee)
+    tilt = wp.sqrt(two * t.stiffness * dm * value)
+    tilt_e = tilt * wp.cross(f, tilted)
+    tilt_f = tilt * wp.cross(tilted, e)
+    sign = vec4(Scalar(-1.0), Scalar(1.0), Scalar(-1.0), Scalar(1.0))
+    for j in range(4):
+        by_C = wp.where(j < 2, C_e, C_f) * sign[j]
+        by_D = (w[j] / ww) * n
+        out[i, 0, j] = first * (cos * by_D + sin * by_C)
+        out[i, 3, j] = second * (cos * by_C - sin * by_D)
+        out[i, 4, j] = wp.where(j < 2, tilt_e, tilt_f) * sign[j]
+
+
 @wp.kernel(module=_module)
 def barrier_factors(
     o: int,
@@ -303,8 +383,8 @@ def barrier_factors(
     turn: int,
     out: Vec3Array3d,
 ):
-    """Write f_r of every pair: the projected Hessian is the sum of f_r f_r^T. Without ``turn`` all
-    but the first are zero (GAUSS_NEWTON).
+    """Write f_r of every pair, (m,5,4): the projected Hessian is the sum of f_r f_r^T. Without
+    ``turn`` all but the first are zero (GAUSS_NEWTON).
     """
     i = o + wp.tid()
     zero = Scalar(0.0)
@@ -313,8 +393,8 @@ def barrier_factors(
     p = closest(t.kind, a, b, c, d)
     v = combination(p.w, a, b, c, d)
     D = wp.dot(v, v)
-    _value, slope, second = barrier_at(t, v)
-    m, _dm = mollify(t, a, b, c, d)
+    value, slope, second = barrier_at(t, v)
+    m, dm = mollify(t, a, b, c, d)
     k = t.stiffness * m
     length = wp.sqrt(D)
     n = v / wp.max(length, Scalar(1e-300))
@@ -322,9 +402,9 @@ def barrier_factors(
     for j in range(4):
         out[i, 0, j] = (along * p.w[j]) * n
     if turn == 0:
-        for j in range(4):
-            out[i, 1, j] = vec3(zero, zero, zero)
-            out[i, 2, j] = vec3(zero, zero, zero)
+        for r in range(1, 5):
+            for j in range(4):
+                out[i, r, j] = vec3(zero, zero, zero)
         return
     dw0, t0, dw1, t1 = tangents(p, a, b, c, d)
     root = wp.sqrt(-Scalar(2.0) * k * slope)
@@ -333,3 +413,7 @@ def barrier_factors(
     for j in range(4):
         out[i, 1, j] = root * ((p0 * dw0[j]) * n + (q0 * p.w[j]) * t0)
         out[i, 2, j] = root * ((p1 * dw1[j]) * n + (q1 * p.w[j]) * t1)
+        out[i, 3, j] = vec3(zero, zero, zero)
+        out[i, 4, j] = vec3(zero, zero, zero)
+    if dm > zero:
+        add_mollifier_factors(i, t, p.w, v, along, value, slope, dm, b - a, d - c, out)

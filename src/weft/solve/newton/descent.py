@@ -17,7 +17,6 @@ from weft.solve.sparse.vectors import size_and_slope
 
 CONTRACTION = 0.5  # ratio of two simplified increments above which a new factorization pays
 LAST = 0.01  # ratio below which a simplified increment may be the last one of a step
-LATE, LATE_FORCING = 70, 0.1  # after LATE iterations the forcing term is at most LATE_FORCING
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ class NewtonDescent:
             self.factorizes = True
             d, outcome = system.factorize_and_solve(at.x, at.g)
             length, slope = size_and_slope(d, at.g)
-        self._tighten(-slope, system.iterations)
+        self._tighten(-slope)
         if not outcome.ok:
             return SearchDirection(d, length, slope, failure=outcome)
         if not length < float("inf"):
@@ -132,17 +131,14 @@ class NewtonDescent:
         """Return False."""
         return False
 
-    def _tighten(self, decrement: float, iterations: int) -> None:
+    def _tighten(self, decrement: float) -> None:
         """Update the forcing term from the decrement g.A^-1 g (Eisenstat & Walker 1996, choice 2).
 
         The decrement is the square of the energy norm of the error, which sees smooth error; the
-        2-norm of the residual does not. Searches that take long get more accurate directions,
-        because loose ones can go round in circles.
+        2-norm of the residual does not.
         """
         s = self.settings
         if self.decrement > 0.0 and decrement > 0.0:
             ratio = decrement / self.decrement
             self.forcing = min(max(0.5 * ratio, min(s.least_forcing, s.forcing)), s.forcing)
-        if iterations >= LATE:
-            self.forcing = min(self.forcing, LATE_FORCING)
         self.decrement = decrement

@@ -51,8 +51,16 @@ int add_factored(wp::array_t<vec3> local, int i, int a, wp::array_t<int> stencil
                  int end, wp::array_t<int> column, wp::array_t<mat33> values) {
     const int* v = stencil.data + 4 * (size_t)i;
     int lacks = 0;
-    const int rounds = (int)local.shape[1];
+    int rounds = (int)local.shape[1];
     const Scalar* f = (const Scalar*)local.data + 12 * (size_t)rounds * i;
+    auto is_zero = [=](int r) {
+        for (int k = 0; k < 12; ++k)
+            if (f[12 * r + k] != 0.0)
+                return false;
+        return true;
+    };
+    while (rounds > 0 && is_zero(rounds - 1))  // most pairs have fewer factors
+        --rounds;
     auto none = [=](int b) {
         bool out = true;
         for (int r = 0; r < rounds; ++r)
