@@ -122,23 +122,29 @@ def test_change_of_room(thickness, rng):
     assert got == pytest.approx(rates.max(), rel=1e-5)
 
 
-def test_potential_in_hand():
-    """The projected Hessian: positive semi-definite; equal to the exact one's clamp up to a few per
-    cent; never softer than the exact one where the mollifier is 1.
+@pytest.mark.parametrize("scene", ["sheets", "parallel", "aligned"])
+def test_projected_hessian(scene):
+    """Positive semi-definite; never softer than the exact Hessian but for a few per cent of pairs
+    of nearly parallel edges; near the clamp of the exact one.
     """
-    x, X, faces = sheets(3)
+    x, X, faces = sheets(3) if scene == "sheets" else SCENES[scene]
     set_ = contacts(x, X, faces)
     exact, projected, gauss_newton = (
         set_.hessian(x, psd).transpose(0, 1, 3, 2, 4).reshape(-1, 12, 12) for psd in Psd
     )
     scale = np.abs(exact).max()
-    for H in (projected, gauss_newton, projected - gauss_newton):
+    for H in (projected, gauss_newton):
         assert np.linalg.eigvalsh(H).min() > -1e-12 * scale
     smooth = set_.parameters["parallel"] == 0
-    assert np.linalg.eigvalsh((projected - exact)[smooth]).min() > -1e-11 * scale
-    clamped = clamp(exact)[smooth]
-    off = np.linalg.norm(projected[smooth] - clamped, axis=(1, 2))
-    assert np.median(off / np.linalg.norm(clamped, axis=(1, 2))) < 0.03
+    assert smooth.any() and not smooth.all()
+    for softer in (exact, gauss_newton):
+        assert np.linalg.eigvalsh((projected - softer)[smooth]).min() > -1e-11 * scale
+    size = np.linalg.norm(exact, axis=(1, 2))
+    softer = np.linalg.eigvalsh(projected - exact)[:, 0] / np.maximum(size, 1e-12 * scale)
+    assert softer.min() > -0.03
+    clamped = clamp(exact)
+    off = np.linalg.norm(projected - clamped, axis=(1, 2)) / np.linalg.norm(clamped, axis=(1, 2))
+    assert np.nanmedian(off[smooth]) < 0.05 and np.nanmedian(off[~smooth]) < 0.05
 
 
 def test_energy_is_infinite_at_the_thickness_and_zero_at_the_gap():
