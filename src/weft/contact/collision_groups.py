@@ -31,7 +31,8 @@ class CollisionGroups:
     part: Ints  # (n,) number of each vertex's piece or body
     names: Sequence[str]  # of pieces and bodies
     first_body: int  # id of the first vertex of a body
-    thickness: Floats  # (n,) [m]; a pair keeps the mean of both sides
+    # (n,) [m]; a pair keeps the mean of both sides, each with the largest of its vertices
+    thickness: Floats
     static: Floats  # (k,k) static coefficients of friction between pieces and bodies
     kinetic: Floats  # (k,k) kinetic coefficients
     friction_factor: Floats  # (n,) at vertices; a pair has the product of its sides'
@@ -87,12 +88,15 @@ class CollisionGroups:
         return stencil[:, 0], np.where(kind == PairKind.EDGE_EDGE, stencil[:, 2], stencil[:, 1])
 
     def thickness_of(self, stencil: Ints, kind: Ints) -> Floats:
-        """Return the distance [m] that pairs keep, (m,); (1,) if it is the same for all."""
+        """Return the distance [m] that candidate pairs keep, (m,), by ``distance.pair_thickness``;
+        (1,) if it is the same for all.
+        """
         T = self.total_thickness()
         if len(T) == 0 or (T[0] == T).all():
             return T[:1] if len(T) else np.zeros(1)
-        a, b = self.of_pairs(stencil, kind)
-        return (T[a] + T[b]) / 2
+        edges, (a, b, c, d) = kind == PairKind.EDGE_EDGE, T[stencil].T
+        one, other = np.where(edges, np.maximum(a, b), a), np.where(edges, 0.0, b)
+        return (one + np.maximum(other, np.maximum(c, d))) / 2
 
     def in_one_rigid_body(self, one: Ints, other: Ints) -> Bools:
         """Return which pairs of vertices (k,) are of one body that the cloth moves, (k,)."""

@@ -124,6 +124,12 @@ class CollisionMesh:
         return kernel.array(self.sides.total_thickness(), Scalar)
 
     @cached_property
+    def has_mixed_thickness(self) -> bool:
+        """Return whether a face has vertices of different thickness."""
+        T = self.sides.thickness[self.faces]
+        return bool((T.min(1, initial=np.inf) < T.max(1, initial=0.0)).any())
+
+    @cached_property
     def joined(self) -> JoinedVertices:
         """Return the vertices that are sewn together or tied."""
         return JoinedVertices(len(self.rest), self.sides.sewn, self.sides.ties)

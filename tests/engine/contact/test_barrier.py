@@ -1,5 +1,7 @@
 """Distances, barrier and continuous collision detection against ipctk and against differences."""
 
+from dataclasses import replace
+
 import ipctk
 import numpy as np
 import pytest
@@ -145,6 +147,24 @@ def test_projected_hessian(scene):
     clamped = clamp(exact)
     off = np.linalg.norm(projected - clamped, axis=(1, 2)) / np.linalg.norm(clamped, axis=(1, 2))
     assert np.nanmedian(off[smooth]) < 0.05 and np.nanmedian(off[~smooth]) < 0.05
+
+
+def test_energy_is_continuous_if_thickness_varies_within_faces(rng):
+    """Along a line, against the gradient: pairs that reduce to fewer vertices keep the thickness
+    of their faces and edges.
+    """
+    x, X, faces = SCENES["close"]
+    groups = replace(CollisionGroups.one(len(X)), thickness=rng.choice([0.0, 0.01], len(X)))
+    mesh, d, step = CollisionMesh(faces, X, groups), rng.normal(size=x.shape), 2e-5
+
+    def found(a):
+        y = x + a * d
+        return contacts_of(mesh, y, find_candidates(mesh, y, GAP + 0.01), 3.0, GAP), y
+
+    ends = [energies(*found(k * step)).sum() for k in range(101)]
+    slopes = [np.vdot(scatter(*found((k + 0.5) * step)), d) for k in range(100)]
+    jumps = np.diff(ends) - step * np.array(slopes)
+    assert np.abs(jumps).max() < 1e-3 * np.abs(np.diff(ends)).max()
 
 
 def test_energy_is_infinite_at_the_thickness_and_zero_at_the_gap():

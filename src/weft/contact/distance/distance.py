@@ -104,7 +104,7 @@ def separation(
     hold the same load at half of their own gap.
 
     Args:
-        thickness: [m] of all vertices, or (n,) of each; a pair keeps the mean of both sides.
+        thickness: [m] of all vertices, or (n,) of each (``pair_thickness``).
         gap: [m] beyond the thickness.
         adjacent_gap: [m] of adjacent pairs; None: that of all pairs.
         stiffness: [J/m^4] of the barrier.
@@ -134,10 +134,20 @@ def other_side(kind: int, i: int, stencil: IntArray2d):
 
 @wp.func
 def pair_thickness(kind: int, i: int, stencil: IntArray2d, s: Separation):
-    """Return the thickness [m] that pair i keeps: the mean of both sides."""
+    """Return the thickness [m] that pair i keeps: the mean of both sides, each with the largest
+    thickness of its vertices.
+    """
     last = s.thickness.shape[0] - 1
     a = s.thickness[wp.min(stencil[i, 0], last)]
-    b = s.thickness[wp.min(other_side(kind, i, stencil), last)]
+    b = s.thickness[wp.min(stencil[i, 1], last)]
+    c = s.thickness[wp.min(stencil[i, 2], last)]
+    d = s.thickness[wp.min(stencil[i, 3], last)]
+    if kind == PairKind.EDGE_EDGE:
+        return Scalar(0.5) * (wp.max(a, b) + wp.max(c, d))
+    if kind == PairKind.POINT_TRIANGLE:
+        c = wp.max(c, d)
+    if kind != PairKind.POINT_POINT:
+        b = wp.max(b, c)
     return Scalar(0.5) * (a + b)
 
 

@@ -203,23 +203,30 @@ def mark_contacts(
 
 
 @wp.kernel(module=_module)
-def collect(o: int, marks: ContactMarks, place: IntArray, width: int, out: LongArray):
-    """Write the keys of the reduced pairs one after the other."""
+def collect(
+    o: int, marks: ContactMarks, place: IntArray, width: int, out: LongArray, candidate: IntArray
+):
+    """Write the keys of the reduced pairs one after the other, and the numbers of the candidates
+    unless ``candidate`` is empty.
+    """
     w = o + wp.tid()
     left = marks.reduced[w]
     at = place[w]
     while left != wp.uint32(0):
-        out[at] = marks.key[w * width + lowest_set_bit(left)]
+        i = w * width + lowest_set_bit(left)
+        out[at] = marks.key[i]
+        if candidate.shape[0] > 0:
+            candidate[at] = i
         left = left & (left - wp.uint32(1))
         at += 1
 
 
 @wp.kernel(module=_module)
-def mark_first(o: int, key: LongArray, first: IntArray):
-    """Mark the first of equal keys in a sorted array."""
+def mark_first(o: int, key: LongArray, candidate: IntArray, first: IntArray):
+    """Mark the first of equal keys in a sorted array; all, if ``candidate`` is not empty."""
     i = o + wp.tid()
     first[i] = 1
-    if i > 0:  # noqa: SIM102 (kernels evaluate both sides of `and`)
+    if i > 0 and candidate.shape[0] == 0:  # noqa: SIM102 (kernels evaluate both sides of `and`)
         if key[i] == key[i - 1]:
             first[i] = 0
 
@@ -275,16 +282,19 @@ def write_whole(
 def write_reduced(
     o: int,
     key: LongArray,
+    candidate: IntArray,
     first: IntArray,
     place: IntArray,
     n_whole: int,
     n: int,
+    pairs: Pairs,
     separation: Separation,
     out: IntArray2d,
     barrier: BarrierArray,
 ):
     """Write the reduced contacts as (p, a, b, p) or (p, a, p, p), with their stiffness multiplied
-    by how often each key occurs.
+    by how often each key occurs; each one with the thickness of its candidate unless ``candidate``
+    is empty.
     """
     i = o + wp.tid()
     if first[i] != 0:
@@ -298,7 +308,7 @@ def write_reduced(
         times = int(1)
         # The index is clamped, because kernels evaluate both sides of `and`.
         last = first.shape[0] - 1
-        while i + times <= last and key[wp.min(i + times, last)] == key[i]:
+        while i + times <= last and first[wp.min(i + times, last)] == 0:
             times += 1
         at = n_whole + place[i]
         kind = int(PairKind.POINT_EDGE)
@@ -311,6 +321,9 @@ def write_reduced(
         out[at, 3] = p
         t = barrier_of(kind, at, out, adjacent, separation)
         t.stiffness = t.stiffness * Scalar(times)
+        if candidate.shape[0] > 0:
+            c = candidate[i]
+            t.thickness = pair_thickness(kind_of(c, pairs.points), c, pairs.stencil, separation)
         barrier[at] = t
 
 
@@ -323,7 +336,7 @@ class NarrowPhase:
 
     def __init__(self, mesh: CollisionMesh) -> None:
         self.mesh = mesh
-        self._integers = [GrowingArray(wp.int32) for _ in range(6)]
+        self._integers = [GrowingArray(wp.int32) for _ in range(7)]
         self._bits = [GrowingArray(wp.uint32) for _ in range(2)]
         self._keys = [GrowingArray(wp.int64) for _ in range(2)]
         self._parallel = GrowingArray(Scalar)
@@ -356,17 +369,24 @@ class NarrowPhase:
         whole_at, reduced_at = (a.take(words) for a in self._integers[2:4])
         n_whole = kernel.scan(marks.n_whole, whole_at)
         n_reduced = kernel.scan(marks.n_reduced, reduced_at)
-        # Sorting brings equal keys together; the sort needs as much memory again.
+        # Sorting brings equal keys together; the sort needs as much memory again. Where thickness
+        # varies within faces, pairs with the same vertices may keep different distances: each keeps
+        # that of its candidate, so that the energy is continuous.
+        mixed = self.mesh.has_mixed_thickness
         keys = self._keys[1].take(2 * n_reduced)
-        kernel.launch(collect, words if n_reduced else 0, marks, reduced_at, width, keys, work=work)
-        kernel.sort(keys, n_reduced)
-        first, first_at = (a.take(n_reduced) for a in self._integers[4:])
-        kernel.launch(mark_first, n_reduced, keys, first)
+        candidate = self._integers[6].take(n_reduced if mixed else 0)
+        about = (marks, reduced_at, width, keys, candidate)
+        kernel.launch(collect, words if n_reduced else 0, *about, work=work)
+        if not mixed:
+            kernel.sort(keys, n_reduced)
+        first, first_at = (a.take(n_reduced) for a in self._integers[4:6])
+        kernel.launch(mark_first, n_reduced, keys, candidate, first)
         count = n_whole + kernel.scan(first, first_at)
         out = kernel.empty((count, 4), wp.int32), kernel.empty(count, BarrierParameters)
         whole = (pairs, separation, marks, whole_at, width, *out)
         kernel.launch(write_whole, words if n_whole else 0, *whole, work=work)
-        reduced = (keys, first, first_at, n_whole, x.shape[0], separation, *out)
+        size = n_whole, x.shape[0]
+        reduced = (keys, candidate, first, first_at, *size, pairs, separation, *out)
         kernel.launch(write_reduced, n_reduced, *reduced)
         return ContactSet(out)
 

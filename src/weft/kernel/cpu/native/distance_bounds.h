@@ -76,6 +76,15 @@ inline float nearer(bool edges, const float* s, const int* v) {
     return wp::sqrt(edges ? ab : far[0]) + wp::sqrt(edges || cd > far[1] ? cd : far[1]);
 }
 
+// Return twice the thickness [m] that pair v keeps (weft.contact.distance.distance.pair_thickness):
+// the sum over both sides of the largest thickness of their vertices.
+inline Scalar both_sides(bool edges, const int* v, const Scalar* thickness, int last) {
+    auto of = [=](int k) { return thickness[v[k] < last ? v[k] : last]; };
+    const Scalar a = of(0), b = of(1), c = of(2), d = of(3);
+    const Scalar ab = a > b ? a : b, cd = c > d ? c : d;
+    return edges ? ab + cd : a + (b > cd ? b : cd);
+}
+
 // Return the largest fourth number of the vectors s (n,4) of pair v.
 inline float farthest(const float* s, const int* v) {
     const float a = s[4 * v[0] + 3], b = s[4 * v[1] + 3], c = s[4 * v[2] + 3];
@@ -104,9 +113,7 @@ uint32 apart_by_lengths(Pairs pairs, Separation separation, VertexMotion motion,
         const Scalar a = away[v[0]], b = away[v[1]], c = away[v[2]], d = away[v[3]];
         const Scalar cd = c > d ? c : d, ab = a > b ? a : b;
         const Scalar moved = (edges ? ab : a) + (edges || cd > b ? cd : b);
-        const int other = edges ? v[2] : v[1];
-        const Scalar sum =
-            thickness[v[0] < last ? v[0] : last] + thickness[other < last ? other : last];
+        const Scalar sum = both_sides(edges, v, thickness, last);
         const Scalar own = marks[step * i] ? less : gap;
         out |= (unsigned int)(bound[i] - moved > 0.5 * sum + own) << k;
     }
@@ -131,9 +138,7 @@ uint32 apart_by_places(Pairs pairs, Separation separation, VertexMotion motion, 
     const size_t step = pairs.adjacent.shape[0] ? 1 : 0;
     const bool moves = limit > 0.0;
     auto reach = [=](bool edges, const int* v, size_t i) {
-        const int other = edges ? v[2] : v[1];
-        const Scalar sum =
-            thickness[v[0] < last ? v[0] : last] + thickness[other < last ? other : last];
+        const Scalar sum = both_sides(edges, v, thickness, last);
         return 0.5 * sum + (marks[step * i] ? less : gap);
     };
     unsigned int out = 0;
