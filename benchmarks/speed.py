@@ -1,4 +1,4 @@
-"""Measure weft anew and write the tables of docs/speed.md.
+"""Measure weft anew and write the tables of docs/guides/speed.md.
 
     python -m benchmarks.speed [--only peers-41 peers-100 scenes phases iteration] [--repeats 3]
 
@@ -19,7 +19,7 @@ from benchmarks import peers
 from benchmarks.measure import BenchMeasure, BenchSelection
 from benchmarks.runner import run
 
-DOCUMENT = Path(__file__).parents[1] / "docs" / "speed.md"
+DOCUMENT = Path(__file__).parents[1] / "docs" / "guides" / "speed.md"
 # [ms] of an iteration of the drape of 41 x 41, converged, one thread, normalized: commit 9c7f5d8,
 # before contact was made faster; 745 iterations, measured with others at work. What is compared.
 BEFORE = {
