@@ -10,6 +10,7 @@ The block of a scene or a script is the text of the file in ``examples``. Exampl
 that folder; the first picture of the page has the name of the picture that they write.
 """
 
+import os
 import re
 import shutil
 import subprocess
@@ -45,11 +46,12 @@ class PageExample:
         elif self.name.endswith(".py"):
             steps = [[sys.executable, Path(self.name).name]]
         else:
-            weft = [sys.executable, "-m", "weft"]
-            steps = [[*weft, "run", Path(self.name).name, "--out", "run", "--quiet"]]
-            steps += [[*weft, "render", "run", drawn.name, *self.options]]
+            steps = [["weft", "run", Path(self.name).name, "--out", "run", "--quiet"]]
+            steps += [["weft", "render", "run", drawn.name, *self.options]]
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        environment = {**os.environ, "PATH": path}
         for step in steps:
-            subprocess.run(step, cwd=where, check=True)
+            subprocess.run(step, cwd=where, check=True, env=environment)
         shutil.copy(drawn, self.picture)
 
 
@@ -73,7 +75,7 @@ def main(pages: list[str]) -> None:
     for page in map(Path, pages) if pages else sorted((DOCS / "guides").glob("*.md")):
         example = example_of(page)
         if example is not None:
-            print(f"{page.stem}: {example.name} -> {example.picture.name}", flush=True)
+            sys.stdout.write(f"{page.stem}: {example.name} -> {example.picture.name}\n")
             example.draw(build / page.stem)
 
 
