@@ -31,6 +31,7 @@ NUMBERS = {
     "own_law.py": (r"\[(\d+\.\d+),", 11.25),
     "own_energy.py": (r"has (\S+) of", pytest.approx(0.471, abs=0.012)),
     "energy_map.py": (r"over that: (\S+)", 1.0),
+    "gradient.py": (r"by density (-\S+) m", pytest.approx(-0.0066, rel=0.05)),
     "splines.py": (r"ratio: (\S+)", pytest.approx(1.0, abs=0.05)),
     "gripper.py": (r"\[0\.009, (0\.\d+),", pytest.approx(0.262, abs=0.02)),
     "batch.py": (r"apart by (\S+) m", 0.0),
