@@ -64,7 +64,8 @@ class BodyBlock(create_model("_Shapes", __base__=_Body, **fields_of_sources(SOUR
         0.02, description="[m] of an arm: edges of primitive shapes, at most"
     )
     rigid: InBlock[Rigid] | None = Field(
-        None, description="forces and contact move it (docs/guides/bodies.md); none: nothing does"
+        None,
+        description="forces and contact move it (docs/guides/rigid-bodies.md); none: nothing does",
     )
 
     @model_validator(mode="after")
