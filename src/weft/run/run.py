@@ -82,7 +82,7 @@ class Run(RunReader):
     def export(
         self, path: str | Path, frames: str | None = None, **options: object
     ) -> Sequence[str]:
-        """Write frames into one animation file (``docs/guides/files.md``); the suffix chooses the
+        """Write frames into one animation file (``docs/guides/export.md``); the suffix chooses the
         format.
 
         Args:
