@@ -1,4 +1,4 @@
-"""Rows of docs/guides/extending.md: a law and a mesh collider, each added from one file, and used
+"""Rows of docs/guides/extend-laws.md: a law and a mesh collider, each added from one file, and used
 in a run with contact, in a batch and in an adjoint.
 """
 

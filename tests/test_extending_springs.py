@@ -1,4 +1,4 @@
-"""Rows of docs/guides/extending.md about springs: each adds one of a kind from one file, and uses
+"""Rows of docs/guides/extend-laws.md about springs: each adds one of a kind from one file, and uses
 it."""
 
 import dataclasses

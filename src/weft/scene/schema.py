@@ -204,7 +204,7 @@ class PinBlock(SelectionBlock, NamedBlock):
 
 
 class LawBlock(Block):
-    """The membrane's law, with the stiffness of the fabric (`docs/guides/choosing.md`)."""
+    """The membrane's law, with the stiffness of the fabric (`docs/guides/choose-a-law.md`)."""
 
     name: LawName = Field(
         "baraff_witkin",
