@@ -1,4 +1,4 @@
-"""The gradient of one number of a run, by fabric numbers and by the start velocity of each vertex."""
+"""The gradient of a height, by fabric numbers and by the start velocity of each vertex."""
 
 import weft
 
