@@ -201,7 +201,7 @@ class Run(RunReader):
             frames: as of ``animation``; fewer frames make a smaller notebook.
             height: [pixels].
             density: samples per knot span of splines; None: the vertices of ``mesh``.
-            looks: names of the numbers by which the cloth can be colored (docs/guides/viewing.md);
+            looks: names of the numbers by which the cloth can be colored (docs/guides/pictures.md);
             None:
                 strain, and pressure if there is contact.
             physics: as of ``field``.
