@@ -2,7 +2,7 @@
 or several drapings of a fabric, from photographs or polygons.
 
 Drapes from the flat state have many equilibria, and the coefficient jumps by points from one to the
-next if a number of the fabric changes by a percent (``docs/guides/laboratory.md``). So a fit
+next if a number of the fabric changes by a percent (``docs/explanations/laboratory.md``). So a fit
 drapes a few specimens of one fabric (``near``) and follows these equilibria from there, which is
 smooth and has exact derivatives (``drape_equilibrium``). Then the specimens are draped again with
 the fitted fabric.
@@ -156,7 +156,7 @@ class CusickTest(DrapeMeasurement):
     following: DrapeContinuation
     scatter: float = 0.0  # standard deviation of the mean of the simulated drapes
     advice: ClassVar[str] = (
-        "elastic bending may not drape as this cloth does: docs/guides/laboratory.md, "
+        "elastic bending may not drape as this cloth does: docs/explanations/laboratory.md, "
         "what does not fit"
     )
 

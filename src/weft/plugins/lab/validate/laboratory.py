@@ -3,9 +3,9 @@
 The cantilever must give back the rigidity that went in, by the exact heavy elastica. A ring so
 stiff that it hardly sags is a clamped annular plate, whose edge sinks by a closed form. Drape
 coefficients of fabrics are compared with those that were measured on the same cloth
-(``laboratory.reference_values``); these rows are indicative (``docs/guides/laboratory.md`` says
-which fabrics fit, and what does not). Pure bending and the shear frame must give B, 2HB and 2HG
-back.
+(``laboratory.reference_values``); these rows are indicative (``docs/explanations/laboratory.md``
+says which fabrics fit, and what does not). Pure bending and the shear frame must give B, 2HB and
+2HG back.
 """
 
 from collections.abc import Sequence
