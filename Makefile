@@ -10,7 +10,7 @@ PYTEST = $(BIN)/python -m pytest $(PARALLEL)
 # The tests of a contributor.
 USUAL = -m "not slow and not campaign and not browser"
 
-.PHONY: demo check test test-engine test-garments test-lab test-robots test-film test-alone test-ci test-all fuzz kill mutants lint typecheck docs package addon validate study bench bench-cuda lowest wheels clean
+.PHONY: demo check test test-engine test-garments test-lab test-robots test-film test-alone test-ci test-all fuzz kill mutants lint typecheck docs pictures package addon validate study bench bench-cuda lowest wheels clean
 
 demo: $(INSTALLED)  ## simulate the built-in scene and draw it
 	$(BIN)/weft demo
@@ -63,6 +63,9 @@ lint: $(TOOLS)
 typecheck: $(TOOLS)
 	$(BIN)/mypy
 
+pictures: $(TOOLS)  ## run the example of each guide and draw its picture again
+	$(BIN)/python docs/_ext/page_examples.py
+
 docs: $(TOOLS)  ## the manual, into build/docs; a warning is an error
 	$(BIN)/python -m sphinx -q -W --keep-going -b html -d build/doctrees docs build/docs
 	@touch build/docs/.whole
@@ -101,7 +104,7 @@ bench: $(INSTALLED)  ## speed and memory beside their targets; NAME=...: one ben
 	$(BIN)/python -m benchmarks $(NAME)
 
 bench-cuda: $(TOOLS)  ## on a CUDA device: the tests with a case for CUDA, and the benchmarks; NAME=...: one benchmark
-	@$(BIN)/python -c 'import sys, warp as wp; from weft import kernel; kernel.initialize(); sys.exit(0 if wp.get_cuda_devices() else "make bench-cuda: Warp finds no CUDA device on this machine. docs/cuda.md says what is known without one.")'
+	@$(BIN)/python -c 'import sys, warp as wp; from weft import kernel; kernel.initialize(); sys.exit(0 if wp.get_cuda_devices() else "make bench-cuda: Warp finds no CUDA device on this machine. docs/explanations/cuda.md says what is known without one.")'
 	$(BIN)/python -m pytest -k cuda
 	$(BIN)/python -m benchmarks --device cuda $(NAME)
 

@@ -1,4 +1,4 @@
-"""Measure weft anew and write the tables of docs/speed.md.
+"""Measure weft anew and write the tables of docs/reference/speed.md.
 
     python -m benchmarks.speed [--only peers-41 peers-100 scenes phases iteration] [--repeats 3]
 
@@ -19,7 +19,7 @@ from benchmarks import peers
 from benchmarks.measure import BenchMeasure, BenchSelection
 from benchmarks.runner import run
 
-DOCUMENT = Path(__file__).parents[1] / "docs" / "speed.md"
+DOCUMENT = Path(__file__).parents[1] / "docs" / "reference" / "speed.md"
 # [ms] of an iteration of the drape of 41 x 41, converged, one thread, normalized: commit 9c7f5d8,
 # before contact was made faster; 745 iterations, measured with others at work. What is compared.
 BEFORE = {
@@ -55,7 +55,7 @@ def beside_others(side: int, into: Path) -> str:
     ours = ["weft", "weft-interactive"]
     done = subprocess.run(
         [*command, "--into", str(into.resolve()), "--only", *ours, "--markdown"],
-        cwd=DOCUMENT.parents[1],
+        cwd=DOCUMENT.parents[2],
         stdout=subprocess.PIPE,
         text=True,
         check=True,

@@ -57,8 +57,8 @@ def sheet(nx, ny, width, height, pinned, gap, fabric):
     It lies on y = 0, centered at the origin, with the warp along x. ``pinned`` are vertex ids;
     ``gap`` [m] has to be less than 2/3 of the height of triangles, else weft uses a smaller gap
     for neighbors. A vertex has the mass of a third of the faces around it. The hinge weight is
-    w = 5/4 D l^2 / A (Grinspun et al. 2003, with D [N m] and weft's factor, docs/bending.md).
-    """
+    w = 5/4 D l^2 / A (Grinspun et al. 2003, with D [N m] and weft's factor,
+    docs/explanations/bending.md)."""
     u, v = np.meshgrid(np.linspace(0, width, nx), np.linspace(0, height, ny))
     uv = np.stack([u.ravel(), v.ravel()], axis=1)
     x = np.stack([uv[:, 0] - width / 2, 0 * uv[:, 0], height / 2 - uv[:, 1]], axis=1)

@@ -32,3 +32,8 @@ law = weft.laws.OwnLaw("stiffening", Params, psi, {"stiffness": 200.0, "growth":
 F = np.repeat(np.eye(3)[None, :, :2], 3, axis=0)
 F[:, 0, 0] = [1.05, 1.1, 1.2]
 print("warp stress at 5, 10 and 20 % [N/m]:", law.stress(F)[:, 0, 0].round(3).tolist())
+
+cloth = weft.sheet(13, 13, width=0.6, height=0.6, fabric="jersey").move(rotation=(90, 0, 0))
+scene = weft.Scene(cloth, [weft.Pin(cloth.corners("top"))], law=law, damping=0.05)
+run = weft.simulate(scene, seconds=0.4, fps=10, progress=False)
+run.render("own_law.png", look="strain")

@@ -1,7 +1,7 @@
 """The same cloth of triangles and of quadratic B-splines: where its corner hangs, and how it looks.
 
-Splines are smooth (C1), so half as many points a side are enough; `docs/choosing.md` says when.
-"""
+Splines are smooth (C1), so half as many points a side are enough; `docs/guides/choose-a-law.md`
+says when."""
 
 import weft
 

@@ -1,7 +1,7 @@
 """With wefts along [3 1], why does a pulled sheet collapse, and what wrinkles (Kim 2020, figure 3)?
 
 One fabric, k = 100, in several holds and pulls, with the caption's bending and with a hundredth of
-it, which is that of a sheet ten times as long (``docs/kim.md``).
+it, which is that of a sheet ten times as long (``docs/explanations/kim.md``).
 """
 
 import dataclasses

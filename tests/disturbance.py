@@ -3,6 +3,12 @@
 Another processor, number of threads or linear solver rounds otherwise, by some 1e-16 in every
 operation. Where a verdict hangs on that, it hangs as well on start positions that differ by 1e-13
 of their coordinates. ``pytest --disturb 1e-13 --disturb-seed 2`` runs every test so.
+
+Run the numerical folders with two or three seeds after a change of a solver or of the scene of a
+test. Run them once with ``MKL_CBWR=COMPATIBLE``, with which MKL rounds differently, and once
+without pypardiso: ``import sys; sys.modules["pypardiso"] = None`` in a ``sitecustomize.py`` on
+``PYTHONPATH``. If a verdict changes, choose a scene that does not start at a kink (cloth along an
+edge of a body, a law at its corner), or widen the tolerance by the spread over 20 seeds.
 """
 
 import dataclasses

@@ -31,8 +31,10 @@ NUMBERS = {
     "own_law.py": (r"\[(\d+\.\d+),", 11.25),
     "own_energy.py": (r"has (\S+) of", pytest.approx(0.471, abs=0.012)),
     "energy_map.py": (r"over that: (\S+)", 1.0),
+    "gradient.py": (r"by density (-\S+) m", pytest.approx(-0.0066, rel=0.05)),
     "splines.py": (r"ratio: (\S+)", pytest.approx(1.0, abs=0.05)),
     "gripper.py": (r"\[0\.009, (0\.\d+),", pytest.approx(0.262, abs=0.02)),
+    "camera.py": (r"cloth covers (\S+) of", pytest.approx(0.092, abs=0.01)),
     "batch.py": (r"apart by (\S+) m", 0.0),
     "fold.py": (r"folded: (\S+)", pytest.approx(0.83, abs=0.05)),
     "throw_into_pose.py": (r"before and after: \d+ and (\S+) cm", pytest.approx(37.4, abs=8)),
@@ -61,6 +63,7 @@ LONG = (
 )
 # 3 to 15 s each: CI and `make test-all` run them.
 CAMPAIGN = (
+    "camera.py",
     "gripper.py",
     "compare_laws.py",
     "batch.py",

@@ -1,5 +1,5 @@
-"""Rows of docs/extending.md: a plugin of another package adds one of each kind, which is used. A
-block of a scene, an energy, a body and a look are those of the example in test_plugins.py.
+"""Rows of docs/guides/extend-plugins.md: a plugin of another package adds one of each kind, and
+this is used. A block of a scene, an energy, a body and a look are in test_plugins.py.
 """
 
 import json

@@ -1,5 +1,5 @@
-"""Rows of docs/extending.md: a law and a mesh collider, each added from one file, and used in a run
-with contact, in a batch and in an adjoint.
+"""Rows of docs/guides/extend-laws.md: a law and a mesh collider, each added from one file, and used
+in a run with contact, in a batch and in an adjoint.
 """
 
 import numpy as np

@@ -1,4 +1,5 @@
-"""Rows of docs/extending.md that are mechanics: an energy and an integrator, each in one file.
+"""Rows of docs/guides/extend-laws.md that are mechanics: an energy and an integrator, each in one
+file.
 
 They are used in a run with contact and in an adjoint; the energy in a batch, too.
 """

@@ -1,4 +1,5 @@
-"""Rows of docs/extending.md about springs: each adds one of a kind from one file, and uses it."""
+"""Rows of docs/guides/extend-laws.md about springs: each adds one of a kind from one file, and uses
+it."""
 
 import dataclasses
 

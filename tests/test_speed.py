@@ -1,4 +1,4 @@
-"""The tables of docs/speed.md: where they stand, and what is made of measures."""
+"""The tables of docs/reference/speed.md: where they stand, and what is made of measures."""
 
 import re
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import certificate_table
 import command_reference
 import fabrics_table
 import public_names
@@ -16,6 +17,7 @@ import scene_reference
 MADE: dict[str, Callable[..., str]] = {
     "scene": scene_reference.markdown,
     "fabrics": fabrics_table.markdown,
+    "certificate": certificate_table.markdown,
     "commands": command_reference.markdown,
     "effects": command_reference.effects,
     "names": public_names.markdown,

@@ -1,4 +1,4 @@
-"""Lift and drag of a step in NumPy: the formulas of docs/forces.md, without kernels."""
+"""Lift and drag of a step in NumPy: the formulas of docs/explanations/air.md, without kernels."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,8 +1,8 @@
 """Derivatives of a loss of a whole run with respect to everything the run was made from.
 
 One run forwards and one pass backwards give the derivative by all parameters
-(``docs/gradients.md``). "Derivative by p" is short for the derivative with respect to p. In the
-order of reading:
+(``docs/explanations/gradients.md``). "Derivative by p" is short for the derivative with respect to
+p. In the order of reading:
 
 - ``reverse_step``: the implicit function theorem for one step, which is the idea; then ``hessian``,
   its linear solve. How a term depends on the start of a step, the term says itself

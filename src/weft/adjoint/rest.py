@@ -66,7 +66,7 @@ class RestDerivative(ParameterDerivative):
                 raise NotImplementedError
             self._pull_back(term, zeros)  # adds zeros, or raises
         except NotImplementedError:
-            known = "energies whose tables are known: docs/gradients.md"
+            known = "energies whose tables are known: docs/explanations/gradients.md"
             raise SceneError("parameter rest", got=f"energy {term.name}", expected=known) from None
         return zeros
 

@@ -1,8 +1,8 @@
 """Keyframes: numbers that change in time, and their interpolation.
 
 A step is one minimization with the numbers at its end; functions that use them say so
-(``docs/keyframes.md``). Keyframed numbers depend on the time alone, so that runs resume bitwise.
-Motions of pins and bodies have a class of their own (``bodies.motion.pins.Path``).
+(``docs/guides/keyframes.md``). Keyframed numbers depend on the time alone, so that runs resume
+bitwise. Motions of pins and bodies have a class of their own (``bodies.motion.pins.Path``).
 """
 
 from collections.abc import Mapping, Sequence

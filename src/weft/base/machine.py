@@ -15,7 +15,7 @@ from weft.base.errors import WeftError
 # Environment variables with the number of threads of NumPy's libraries, read when these are loaded.
 LIBRARY_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
-# [bytes] of memory at the peak of a simulation, at least (docs/reliability.md)
+# [bytes] of memory at the peak of a simulation, at least (docs/explanations/reliability.md)
 PER_CLOTH_VERTEX, PER_BODY_VERTEX = 16_000, 2_000
 
 MOST_THREADS_PER_CORE = 4

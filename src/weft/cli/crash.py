@@ -14,7 +14,9 @@ from weft.cli.options import say
 
 STATUS = 70  # EX_SOFTWARE of sysexits.h
 SEND_TO = "whoever gave you weft (its issue tracker, where there is one)"
-_CURE = "; weft needs a folder that can be written: --out names another one (docs/places.md)"
+_CURE = (
+    "; weft needs a folder that can be written: --out names another one (docs/reference/places.md)"
+)
 CURES = dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC), _CURE)
 
 

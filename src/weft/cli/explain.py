@@ -12,7 +12,7 @@ from weft.cli.options import new_table, print_json
 DEEPEST = 6  # levels of nested blocks
 _KEYFRAMES = (
     "\nkeyframes, in place of a number: {keys: [[0 s, 1 Pa], [1 s, 5 Pa]], between: linear} (or "
-    "smooth, hold): docs/keyframes.md"
+    "smooth, hold): docs/guides/keyframes.md"
 )
 
 

@@ -64,7 +64,7 @@ def export(
         str | None,
         typer.Option(
             help="strain, stress, curvature, pressure, air, velocity, with commas between: "
-            "docs/files.md.",
+            "docs/guides/export.md.",
             show_default="those that the run recorded",
         ),
     ] = None,
@@ -89,7 +89,7 @@ def export(
     ] = None,
 ) -> None:
     """Write a run for other programs, with material coordinates: USD, glTF, VTKHDF, point
-    caches and arrays hold all frames and bodies (docs/files.md); OBJ and PLY a frame.
+    caches and arrays hold all frames and bodies (docs/guides/export.md); OBJ and PLY a frame.
 
     `weft export RUN cloth.####.obj` writes a file for every frame. `weft export skirt.yaml
     skirt.svg` draws a pattern to scale, to print and cut.
@@ -145,7 +145,7 @@ def export(
             **carried,
         )
         if udim and not (out.suffix.lower().startswith(".usd") and opened.appearances):
-            expected = "a USD file of cloth with a surface (docs/surfaces.md)"
+            expected = "a USD file of cloth with a surface (docs/guides/surfaces.md)"
             raise RunError("--udim", got=out.name, expected=expected)
         notes = write_animation(out, replace(animation, udim=udim))
         say(f"wrote    {out} ({count(animation.count, 'frame')} at {animation.fps:g} fps)")

@@ -46,9 +46,9 @@ def play(
     """Touch cloth while it is simulated: pull it, pin it, change its numbers, in the browser.
 
     Nothing passes through anything, whatever the hand does. Settings, the present state, and what
-    was played are saved as scene files that `weft run` takes (docs/play.md). Of a pattern or a
-    mesh, NAME.scene.yaml is written into the folder of saved files and played; one that is there
-    already is kept.
+    was played are saved as scene files that `weft run` takes (docs/guides/play.md). Of a pattern
+    or a mesh, NAME.scene.yaml is written into the folder of saved files and played; one that is
+    there already is kept.
     """
     from weft.io.files import make_folder
     from weft.live.order import Order

@@ -52,7 +52,7 @@ def view(
     the time line. A run that is going on is followed.
 
     A server for browsers where there is a display, else a page beside the run. --web serves it in
-    any case, --html writes a page that needs no network and can be mailed (docs/viewing.md).
+    any case, --html writes a page that needs no network and can be mailed (docs/guides/viewer.md).
     """
     if web and html is not None:
         raise RunError("weft view", got="--html and --web", expected="one of them")

@@ -129,7 +129,7 @@ def check(energy: object) -> None:
             f"energy {getattr(energy, 'name', '')}",
             got="no mixed derivatives",
             expected="constants, structure and mixed_derivatives(x, step)",
-            hint="docs/extending.md says what to write",
+            hint="docs/guides/extend-laws.md says what to write",
         )
 
 

@@ -2,8 +2,8 @@
 
 All else that such an energy needs is written here, once. A new bending energy is one file: kernels
 ``energy``, ``gradient`` and ``hessian`` of an element, and how a fabric gives their parameters
-(docs/extending.md). Kernels take ``(o, x, stencil, parameters, out)``; parameters are an array of a
-struct, one per element, or a struct of arrays.
+(docs/guides/extend-laws.md). Kernels take ``(o, x, stencil, parameters, out)``; parameters are an
+array of a struct, one per element, or a struct of arrays.
 
 Stiffness-proportional damping with the time constant beta belongs to the energy: the quantity that
 an element measures, theta say, is damped by beta/(2h) k (theta - theta_n)^2, with h the step and

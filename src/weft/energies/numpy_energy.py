@@ -36,7 +36,7 @@ class NumpyEnergy(DifferentiableTerm):
         if not quiet:
             warnings.warn(
                 f"energy {energy.name!r} has no kernels and runs in NumPy: slow "
-                "(docs/extending.md)",
+                "(docs/guides/extend-laws.md)",
                 stacklevel=2,
             )
 

@@ -1,6 +1,6 @@
 """Tables of a material of ARCSim (Wang, O'Brien & Ramamoorthi 2011): stiffness over direction,
-strain and curvature. The plugin ``lab`` reads them from files, and docs/arcsim.md says what they
-mean in weft's laws.
+strain and curvature. The plugin ``lab`` reads them from files, and docs/explanations/arcsim.md says
+what they mean in weft's laws.
 """
 
 from dataclasses import dataclass

@@ -425,4 +425,4 @@ def described_fields() -> list[tuple[str, str, str]]:
     names = [name for name in OPTIONAL if name not in LIMITS]
     rows += [(name, SETTINGS[name].unit, f"none: {SETTINGS[name].meaning}") for name in names]
     rows += [(name, "1, N/m", "none: pairs [strain, force per width]") for name in CURVES]
-    return [*rows, ("arcsim", "", "none: a material file of ARCSim (docs/arcsim.md)")]
+    return [*rows, ("arcsim", "", "none: a material file of ARCSim (docs/guides/arcsim.md)")]

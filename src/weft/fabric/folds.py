@@ -13,9 +13,9 @@ Mahadevan 2003, equation 6; the certificate measures it). Three causes give T an
   wavelength is the one of Wong & Pellegrino (2006);
 - **gathers** (``garment.gathers``).
 
-Rigidity across a direction is that of hinges, D_warp cos^2 + D_weft sin^2 (docs/bending.md), and
-stiffness along it that of an orthotropic sheet without Poisson's ratio that is free to contract,
-1/E = cos^4/k_warp + sin^4/k_weft + sin^2 cos^2/k_shear.
+Rigidity across a direction is that of hinges, D_warp cos^2 + D_weft sin^2
+(docs/explanations/bending.md), and stiffness along it that of an orthotropic sheet without
+Poisson's ratio that is free to contract, 1/E = cos^4/k_warp + sin^4/k_weft + sin^2 cos^2/k_shear.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.fabric.fabric import Fabric
 
-# Mesh edges along a fold: measured by ``studies/resolution.py`` (docs/resolution.md).
+# Mesh edges along a fold: measured by ``studies/resolution.py`` (docs/explanations/resolution.md).
 RESOLVED = 6  # with which its length and depth are right to some percent
 EDGES = 4  # that gathers get
 FEWEST = 3  # below which it is warned of: it is more than a quarter too long

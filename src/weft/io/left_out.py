@@ -15,7 +15,8 @@ from weft.io.surface import FEW
 _IMPORT = "Blender reads it and writes glTF or USD (File > Import, File > Export)"
 FOREIGN: Mapping[str, str] = {  # how files of other formats are converted
     ".fbx": "convert it with Blender: `blender --background --python "
-    "blender/convert_character.py -- FILE.fbx FILE.usdc` (docs/blender.md), or with FBX2glTF",
+    "blender/convert_character.py -- FILE.fbx FILE.usdc` (docs/guides/blender.md), "
+    "or with FBX2glTF",
     **dict.fromkeys((".abc", ".blend", ".dae", ".3ds", ".x3d", ".bvh"), _IMPORT),
     ".ma": "Maya exports USD",
     ".mb": "Maya exports USD",

@@ -12,7 +12,8 @@ derivative of an energy. This law is the energy of the work that it does along a
     psi = 1/2 (k11 u^2 + k22 v^2) + k12 u v + k33 w^2,   k = 2 int_0^1 t C(t G) dt,
 
 so S : G is that of ARCSim for every G where the next two lines change nothing, and the stress
-across G differs (docs/arcsim.md, ``tests/engine/laws/test_data_driven.py``). They make psi C1:
+across G differs (docs/explanations/arcsim.md, ``tests/engine/laws/test_data_driven.py``). They make
+psi C1:
 
 - C_1 goes through the five directions as a cosine series of 2 theta, where ARCSim goes straight,
   and fades to its mean where both principal strains are positive and alike, so that theta has no

@@ -82,7 +82,8 @@ class Run(RunReader):
     def export(
         self, path: str | Path, frames: str | None = None, **options: object
     ) -> Sequence[str]:
-        """Write frames into one animation file (``docs/files.md``); the suffix chooses the format.
+        """Write frames into one animation file (``docs/guides/export.md``); the suffix chooses the
+        format.
 
         Args:
             path: the file: .usdc, .glb, .vtkhdf, .pc2, .npz, ...
@@ -200,7 +201,8 @@ class Run(RunReader):
             frames: as of ``animation``; fewer frames make a smaller notebook.
             height: [pixels].
             density: samples per knot span of splines; None: the vertices of ``mesh``.
-            looks: names of the numbers by which the cloth can be colored (docs/viewing.md); None:
+            looks: names of the numbers by which the cloth can be colored (docs/guides/pictures.md);
+            None:
                 strain, and pressure if there is contact.
             physics: as of ``field``.
 

@@ -51,7 +51,7 @@ class BodyBlock(create_model("_Shapes", __base__=_Body, **fields_of_sources(SOUR
     ] = Field(
         {},
         description="[m] of a person, stated instead of found: a height above the floor of "
-        "neck_back, bust, waist, hip or crotch, or a point of any (docs/mannequin.md)",
+        "neck_back, bust, waist, hip or crotch, or a point of any (docs/guides/mannequin.md)",
     )
     joints: Annotated[
         dict[str, Any], Setting(constant="a target has keys of its own: {keys: ...}")
@@ -64,7 +64,8 @@ class BodyBlock(create_model("_Shapes", __base__=_Body, **fields_of_sources(SOUR
         0.02, description="[m] of an arm: edges of primitive shapes, at most"
     )
     rigid: InBlock[Rigid] | None = Field(
-        None, description="forces and contact move it (docs/bodies.md); none: nothing does"
+        None,
+        description="forces and contact move it (docs/guides/rigid-bodies.md); none: nothing does",
     )
 
     @model_validator(mode="after")

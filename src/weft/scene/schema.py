@@ -105,7 +105,7 @@ class ClothBlock(create_model("_Sources", __base__=_Named, **fields_of_sources(S
     """
 
     discretization: Literal["triangles", "bspline"] = Field(
-        "triangles", description="what it is made of (`docs/splines.md`)"
+        "triangles", description="what it is made of (`docs/explanations/splines.md`)"
     )
     spline: Annotated[SplineBlock, _MESH] = Field(
         SplineBlock(), description="how, with discretization bspline"
@@ -204,7 +204,7 @@ class PinBlock(SelectionBlock, NamedBlock):
 
 
 class LawBlock(Block):
-    """The membrane's law, with the stiffness of the fabric (`docs/choosing.md`)."""
+    """The membrane's law, with the stiffness of the fabric (`docs/guides/choose-a-law.md`)."""
 
     name: LawName = Field(
         "baraff_witkin",

@@ -139,7 +139,8 @@ def test_cylinder():
 
 
 def test_strip_factor():
-    """Closed forms: parallel diagonals 2.0304/1.1664 (docs/bending.md), equilateral triangles 1."""
+    """Closed forms: parallel diagonals 2.0304/1.1664 (docs/explanations/bending.md), equilateral
+    triangles 1."""
     h = np.sqrt(0.5)
     diagonals = np.array([[1, 2] / np.sqrt(5), [2, 1] / np.sqrt(5), [h, -h]])
     angle = np.radians([10.0, 70.0, 130.0])

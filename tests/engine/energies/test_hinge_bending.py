@@ -39,7 +39,8 @@ def cylinder_energy(mesh, radius, axis, D=(1.0, 1.0)):
 
 @pytest.mark.parametrize("axis", ["warp", "weft"])
 def test_cylinder_on_a_grid(axis):
-    """docs/bending.md: z_xx = 1/R gives 1/2 w-scale (a + b)^2 with b = 0: 5/4 D / (2 R^2)."""
+    """docs/explanations/bending.md: z_xx = 1/R gives 1/2 w-scale (a + b)^2 with b = 0: 5/4 D / (2
+    R^2)."""
     mesh = grid(81, 81, 1.0, 1.0)
     got = cylinder_energy(mesh, 3.0, axis)
     assert got == pytest.approx(STRIP * 0.5 / 9, rel=0.03)

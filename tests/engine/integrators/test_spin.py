@@ -32,6 +32,7 @@ def turning(integrator, step=0.02, seconds=10.0):
 
 
 def test_backward_euler_turns_a_sheet_that_is_held_by_one_corner():
-    """0.41 and 0.03 rad/s, measured; nothing turns the sheet (docs/certificate.md, Limits)."""
+    """0.41 and 0.03 rad/s, measured; nothing turns the sheet (docs/explanations/certificate.md,
+    Limits)."""
     euler, bdf2 = turning("backward_euler"), turning("bdf2")
     assert 0.2 < euler < 0.7 and bdf2 < 0.25 * euler

@@ -112,7 +112,7 @@ def test_pull_without_narrowing_is_that_of_arcsim(rows, angle):
     "rows, angle, off", [(TWILL, 0, 0.01), (TWILL, 45, 0.01), (TWILL, 22.5, 0.04), (KNIT, 0, 0.02)]
 )
 def test_free_pull_is_nearly_that_of_arcsim(rows, angle, off):
-    """docs/arcsim.md has the table."""
+    """docs/explanations/arcsim.md has the table."""
     law = DataDriven(2 * rows)
     for stretch in (0.01, 0.05, 0.15):
         wanted, narrow = pull(lambda G: stress(G, stiffness(G, rows)), angle, stretch)

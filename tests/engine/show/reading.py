@@ -1,4 +1,4 @@
-"""A page read with nothing of weft but the format's description (docs/viewing.md)."""
+"""A page read with nothing of weft but the format's description (docs/reference/viewer-page.md)."""
 
 import base64
 import json

@@ -1,4 +1,5 @@
-"""The recipes for film (docs/film.md): its commands and scripts, on the assets of examples/film."""
+"""The recipes for film (docs/guides/film.md): its commands and scripts, on the assets of
+examples/film."""
 
 import sys
 from shutil import copytree
@@ -19,7 +20,7 @@ def test_the_recipes(tmp_path, monkeypatch):
     """A layer that has the run's points in the world; Houdini's scripts, with a stand-in for it."""
     from pxr import UsdGeom
 
-    page = (DOCS / "film.md").read_text()
+    page = (DOCS / "guides" / "film.md").read_text()
     command = '["/home/me/venv/bin/weft"]'
     assert command in page and "preroll: 5 " in page
     page = page.replace(command, repr([sys.executable, "-m", "weft.cli.main"]))

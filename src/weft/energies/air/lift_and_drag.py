@@ -21,7 +21,7 @@ element, v' = d/span,
 whose Hessian is K/span, exact and projected alike. Lagged quantities are evaluated at x_n + h v_n
 and at the velocity extrapolated from v_n and v_(n-1), so that methods of order 2 keep their order.
 In an equilibrium nothing moves, span is infinite, and the mean wind is a load: gusts, which pass,
-are left out. See ``docs/forces.md``.
+are left out. See ``docs/explanations/air.md``.
 """
 
 from dataclasses import dataclass

@@ -28,7 +28,7 @@ DIFFERENCE = 1e-6  # [m] step of places, for derivatives of gusts and fields
 @documented
 @dataclass(frozen=True)
 class Wind:
-    """Air that flows past cloth, or stands still: lift and drag (``docs/forces.md``).
+    """Air that flows past cloth, or stands still: lift and drag (``docs/guides/wind.md``).
 
     The fields of Python alone are ``field``, a function of places (m,3) [m] and the time [s] that
     returns velocities (m,3) [m/s], which are added to ``velocity`` and ``gusts``; and

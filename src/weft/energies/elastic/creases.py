@@ -2,10 +2,10 @@
 
 The model of yielding is in ``plasticity``. Cloth rolled onto a cylinder of curvature c has the
 angles c A/l at the hinges along its axis, A the area of both faces and l the edge's length
-(``docs/bending.md``). So the yield curvature y is the yield angle y A/l, whatever the stiffness and
-the size of the mesh. For a sharp fold, which is one row of hinges on any mesh, the yield angle is
-the smaller the finer the mesh is; on a fine mesh a closed fold keeps the angle pi/(1 + h), h the
-hardening.
+(``docs/explanations/bending.md``). So the yield curvature y is the yield angle y A/l, whatever the
+stiffness and the size of the mesh. For a sharp fold, which is one row of hinges on any mesh, the
+yield angle is the smaller the finer the mesh is; on a fine mesh a closed fold keeps the angle pi/(1
++ h), h the hardening.
 """
 
 from collections.abc import Mapping, Sequence

@@ -5,8 +5,8 @@
 with l the rest length of the edge, A the sum of the two rest areas, theta the signed dihedral angle
 (0 when flat) and D the flexural rigidity [N m] of the fabric. The factor 5/4 makes a *strip* cut
 along the warp or weft of a grid bend with exactly D, as the strips of a laboratory do:
-``docs/bending.md`` derives it, and says what other meshes do. In Grinspun's form ``1/2 k (3
-l^2/A)`` this is k = 5 D/12; in Kim's, without 1/2, k_theta = 5 D/24.
+``docs/explanations/bending.md`` derives it, and says what other meshes do. In Grinspun's form
+``1/2 k (3 l^2/A)`` this is k = 5 D/12; in Kim's, without 1/2, k_theta = 5 D/24.
 
 Along an edge whose normal in material space makes the angle phi with the warp, D is ``D_warp cos^2
 phi + D_weft sin^2 phi``.

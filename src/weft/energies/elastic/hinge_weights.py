@@ -16,7 +16,8 @@ from weft.base.arrays import Floats, Ints
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.rest_mesh import RestMesh, by_areas
 
-# Hinge weight over D l^2/A, because a free strip of a grid relaxes to 4/5 (docs/bending.md).
+# Hinge weight over D l^2/A, because a free strip of a grid relaxes to 4/5
+# (docs/explanations/bending.md).
 STRIP = 1.25
 
 

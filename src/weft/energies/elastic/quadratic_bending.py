@@ -9,7 +9,7 @@ length of the edge, K_e x/l (with cotangents in material coordinates), its weigh
 x|^2 with k = P/3. P depends on direction as that of the hinges: it is P_warp and P_weft weighted
 with the squared cosine and sine of the angle between edge and yarns. P_warp and P_weft are such
 that strips of a grid bend with D_warp and D_weft even if the two differ (``strip_weights``; P is
-5/4 D if they are equal: ``docs/bending.md``).
+5/4 D if they are equal: ``docs/explanations/bending.md``).
 
 y is linear in the positions: the Hessian is constant, the same in x, y and z, computed once
 (``quadratic_form``), never indefinite, and finite where triangles collapse.
@@ -199,9 +199,10 @@ class QuadraticBendingTerm(QuadraticFormTerm):
 def strip_weights(stiffness: tuple[float, float]) -> tuple[float, float]:
     """Return (P_warp, P_weft) [N m] with which strips of a grid bend with (D_warp, D_weft).
 
-    On the grid of ``docs/bending.md`` the diagonals have the mean of both, and a strip that is free
-    in z_uv and z_vv keeps D_warp = P_warp 2 (1 + r)/(3 + 2 r), r = P_weft/P_warp; likewise along
-    the weft. So D_weft/D_warp = r (3 + 2 r)/(2 + 3 r), which is a quadratic equation for r.
+    On the grid of ``docs/explanations/bending.md`` the diagonals have the mean of both, and a
+    strip that is free in z_uv and z_vv keeps D_warp = P_warp 2 (1 + r)/(3 + 2 r), r =
+    P_weft/P_warp; likewise along the weft. So D_weft/D_warp = r (3 + 2 r)/(2 + 3 r), which is a
+    quadratic equation for r.
 
     Args:
         stiffness: (D_warp, D_weft) [N m] flexural rigidity.

@@ -3,8 +3,8 @@
 A hinge has the seam's edge, and for tips a point in the tangent plane of each patch beside the
 middle of that edge: (x_a + x_b)/2 + l dx/dn, n the direction into the panel. So its angle is the
 jump of slope alone, and bending inside the patches is not counted twice. Its weight is that of the
-penalty that makes joined patches smooth, 10 D l/h with h the size of a span (docs/splines.md), or
-the seam's own stiffness.
+penalty that makes joined patches smooth, 10 D l/h with h the size of a span
+(docs/explanations/splines.md), or the seam's own stiffness.
 """
 
 from collections.abc import Sequence

@@ -71,7 +71,9 @@ def read_arcsim(path: Path) -> Json:
     data = document.read_block(_Data, tables)
     ignored = [name for name in LEFT_OUT if getattr(material, name)]
     if ignored:
-        warnings.warn(f"{path.name}: {', '.join(ignored)} left out (docs/arcsim.md)", stacklevel=2)
+        warnings.warn(
+            f"{path.name}: {', '.join(ignored)} left out (docs/guides/arcsim.md)", stacklevel=2
+        )
     stretch, bend = material.stretching_mult, material.bending_mult
     try:
         made = ArcsimTables(

@@ -134,9 +134,9 @@ def test_sizes_are_simulated_and_compared(tmp_path):
         (SKIRT, ["--sizes", "36", "--figure", "dog"], "of a man"),
         (SKIRT, ["--sizes", "36", "--allowance", "1 m"], "10 cm"),
         (SKIRT, ["--sizes", "36", "--out", "taken"], "taken"),
-        (SKIRT.with_name("poncho.yaml"), ["--sizes", "36"], "docs/sizes.md"),
+        (SKIRT.with_name("poncho.yaml"), ["--sizes", "36"], "docs/guides/sizes.md"),
         (ROOT / "src/weft/scenes/drape.yaml", ["--sizes", "36"], "a pattern file"),
-        (FILES / "every_edge.json", ["--sizes", "36"], "docs/garments.md"),
+        (FILES / "every_edge.json", ["--sizes", "36"], "docs/guides/garments.md"),
     ],
 )
 def test_what_cannot_be_graded(tmp_path, monkeypatch, capsys, pattern, args, word):

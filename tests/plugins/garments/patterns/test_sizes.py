@@ -128,7 +128,7 @@ def test_rules_move_corners_copies_and_curves(tmp_path):
         ("front.side", "back.side", "grading.corners.back.side"),
         ("front.2", "front.9", "grading.corners"),
         ("base: 38", "base: 38\n  step: 0", "grading.step"),
-        (RULES.partition("panels:")[0], "", ("size", "docs/sizes.md")),
+        (RULES.partition("panels:")[0], "", ("size", "docs/guides/sizes.md")),
     ],
 )
 def test_rules_that_cannot_be(tmp_path, old, new, what):

@@ -153,7 +153,7 @@ def test_a_hanging_strip_is_as_long_as_it_should_be(tmp_path, size, span, off):
 def test_a_tube_is_round_and_has_the_energy_of_a_cylinder(tmp_path):
     """Two panels, sewn at both sides and free: D A/(2 R^2), 2 pi R the way around. Seams carry the
     moment. On splines that converges to the closed form; irregular triangles are a fifth stiffer
-    (docs/bending.md).
+    (docs/explanations/bending.md).
     """
     D = 1e-4
     of = isotropic(500.0, 100.0, D)

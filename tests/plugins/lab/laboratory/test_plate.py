@@ -42,7 +42,7 @@ def test_cylinders(mesh, rigid, along):
 
 
 def test_the_usual_weights_are_a_quarter_stiffer():
-    """docs/bending.md: a cylinder that is forced costs 5/4 of D."""
+    """docs/explanations/bending.md: a cylinder that is forced costs 5/4 of D."""
     mesh, _, _ = specimen(4e-3, 0)
     assert cylinder_energies(mesh).sum(1) == pytest.approx(1.25, abs=0.04)
 

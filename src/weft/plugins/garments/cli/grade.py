@@ -46,8 +46,8 @@ def grade(
     """Grade a pattern: draw its sizes as one nest to print and cut (SVG), let a mannequin of every
     size wear it, and compare ease and strain in a table and in pictures.
 
-    `weft grade skirt.yaml --sizes 36:46`; sizes are those of EN 13402-3 (docs/sizes.md). The same
-    command goes on where it was stopped. Exit status 1 if a size is not worn.
+    `weft grade skirt.yaml --sizes 36:46`; sizes are those of EN 13402-3 (docs/guides/sizes.md).
+    The same command goes on where it was stopped. Exit status 1 if a size is not worn.
     """
     from weft.base.units import to_si
     from weft.io.files import make_folder

@@ -36,7 +36,10 @@ MODEL = {  # shapes of the arrays: n vertices, S blend shapes, J joints, P = 9 (
 }
 MOTION = {"poses": "kA", "trans": "k3"}  # k frames, A angles
 MOST = 0.2  # largest part of the machine's memory that the frames may take
-HINT = "pickles are not read, because they may run code: docs/mannequin.md says how to convert one"
+HINT = (
+    "pickles are not read, because they may run code: docs/guides/mannequin.md says how "
+    "to convert one"
+)
 
 
 @dataclass(frozen=True, eq=False)

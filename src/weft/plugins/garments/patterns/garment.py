@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     pass
 
 ROUND = 4  # least number of points at which an elastic is sewn to a closed line
-PATCH_TURN = np.radians(20.0)  # the turn at which a spline patch has a corner (docs/splines.md)
+# The turn at which a spline patch has a corner (docs/explanations/splines.md).
+PATCH_TURN = np.radians(20.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """Reader of weft's own pattern files: panels, seams and elastics in YAML, drafted from measures.
 
-docs/garments.md describes every field. Seams and elastics name edges of panels: ``front.side``. All
-errors of a file are reported at once.
+docs/guides/garments.md describes every field. Seams and elastics name edges of panels:
+``front.side``. All errors of a file are reported at once.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -62,7 +62,7 @@ def read_yaml_pattern(
         PatternProblems: all errors of its contents.
     """
     path = Path(path)
-    hint = "docs/garments.md describes the format"
+    hint = "docs/guides/garments.md describes the format"
     document = read_document(PatternDocument, path, hint, _SOME_FIELDS)
     return _read(document, measures or {}, path.stem, str(path))
 
@@ -128,7 +128,7 @@ def _measures_of_size(
             got=str(size),
             where=block.document.path.name,
             expected="bust, waist, hips or height among its measures, or `grading`",
-            hint="draft it from `measures`, or give its corners rules (docs/sizes.md)",
+            hint="draft it from `measures`, or give its corners rules (docs/guides/sizes.md)",
         )
     return body
 

@@ -139,7 +139,9 @@ def sizes_of_panels(
 class GarmentBlock(Block):
     """A garment cut from a flat pattern, sewn at the start of the run (`sewing`)."""
 
-    pattern: str = Field(description="a pattern file (docs/garments.md), relative to the scene's")
+    pattern: str = Field(
+        description="a pattern file (docs/guides/garments.md), relative to the scene's"
+    )
     size: Size = Field(0.02, description="[m] edge length; auto: for the folds of its weight")
     measures: dict[str, str | float] = Field(
         {}, description="in place of those that the pattern file drafts its panels from: 96 cm"

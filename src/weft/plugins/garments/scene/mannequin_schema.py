@@ -37,7 +37,8 @@ def _measures() -> Iterator[tuple[str, FieldInfo]]:
 
 
 _SIZE = Setting(
-    "[m] of its edges, about; or a size of clothes, 40 (docs/sizes.md); none: 0.9 % of the height"
+    "[m] of its edges, about; or a size of clothes, 40 (docs/guides/sizes.md); none: 0.9 % of "
+    "the height"
 )
 _FIELDS = {
     **dict(_measures()),
@@ -47,7 +48,7 @@ _FIELDS = {
 
 
 class MannequinBlock(block_with("_Figure", ShapeBlock, _FIELDS)):  # type: ignore[misc]
-    """A person on y = 0 who looks along +z, at first in the a-pose (docs/mannequin.md).
+    """A person on y = 0 who looks along +z, at first in the a-pose (docs/guides/mannequin.md).
 
     Measures that are not given follow from anthropometric tables.
     """

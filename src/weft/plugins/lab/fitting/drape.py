@@ -2,10 +2,10 @@
 or several drapings of a fabric, from photographs or polygons.
 
 Drapes from the flat state have many equilibria, and the coefficient jumps by points from one to the
-next if a number of the fabric changes by a percent (``docs/laboratory.md``). So a fit drapes a few
-specimens of one fabric (``near``) and follows these equilibria from there, which is smooth and has
-exact derivatives (``drape_equilibrium``). Then the specimens are draped again with the fitted
-fabric.
+next if a number of the fabric changes by a percent (``docs/explanations/laboratory.md``). So a fit
+drapes a few specimens of one fabric (``near``) and follows these equilibria from there, which is
+smooth and has exact derivatives (``drape_equilibrium``). Then the specimens are draped again with
+the fitted fabric.
 
 Three numbers of an outline are compared: drape coefficient, depth of the folds and number of folds;
 if the picture gives the warp direction, also the elongation of the outline along the warp
@@ -156,7 +156,8 @@ class CusickTest(DrapeMeasurement):
     following: DrapeContinuation
     scatter: float = 0.0  # standard deviation of the mean of the simulated drapes
     advice: ClassVar[str] = (
-        "elastic bending may not drape as this cloth does: docs/laboratory.md, what does not fit"
+        "elastic bending may not drape as this cloth does: docs/explanations/laboratory.md, "
+        "what does not fit"
     )
 
     def near(self, fabric: Fabric) -> "CusickTest":

@@ -10,7 +10,7 @@ Internal friction is left out: a drape that has slid has no branch to follow.
 
 Fresh drapes do not start from the folds of a picture: from waves of 5 mm like those of its outline,
 wool drapes 1.4 points lower than from bumps, in less even folds, and a fit would find it stiffer by
-as much (``docs/photographs.md``).
+as much (``docs/explanations/fitting.md``).
 """
 
 from collections.abc import Callable, Mapping, Sequence

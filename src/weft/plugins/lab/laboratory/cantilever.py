@@ -10,7 +10,8 @@ Exactly L = 2.00035 c (``elastica.elastica_of_chord``): c by the standard is 0.0
 gives 1.963.)
 
 The strip is simulated in its final state, clamped at the edge; L is found as the root of the angle
-minus 41.5 degrees. The clamp is in the middle of the fixed row of elements (``docs/bending.md``).
+minus 41.5 degrees. The clamp is in the middle of the fixed row of elements
+(``docs/explanations/bending.md``).
 
 A strip of a grid with parallel diagonals bends with D because it twists, by -0.2 of its curvature;
 if warp and weft differ, it misses D by some percent. The strip here has mirrored diagonals and does

@@ -8,7 +8,8 @@ and disk; with the areas of the disk, 254.5 cm^2, and the flat specimen, 706.9 c
 
 The disks hold the cloth by position and slope, so the ring is clamped, not laid over an edge. The
 cloth between the disks does not move and is left out, except for a row of triangles whose middle is
-the rim (a hinge at a row's edge stands for half an element on either side: ``docs/bending.md``).
+the rim (a hinge at a row's edge stands for half an element on either side:
+``docs/explanations/bending.md``).
 
 As the shelf sinks it bears less and less of the weight. The simulation follows it by undamped
 equilibria under growing parts of the weight. Each one starts from the equilibrium before it, with

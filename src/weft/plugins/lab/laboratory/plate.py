@@ -3,9 +3,9 @@
 A hinge resists the angle across its edge, so the resistance of a mesh of hinges depends on its
 edges: wrapped around a cylinder (no twist, no curvature across), the irregular meshes of
 ``garment.triangulate`` cost 1.22 to 1.28 times D with the weights that make strips of a grid right
-(``docs/bending.md``). A sheet that hardly stretches bends in no other way. Therefore the two
-numbers behind the weights are solved for here, such that cylinders along warp and weft cost 1/2 D
-kappa^2 each.
+(``docs/explanations/bending.md``). A sheet that hardly stretches bends in no other way. Therefore
+the two numbers behind the weights are solved for here, such that cylinders along warp and weft cost
+1/2 D kappa^2 each.
 
 The angle across an edge is linear in the heights of a nearly flat sheet, and meshes of this kind do
 not relax when their vertices are free to leave the cylinder (0.3 % less energy): the energy of the

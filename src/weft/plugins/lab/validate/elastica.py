@@ -1,7 +1,7 @@
 """A strip clamped at one end that bends under its own weight: the heavy elastica.
 
 ``Gamma = rho g L^3 / D`` decides alone how far the tip drops. D is the flexural rigidity given to
-the hinges (``docs/bending.md`` derives what it means).
+the hinges (``docs/explanations/bending.md`` derives what it means).
 """
 
 from collections.abc import Callable

@@ -8,8 +8,8 @@ and 2.2). The membrane is so stiff (k L^2/D = 1e6) that the strip shortens by 4e
 The flat strip becomes unstable where the lowest eigenvalue of the exact Hessian crosses zero. The
 eigenvalue is linear in the load, so two loads, 10 % below and above the closed form, tell where. A
 clamp is in the middle of a pinned row of elements, as that of ``strip.clamped_strip``. A bent strip
-of triangles twists a little (``docs/bending.md``); an end that is held along its width keeps
-parallel diagonals from doing so, so the diagonals alternate here.
+of triangles twists a little (``docs/explanations/bending.md``); an end that is held along its
+width keeps parallel diagonals from doing so, so the diagonals alternate here.
 """
 
 from collections.abc import Callable

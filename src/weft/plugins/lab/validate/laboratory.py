@@ -3,8 +3,9 @@
 The cantilever must give back the rigidity that went in, by the exact heavy elastica. A ring so
 stiff that it hardly sags is a clamped annular plate, whose edge sinks by a closed form. Drape
 coefficients of fabrics are compared with those that were measured on the same cloth
-(``laboratory.reference_values``); these rows are indicative (``docs/laboratory.md`` says which
-fabrics fit, and what does not). Pure bending and the shear frame must give B, 2HB and 2HG back.
+(``laboratory.reference_values``); these rows are indicative (``docs/explanations/laboratory.md``
+says which fabrics fit, and what does not). Pure bending and the shear frame must give B, 2HB and
+2HG back.
 """
 
 from collections.abc import Sequence
@@ -35,7 +36,7 @@ STRIPS: Sequence[tuple[str, Direction]] = (
 RUBBING, SHEARED = "broadcloth", 1.5  # a fabric with 2HB; [N/m] its 2HG here
 PLATE_SIZE = 6e-3  # [m] edges of the ring that hardly sags
 SAG = 1e-4  # [m] approximate sag of its border
-POISSON = -1 / 3  # of a plate of hinges on equilateral triangles (docs/bending.md)
+POISSON = -1 / 3  # of a plate of hinges on equilateral triangles (docs/explanations/bending.md)
 DRAPED = [name for name, known in DRAPE_COEFFICIENTS.items() if known.measured]
 LABORATORIES = 0.05  # difference between laboratories in the drape coefficient of one fabric
 FOLDS = 1.0  # difference between drapings in the number of folds

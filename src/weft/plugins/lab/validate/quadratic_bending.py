@@ -3,10 +3,10 @@ diagonals.
 
 If a sheet is folded along a line, or rolled up along warp or weft, it has dihedral angles only at
 the lines across, whatever the diagonals: the energies are w (1 - cos theta) and P kappa^2/2 per
-area, P that of a sheet that is forced onto a cylinder (``docs/bending.md``; 5/4 D if warp and weft
-are alike). Only affine maps of the material cost no energy. A strip clamped at one end drops by rho
-g L^4/(8 D), D that of its yarns, as long as the drop is small; with
-quadrics on any mesh.
+area, P that of a sheet that is forced onto a cylinder (``docs/explanations/bending.md``; 5/4 D if
+warp and weft are alike). Only affine maps of the material cost no energy. A strip clamped at one
+end drops by rho g L^4/(8 D), D that of its yarns, as long as the drop is small; with quadrics on
+any mesh.
 """
 
 import numpy as np

@@ -20,7 +20,7 @@ frequency is zero gives b.
 **Stretched sheet.** Between clamps, (2) is a scaling law: Poisson's contraction makes b, which is
 largest in the middle and turns into tension at the clamps, so that f is narrower than a sine. From
 (1), for the f that there is, k^4 = (T/B) int f'^2/int f^2: (2) with the length pi sqrt(int f^2/int
-f'^2) in place of L. docs/wrinkles.md has the numbers.
+f'^2) in place of L. docs/explanations/wrinkles.md has the numbers.
 """
 
 from dataclasses import dataclass

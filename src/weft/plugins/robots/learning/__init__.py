@@ -34,7 +34,7 @@ def env(
     discount: float = 0.99,
     render_mode: str | None = None,
 ) -> "ClothEnv":
-    """Build a Gymnasium environment (``docs/robots.md``).
+    """Build a Gymnasium environment (``docs/guides/robots.md``).
 
     Args:
         task: ``grasp``, ``fold``, ``flatten``, ``fold_tee``, ``fold_trousers``, ``drape``,

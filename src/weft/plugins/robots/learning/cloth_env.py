@@ -20,7 +20,7 @@ SHOWN = look_at((0.4, 0.75, 1.0), (0.0, 0.1, 0.0), field_of_view=36)  # the came
 class ClothEnv(gymnasium.Env[Any, Any]):
     """An environment of one task; ``weft.robotics.env`` makes it.
 
-    ``docs/robots.md`` describes observations, actions and rewards.
+    ``docs/guides/robots.md`` describes observations, actions and rewards.
 
     Args:
         settings: task, fields of its scene, camera and length of episodes.
