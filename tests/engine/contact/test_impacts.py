@@ -3,6 +3,7 @@ Euler's, so that nothing is thrown back by a past that has ended.
 """
 
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from weft import kernel
 from weft.contact import plate
 from weft.contact.settings import SelfContact
 from weft.integrators.backward_euler import BackwardEuler
+from weft.integrators.impacts import IMPACT, SLOW, is_impact
 from weft.scene.prepare import prepare
 
 
@@ -92,3 +94,19 @@ def test_other_steps_of_second_order_meet_blows(more, dt, seconds):
     found = [(memory["dt"], report) for _, memory, report in taken(falling(**more), dt, seconds)]
     blows = [report.contact["count"] for past, report in found if past == 0.0]
     assert blows and min(blows) > 0 and max(past for past, _ in found) > 0.0
+
+
+@pytest.mark.parametrize("more, is_one", [(0.99, False), (1.01, True)])
+@pytest.mark.parametrize("speed", [0.0, 2.0])
+def test_an_impact_has_a_part_of_the_kinetic_energy(speed, more, is_one):
+    """The impulse in 2 ms at masses of 1 g and 4 g, and kinetic energies of 2 m/s and of the least
+    speed.
+    """
+    mass, dt = np.array([1e-3, 4e-3]), 2e-3
+    model = SimpleNamespace(assembly=SimpleNamespace(mass=mass))
+    v, change = np.zeros((2, 3)), np.zeros((2, 3))
+    v[:, 1], change[:, 2] = speed, 1.0
+    impulse = dt**2 / 2 * (1 / mass).sum()
+    kinetic = mass.sum() * (speed**2 + SLOW**2) / 2
+    change *= np.sqrt(more * IMPACT * kinetic / impulse)
+    assert is_impact(model, v, change, dt) == is_one

@@ -49,6 +49,8 @@ def test_potential_derivatives(scene, rng):
     exact = (phi.hessian(x) @ d.reshape(-1)).reshape(-1, 3)
     assert_derivative(phi.gradient, exact, x, d, 1e-6)
     assert (phi.gradient(x)[~phi.free] == 0).all()
+    rows = phi.hessian(x)[np.repeat(~phi.free, 3)]
+    assert rows.shape[0] > 0 and abs(rows).max() == 0
 
 
 def test_potential_is_that_of_backward_euler(scene):

@@ -11,8 +11,9 @@ from weft.solve.linear.select import linear_solver
 from weft.solve.linear.solver import Outcome
 from weft.solve.newton.descent import Newton
 from weft.solve.newton.direction import SearchDirection, SearchPoint
-from weft.solve.newton.line_search import backtrack
-from weft.solve.newton.minimize import minimize
+from weft.solve.newton.line_search import LineSearchSettings, backtrack
+from weft.solve.newton.minimize import Counts, Search, minimize
+from weft.solve.newton.shifted import FIRST, LEAST, PATIENCE, Shifted
 from weft.solve.newton.stopping import BalanceRule
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
@@ -271,3 +272,107 @@ def test_what_nothing_holds_goes_too_far(length, step, outcome):
     rule, _ = balance()
     direction = SearchDirection(kernel.zeros(2, vec3), length, -1.0)
     assert rule.after_step(direction, step) is outcome
+
+
+def test_a_line_search_ends_at_the_shortest_step():
+    result = backtrack(lambda a: 2.0, no_slope, 1.0, -1.0)
+    assert result.step == 0.0 and result.trials == 25  # 1 to 2^-24
+
+
+def test_counts_add_up():
+    later = Counts(Outcome.STALLED).after(Counts(Outcome.CONVERGED, 2, 3, 4, 1))
+    assert later == Counts(Outcome.STALLED, 2, 3, 4, 1)
+
+
+class Decrements:
+    """Linear systems whose solutions have given decrements g.d; the forcing terms they get."""
+
+    def __init__(self, *decrements):
+        self.problem, self.solver = QUADRATIC, linear_solver("pcg")
+        self.left, self.forcing, self.iterations = list(decrements), [], 0
+
+    def prepare(self, A):
+        self.iterations += 1
+
+    def solve(self, x, g, forcing):
+        self.forcing.append(forcing)
+        d = np.zeros((2, 3))
+        d[0, 0] = -self.left.pop(0)
+        return kernel.array(d, vec3), Outcome.CONVERGED
+
+
+def test_linear_solves_are_as_accurate_as_the_decrement_falls():
+    """Half the ratio of two decrements, between the bounds of the settings."""
+    system = Decrements(1.0, 0.8, 0.1, 0.07, 0.7, 1.0)
+    descent, _ = Newton(1e-10, forcing=0.5, least_forcing=0.3).begin(system, 2)
+    g = np.zeros((2, 3))
+    g[0, 0] = 1.0
+    at = SearchPoint(kernel.zeros(2, vec3), kernel.array(g, vec3), 0.0)
+    for _ in range(6):
+        descent.after_step(descent.propose(at), 1.0)
+    np.testing.assert_allclose(system.forcing, [0.5, 0.5, 0.4, 0.3, 0.35, 0.5])
+
+
+def shifted(force=1.0, **settings):
+    """A descent of equilibria that compares forces of this size [N] with 2 N, to 10 %."""
+    mass = kernel.array(np.ones(2), kernel.Scalar)
+    method = Shifted(1e-10, 0.1, lambda x: 2.0, mass, **settings)
+    search = Search(QUADRATIC, kernel.zeros(2, vec3), linear_solver("splu"), method, LINE, None)
+    search.rule.force = force
+    return search
+
+
+LINE = LineSearchSettings()
+
+
+def stepped(descent, *steps, slope=-1.0):
+    for step in steps:
+        descent.after_step(SearchDirection(None, 1.0, slope), step)
+
+
+def test_forcing_of_equilibria():
+    descent = shifted().descent
+    found = [descent.forcing]
+    for slope in (-1.0, -0.5, -0.05, -1e-6):
+        stepped(descent, 1.0, slope=slope)
+        found.append(descent.forcing)
+    np.testing.assert_allclose(found, [0.1, 0.1, 0.1, 0.05, 1e-3])
+
+
+def test_the_exact_hessian_is_tried_after_full_steps_and_more_rarely_each_time():
+    descent = shifted(force=0.0).descent
+    assert not descent.has_other()  # forces balance, and the projected Hessian was tried
+    stepped(descent, *[1.0] * PATIENCE)
+    assert descent.has_other() and descent.patience == 2 * PATIENCE
+    stepped(descent, *[1.0] * PATIENCE)
+    assert not descent.has_other()
+    stepped(descent, *[1.0] * PATIENCE)
+    assert descent.has_other() and descent.patience == 4 * PATIENCE
+
+
+def test_under_contact_the_exact_hessian_is_tried_after_shortened_steps_too():
+    descent = shifted(force=0.0, meets=True).descent
+    stepped(descent, *[0.5] * (PATIENCE - 1), 1.0)
+    assert not descent.has_other()
+    stepped(descent, *[0.5] * PATIENCE, 1.0, 1.0)  # full steps show that it helps
+    assert descent.has_other()
+
+
+def test_the_shift_grows_where_forces_do_not_balance():
+    descent = shifted(force=1.0).descent
+    assert descent.mu == LEAST and descent.has_other() and descent.mu == FIRST
+
+
+def test_slope_of_a_shifted_search_has_the_slope_of_the_shift():
+    """Values are equal within round-off. The gradient grows six times as fast along the direction
+    as the matrix says; with the slope of the shift, 3/16 |g|^2 at the full step, that is too steep.
+    """
+    steep = Function(lambda x: 1e15, lambda x: 6 * x - TARGET, lambda x: np.eye(6))
+    search = shifted()
+    search.problem = search.system.problem = steep
+    search.descent.mu = 3.0
+    seen = []
+    search.at.value = 1e15
+    steep.gradient_at(search.at.x, search.at.g)
+    search.advance(lambda iterate, x: seen.append(iterate.step))
+    assert seen == [0.5]
