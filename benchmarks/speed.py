@@ -1,4 +1,4 @@
-"""Measure weft anew and write the tables of docs/reference/speed.md.
+"""Measure weft again and write the tables of docs/reference/speed.md, and that of the README.
 
     python -m benchmarks.speed [--only peers-41 peers-100 scenes phases iteration] [--repeats 3]
 
@@ -19,7 +19,11 @@ from benchmarks import peers
 from benchmarks.measure import BenchMeasure, BenchSelection
 from benchmarks.runner import run
 
-DOCUMENT = Path(__file__).parents[1] / "docs" / "reference" / "speed.md"
+ROOT = Path(__file__).parents[1]
+DOCUMENT, README = ROOT / "docs" / "reference" / "speed.md", ROOT / "README.md"
+# Simulators of the README's table, with 100 x 100 vertices: columns by their names in the document.
+COMPARED = ("weft, converged, 20 ms", "MuJoCo, `ipc`, 20 ms", "Newton, Style3D")
+COLUMNS = ("simulator", "version", "CPU s / s of cloth", "frames that intersect")
 # [ms] of an iteration of the drape of 41 x 41, converged, one thread, normalized: commit 9c7f5d8,
 # before contact was made faster; 745 iterations, measured with others at work. What is compared.
 BEFORE = {
@@ -55,7 +59,7 @@ def beside_others(side: int, into: Path) -> str:
     ours = ["weft", "weft-interactive"]
     done = subprocess.run(
         [*command, "--into", str(into.resolve()), "--only", *ours, "--markdown"],
-        cwd=DOCUMENT.parents[2],
+        cwd=ROOT,
         stdout=subprocess.PIPE,
         text=True,
         check=True,
@@ -124,6 +128,19 @@ def phases(measures: Sequence[BenchMeasure]) -> str:
     return "\n".join(rows)
 
 
+def comparison(document: str) -> str:
+    """The README's table: some rows and columns of the document's table ``peers-100``."""
+    found = re.search(r"(?s)<!-- begin peers-100 -->\n(.*?)<!-- end peers-100 -->", document)
+    assert found is not None
+    lines = [line.strip("| ") for line in found[1].splitlines() if line.startswith("|")]
+    head, _, *rows = ([cell.strip() for cell in line.split("|")] for line in lines)
+    places = [head.index(name) for name in COLUMNS]
+    kept = [row for row in rows if row[0] in COMPARED]
+    first, *others = ([row[p] for p in places] for row in (head, *kept))
+    out = [first, ["---"] * len(COLUMNS), *others]
+    return "\n".join(_row(name, values) for name, *values in out)
+
+
 def _row(name: str, values: Sequence[str]) -> str:
     return f"| {name} | {' | '.join(values)} |"
 
@@ -149,6 +166,7 @@ def main() -> None:
             block = iteration(measured(BenchSelection(("demo",), False, True, a.repeats)))
         text = replaced(DOCUMENT.read_text(), name, f"Measured {today}.\n\n{block}")
         DOCUMENT.write_text(text)
+    README.write_text(replaced(README.read_text(), "compare", comparison(DOCUMENT.read_text())))
 
 
 if __name__ == "__main__":

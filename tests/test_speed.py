@@ -20,3 +20,10 @@ def test_every_table_has_its_place_and_nothing_else_changes(name):
 def test_a_place_that_is_not_there():
     with pytest.raises(ValueError, match="0 places for peers-7"):
         speed.replaced(DOCUMENT, "peers-7", "")
+
+
+def test_the_table_of_the_readme_is_that_of_the_document():
+    text = speed.README.read_text()
+    table = speed.comparison(DOCUMENT)
+    assert len(table.splitlines()) == 5
+    assert speed.replaced(text, "compare", table) == text
