@@ -1,5 +1,7 @@
 """Newton and its line search on functions whose answers are known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -132,8 +134,9 @@ def test_a_direction_without_room_is_truncated_point_by_point(room, goes):
     """Where that goes farther down than the part of all of it that has room."""
     function = Obstructed(QUADRATIC.f, QUADRATIC.g, QUADRATIC.H)
     function.room = room
-    _, seen = watched(function, np.zeros(6), max_iterations=1)
+    found, seen = watched(function, np.zeros(6), max_iterations=1)
     np.testing.assert_allclose(seen[0][1], TARGET.reshape(2, 3) * goes, atol=1e-12)
+    assert found.counts.truncations == (np.ndim(goes) > 0)
 
 
 def test_iteration_limit():
@@ -280,8 +283,28 @@ def test_a_line_search_ends_at_the_shortest_step():
 
 
 def test_counts_add_up():
-    later = Counts(Outcome.STALLED).after(Counts(Outcome.CONVERGED, 2, 3, 4, 1))
-    assert later == Counts(Outcome.STALLED, 2, 3, 4, 1)
+    first = Counts(Outcome.CONVERGED, 2, 3, 4, 1, 5, 0.3, 0.2)
+    assert Counts(Outcome.STALLED).after(first) == replace(first, outcome=Outcome.STALLED)
+    both = Counts(Outcome.STALLED, 1, 1, 1, 1, 1, 0.5, 0.1).after(first)
+    assert both == Counts(Outcome.STALLED, 3, 4, 5, 2, 6, 0.3, 0.1)
+
+
+@pytest.mark.parametrize("factor, quality", [(1.0, 1.0), (1.5, 0.5), (4.0, 0.0)])
+def test_quality_of_the_model(factor, quality):
+    """A quadratic function has a multiple of the curvature that its matrix says: a full step
+    decreases it by 1 - factor/2 of the decrement, and the model predicts 1/2.
+    """
+    steep = Function(
+        lambda x: factor * (x @ x) / 2 - TARGET @ x,
+        lambda x: factor * x - TARGET,
+        lambda x: np.eye(6),
+    )
+    found, seen = watched(steep, np.zeros(6), max_iterations=1, forcing=0.5)
+    a = seen[0][0].step
+    assert found.counts.model_quality == pytest.approx((a - factor * a * a / 2) / (a - a * a / 2))
+    assert found.counts.forcing == 1.0 and found.counts.truncations == 0
+    if factor < 2:
+        assert found.counts.model_quality == pytest.approx(quality)
 
 
 class Decrements:

@@ -22,6 +22,7 @@ from weft.solve.sparse.vectors import combine, dot, size_and_slope
 # Feasible fraction of a direction below which the direction is truncated vertex by vertex instead
 # of shortened as a whole (docs/decisions/0016).
 TRUNCATE_BELOW = 0.25
+ROUND_OFF = 1e-10  # part of the value below which a decrease does not judge the model
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,17 @@ class Counts:
     linear_iterations: int = 0  # 0 with a direct solver
     line_search_trials: int = 0
     rescues: int = 0  # linear solves that another solver had to finish
+    truncations: int = 0  # directions that were shortened vertex by vertex
+    forcing: float = 1.0  # least forcing term of the linear solves
+    # Least ratio of the decrease by a step to the decrease that the quadratic model predicts.
+    model_quality: float = 1.0
 
     def after(self, before: "Counts") -> Self:
         """Return these counts plus those of an earlier search, with the outcome of this one."""
-        names = ("iterations", "linear_iterations", "line_search_trials", "rescues")
-        return replace(self, **{n: getattr(self, n) + getattr(before, n) for n in names})
+        names = ("iterations", "linear_iterations", "line_search_trials", "rescues", "truncations")
+        sums = {n: getattr(self, n) + getattr(before, n) for n in names}
+        least = {n: min(getattr(self, n), getattr(before, n)) for n in ("forcing", "model_quality")}
+        return replace(self, **sums, **least)
 
 
 @dataclass(frozen=True)
@@ -122,7 +129,8 @@ class Search:
         combine(x0, 0.0, x0, x)
         self.at = SearchPoint(x, g, float("nan"))
         self.descent, self.rule = method.begin(self.system, n)
-        self.trials = 0  # of line searches
+        self.trials = self.truncations = 0  # of line searches; of directions
+        self.model_quality = 1.0
         self.largest_value = 0.0  # absolute, of all iterates
         self.increment = float("inf")  # largest vertex displacement of the last direction
 
@@ -138,7 +146,8 @@ class Search:
                 outcome = self.advance(watch)
         remaining = self.rule.remaining if outcome is Outcome.STOPPED else RemainingError()
         work = system.iterations, system.linear_iterations, self.trials, system.rescues
-        counts = Counts(outcome, *work)
+        about = self.truncations, system.least_forcing, self.model_quality
+        counts = Counts(outcome, *work, *about)
         return Minimum(at.x, counts, self.increment, system.prepared, remaining)
 
     def advance(self, watch: Callable[[Iterate, WarpArray], None] | None) -> Outcome | None:
@@ -161,6 +170,7 @@ class Search:
         found = self._backtrack(direction, limit)
         if found.step == 0.0:
             return None if self.descent.has_other() else self.rule.at_end_of_directions()
+        self._judge_model(direction, found)
         value, moved = at.value, found.step * direction.length
         combine(at.x, found.step, direction.d, at.x)
         at.value = found.value - self.descent.merit(at.x)
@@ -185,9 +195,19 @@ class Search:
             if d is not None:
                 length, slope = size_and_slope(d, self.at.g)
                 if slope < limit * proposal.slope:
+                    self.truncations += 1
                     shortened = replace(proposal, d=d, length=length, slope=slope)
                     return shortened, self.problem.max_step_at(x, d)
         return proposal, limit
+
+    def _judge_model(self, direction: SearchDirection, found: LineSearchResult) -> None:
+        """Compare the decrease by a step with that of the model, (a - a^2/2) times the decrement;
+        decreases within round-off say nothing.
+        """
+        predicted = found.step * (1.0 - 0.5 * found.step) * -direction.slope
+        if predicted > ROUND_OFF * self.largest_value:
+            ratio = (self.at.value - found.value) / predicted
+            self.model_quality = min(self.model_quality, ratio)
 
     def _backtrack(self, direction: SearchDirection, limit: float) -> LineSearchResult:
         """Measure how far to go along a direction, at most its feasible fraction ``limit``."""

@@ -29,6 +29,7 @@ class NewtonSystem:
         if isinstance(previous, AdaptivePrepared):  # a run that resumes takes the same steps
             previous.forget()
         self.iterations = self.linear_iterations = self.rescues = 0
+        self.least_forcing = 1.0  # of the iterative solves
 
     def prepare(self, A: BlockCsr) -> None:
         """Prepare a new matrix, factorized or with a preconditioner, for the solves that follow."""
@@ -55,6 +56,8 @@ class NewtonSystem:
         updates = self.problem.updates_at(x)
         with self.problem.phases("solve"):
             solution = solve_updated(prepared or self.prepared, g, forcing, updates)
+        if solution.iterations:
+            self.least_forcing = min(self.least_forcing, forcing)
         self.linear_iterations += solution.iterations
         self.rescues += solution.rescued
         negate(solution.x)
