@@ -46,7 +46,7 @@ class AdaptiveSettings:
         1.5, "factor on that number when the longer step fails at once", least=1
     )
     most_successes: int = setting(40, "what that number is raised to at most", least=1)
-    most_halvings: int = setting(8, "of the step that is asked for", least=0, most=20)
+    most_halvings: int = setting(12, "of the step that is asked for", least=0, most=20)
 
     def __post_init__(self) -> None:
         if self.most_successes < self.successes:

@@ -37,8 +37,8 @@ class Outcome(enum.Enum):
         "or look for a jump in what moves it"
     )
     GAINED = (
-        "the linear model of a step of one solve stored energy that nothing put in, where contact "
-        "turned the cloth: use a smaller step, or backward_euler"
+        "a step of one linear solve gained energy that nothing put in, because the cloth turned by "
+        "a large angle: use a smaller step, or backward_euler"
     )
     BLOCKED = (
         "pins or bodies would have to pass through cloth, or stretch it past its limit: move them "
