@@ -96,7 +96,7 @@ class CollisionGroups:
             return T[:1] if len(T) else np.zeros(1)
         edges, (a, b, c, d) = kind == PairKind.EDGE_EDGE, T[stencil].T
         one, other = np.where(edges, np.maximum(a, b), a), np.where(edges, 0.0, b)
-        return (one + np.maximum(other, np.maximum(c, d))) / 2
+        return np.asarray((one + np.maximum(other, np.maximum(c, d))) / 2)
 
     def in_one_rigid_body(self, one: Ints, other: Ints) -> Bools:
         """Return which pairs of vertices (k,) are of one body that the cloth moves, (k,)."""

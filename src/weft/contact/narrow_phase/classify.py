@@ -375,8 +375,8 @@ class NarrowPhase:
         mixed = self.mesh.has_mixed_thickness
         keys = self._keys[1].take(2 * n_reduced)
         candidate = self._integers[6].take(n_reduced if mixed else 0)
-        about = (marks, reduced_at, width, keys, candidate)
-        kernel.launch(collect, words if n_reduced else 0, *about, work=work)
+        found = (marks, reduced_at, width, keys, candidate)
+        kernel.launch(collect, words if n_reduced else 0, *found, work=work)
         if not mixed:
             kernel.sort(keys, n_reduced)
         first, first_at = (a.take(n_reduced) for a in self._integers[4:6])
