@@ -95,6 +95,16 @@ def test_damage_is_found_named_and_repaired(run, whole, file, change):
         simulate(run.path, frames=6, resume=True)
 
 
+@pytest.mark.parametrize("last, flaw", [(3, "whole up to frame 3 alone"), (5, None)])
+def test_metrics_that_end_before_the_frames(run, last, flaw):
+    """They are damaged, unless the last frame alone has no line, as after a kill."""
+    (run.path / CHECKPOINT).unlink()
+    lines, _ = run.folder.log.read()
+    run.folder.log.cut_after([line for line in lines if line.frame == last][-1])
+    found = inspect_run(run.folder)
+    assert found.end == last and found.flaws.get(METRICS) == flaw
+
+
 def test_good_frames_after_a_damaged_one_are_kept(run):
     (run.path / frame_name(3)).write_bytes(b"x")
     for k in range(7):

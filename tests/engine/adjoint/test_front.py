@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 import weft
 from tests.engine.adjoint.cases import compared, hung, keys, lagged, landing, noise, quotient, tied
 from tests.refusals import refused
-from weft.adjoint import EnergyLoss, Flat, Mean, Sum, Target, batched
+from weft.adjoint import EnergyLoss, Flat, Mean, Strain, Sum, Target, batched
 from weft.adjoint.adjoint import AdjointReport, Derivative
 from weft.adjoint.recorded_run import RecordedRun, RunCheckpoints
 from weft.base.errors import SceneError, SimulationError
@@ -86,6 +86,31 @@ def test_losses_against_differences():
         by_v = rest[0] if rest else np.zeros_like(v)
         got = quotient(lambda s: loss(x + s * dx, v + s * dv, t)[0], 1e-4)  # noqa: B023
         assert got == pytest.approx(float((by_x * dx).sum() + (by_v * dv).sum()), rel=1e-6)
+
+
+def test_losses_are_of_the_last_frame_unless_they_name_another():
+    ready = prepare(hung())
+    x = np.stack([s * np.array(ready.state.x) for s in (1.1, 1.2, 1.3)])
+    losses = Target(np.zeros((16, 3))), Mean(), EnergyLoss(), Strain()
+    for loss in (loss.of(ready.model) if hasattr(loss, "of") else loss for loss in losses):
+        _, by_x, *_ = loss(x, np.zeros_like(x), np.arange(3.0))
+        assert by_x[-1].any() and not by_x[:-1].any()
+
+
+def test_velocities_count_by_the_square_of_a_time():
+    rest, fast = np.zeros((2, 4, 3)), np.full((2, 4, 3), 3.0)
+    target = Target(rest[0], velocities=rest[0], time=0.5)
+    value, by_x, by_v = target(rest, fast, np.arange(2.0))
+    assert value == pytest.approx(0.5**2 * 27) and not by_x.any()
+    np.testing.assert_allclose(by_v[-1], 2 * 0.5**2 * 3.0 / 4)
+
+
+def test_strain_is_the_square_of_what_exceeds_the_limit():
+    cloth = weft.sheet(4, 4, 0.4, 0.4)
+    strain = Strain(0.03).of(prepare(weft.Scene(cloth)).model)
+    for stretch, value in (([1.05, 1, 1.02], 0.02**2), ([1.02, 1, 1.01], 0.0)):
+        x = (cloth.vertices * stretch)[None]
+        assert strain(x, np.zeros_like(x), np.zeros(1))[0] == pytest.approx(value, abs=1e-12)
 
 
 def test_energy_knows_its_stiffness():

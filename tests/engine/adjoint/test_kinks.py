@@ -8,6 +8,10 @@ import pytest
 
 import weft
 from tests.engine.adjoint.cases import along, noise
+from tests.reference.contact_sets import contact_set
+from weft import kernel
+from weft.contact.barrier.kinks import APART, places_around
+from weft.contact.distance.distance import PairKind
 from weft.integrators.quasi_static import QuasiStaticSettings
 
 EQUILIBRIUM = QuasiStaticSettings(
@@ -30,6 +34,30 @@ def straight(integrator="backward_euler", lags=1, friction=0.4, velocity=(0.05, 
         contact=weft.SelfContact(gap=0.003, friction=friction, lags=lags),
         **more,
     )
+
+
+class OnePair:
+    """Finds one pair of edges in contact, whose nearest points may be their ends."""
+
+    gap = 0.05
+
+    def contacts(self, y):
+        kind = np.array([int(PairKind.EDGE_EDGE)])
+        return contact_set(np.array([[0, 1, 2, 3]]), kind, 1.0, self.gap, parallel=1e-3)
+
+
+@pytest.mark.parametrize(
+    "start, count", [([0.5, 0.01, -0.1], 1), ([1.0, 0.01, 0.0], 2)], ids=["smooth", "kink"]
+)
+def test_a_kink_is_seen_from_both_sides(start, count):
+    """Where the end of an edge is above that of another: beyond, both ends are the nearest points;
+    the places on both sides are nearer than anything that matters.
+    """
+    x = np.array([[0, 0, 0], [1, 0, 0], start, np.add(start, [1, 0, 0.3])])
+    places = [np.array(kernel.numpy(p)) for p in places_around(OnePair(), kernel.points(x))]
+    assert len(places) == count
+    np.testing.assert_allclose(np.mean(places, axis=0), x, atol=1e-15)
+    assert all(np.abs(p - x).max() < 5 * APART * OnePair.gap for p in places)
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,13 @@ def test_strain_against_differences():
     assert Strain().of(model(0)).principal(x[0]).shape == (len(mesh.faces), 2)
 
 
+def test_a_vertex_on_a_seam_has_a_material_point_on_either_side():
+    mesh = tube().cloth.mesh
+    points, corners = material_points(mesh)
+    assert len(points) == 13 * 4 > len(mesh.vertices) and corners.shape == mesh.faces.shape
+    np.testing.assert_allclose(points[corners], mesh.corner_uv, atol=1e-9)
+
+
 def test_outlines():
     """What is inside goes along: an affine map of the border is one of all; the transpose holds."""
     cloth = weft.sheet(5, 4, 0.4, 0.3, pattern="random")

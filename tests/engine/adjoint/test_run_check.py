@@ -8,7 +8,7 @@ import pytest
 import weft
 from tests.engine.adjoint.cases import hung, landing, noise
 from tests.refusals import refused
-from weft.adjoint import Mean, run_check
+from weft.adjoint import Mean, Sum, run_check
 from weft.base.errors import SceneError, SimulationError
 
 
@@ -37,6 +37,15 @@ def test_loose_steps_cannot_tell():
         warnings.simplefilter("error")
         found = weft.Adjoint(scene, noise(16), ["positions"], frames=2, fps=100)(check=True)
     assert not found.report.check.tells and "smaller settings.tolerance" in str(found.report)
+
+
+def test_the_noise_of_a_loss_is_proportional_to_it():
+    scene, loss = hung().with_(settings=weft.StepSettings(tolerance=1.0)), noise(16)
+    one, many = (
+        weft.Adjoint(scene, made, ["positions"], frames=2, fps=100)(check=True).report.check.noise
+        for made in (loss, Sum([(1000.0, loss)]))
+    )
+    assert many == pytest.approx(1000 * one, rel=1e-6) and one > 0
 
 
 def test_a_run_nearby_that_fails():

@@ -16,12 +16,15 @@ from tests.reference.contact_sets import (
 )
 from weft import kernel
 from weft.contact.broad_phase.candidate_search import find_candidates
-from weft.contact.ccd.conservative_advancement import FRACTION, max_step
+from weft.contact.broad_phase.candidates import UNKNOWN, Candidates
+from weft.contact.ccd.conservative_advancement import FRACTION, max_step, max_step_of
 from weft.contact.collision_groups import CollisionGroups
 from weft.contact.collision_mesh import CollisionMesh
 from weft.contact.distance.distance import PairKind, closest_of, separation
 from weft.contact.narrow_phase.classify import contacts as contacts_of
+from weft.contact.narrow_phase.distance_bounds import DisplacementBound
 from weft.discretization.mesh import grid
+from weft.kernel.granularity import WORD
 from weft.laws import Psd
 
 GAP = 0.08
@@ -174,6 +177,9 @@ def test_energy_is_infinite_at_the_thickness_and_zero_at_the_gap():
         values.append(float(energies(pair, np.array([[0.2, height, 0.2], *face]))[0]))
     assert values == sorted(values, reverse=True) and values[2] > 0
     assert values[0] == np.inf > values[1] and values[3:] == [0, 0]
+    for height in (0.01, 0.005):  # forces point outwards there, and are numbers
+        g = scatter(pair, np.array([[0.2, height, 0.2], *face]))
+        assert np.isfinite(g).all() and g[0, 1] < 0
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -199,6 +205,30 @@ def test_ccd_never_allows_what_tight_inclusion_forbids(seed, thickness):
     before = candidates.distances(x).min() - thickness
     after = candidates.distances(x + t * dx).min() - thickness
     assert after >= 0.999 * FRACTION * before
+
+
+@pytest.mark.parametrize("way", [[0, -3, 0], [4, -3, 0]], ids=["straight", "oblique"])
+def test_ccd_goes_until_a_part_of_the_room_is_left(way):
+    """In one advance towards a face, or in many along it; the pair need not be the first."""
+    face = [[-50, 0, -50], [50, 0, -50], [0, 0, 50]]
+    x = np.array([[0, 0.1, 0], *face, [0, 40, 0]], float)
+    dx = np.array([way, *np.zeros((4, 3))], float)
+    pairs = candidates_of([[4, 1, 2, 3], [0, 1, 2, 3], [4, 1, 2, 3]], 3)
+    part = (1 - FRACTION) * 0.1 / 3
+    assert part * (1 - 2e-4) < max_step(x, dx, pairs) <= part * (1 + 1e-12)
+
+
+def test_ccd_follows_no_pairs_beyond_its_list():
+    """Of a list that is the beginning of an array and ends within a word."""
+    x = np.array([[0, 0.1, 0], [-1, 0, -1], [1, 0, -1], [0, 0, 1], [0, 40, 0]])
+    dx = np.array([[0, -3.0, 0], *np.zeros((4, 3))])
+    stencil, n = np.array([[4, 1, 2, 3]] * (WORD + 8) + [[0, 1, 2, 3]] * (WORD - 8)), WORD + 8
+    whole, bounds = candidates_of(stencil, len(stencil)), kernel.empty(len(stencil))
+    bounds.fill_(UNKNOWN)
+    y, end, dy = kernel.points(x), kernel.points(x + dx), kernel.points(dx)
+    about = separation(), DisplacementBound.at(y, end), kernel.empty(1)
+    assert max_step_of(y, dy, whole, *about) < 0.1
+    assert max_step_of(y, dy, Candidates(whole.stencil[:n], n, bounds[:n]), *about) == 1.0
 
 
 def test_ccd_of_common_and_of_separating_motion():

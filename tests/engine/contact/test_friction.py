@@ -84,6 +84,13 @@ def test_derivatives(rng, KINETIC, held):
     check_derivatives(friction, y, d, KINETIC == MU)
 
 
+def test_derivatives_before_anything_slides(rng):
+    """The slip is zero, and has no direction."""
+    x, X, faces = SCENES["crumpled"]
+    friction = FrictionSet.of(contacts(x, X, faces), x, x, uniform_friction(MU), SMOOTH)
+    check_derivatives(friction, x, 1e-3 * rng.normal(size=x.shape), value=False, h=1e-5)
+
+
 @pytest.mark.parametrize("KINETIC", [MU, 0.4 * MU], ids=["one coefficient", "falling"])
 @pytest.mark.parametrize("size", [1e-4, 1e-3, 1e-2], ids=["sticks", "turns around", "slides"])
 def test_bound_is_nowhere_below_the_energy(rng, KINETIC, size):

@@ -16,6 +16,7 @@ from weft.bodies.body import Body
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.bodies.motion.point_sequence import BodyFrames
 from weft.contact import box, plate, sphere
+from weft.contact.contact_term import ContactTerm
 from weft.contact.exact.intersections import intersections
 from weft.scene.integrators import INTEGRATORS
 from weft.scene.prepare import prepare
@@ -136,6 +137,19 @@ def test_cloth_that_may_pass_is_counted_apart_and_taken_up_again(tmp_path, back)
     if back:
         assert passed[-1] == 0 and "released" not in run.metrics[-1]["contact"]
         assert every_pair(prepare(scene).model, weft.State.at_rest(run.positions(-1))) == 0
+
+
+def test_cloth_is_carried_as_far_as_the_place_that_hits_it():
+    """Near the middle of a plate that turns, it goes a little way up, and no farther."""
+    turn = Path([Keyframe(0.0), Keyframe(0.1, rotation="30 deg")], axis=(0, 0, 1), hold=True)
+    cloth = weft.sheet(2, 2, 0.02, 0.02).move((0.1, 2e-3, 0.013))
+    body = plate(2.0, 2.0, 3.0).move((0, 0, 0), turn)
+    ready = prepare(weft.Scene(cloth, bodies=[body], contact=weft.SelfContact(1e-3), step=0.1))
+    step, term = ready.model.step(ready.state, 0.1), ContactTerm(ready.model.contact)
+    term.freeze(step)
+    carried = term.carry(ready.state.x, step)
+    normal = np.array([-np.sin(np.pi / 6), np.cos(np.pi / 6), 0])
+    assert (carried @ normal > 0).all() and (carried @ normal < 0.01).all()
 
 
 def pads(**settings):

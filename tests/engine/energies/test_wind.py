@@ -7,15 +7,18 @@ import pytest
 
 import weft
 from tests.checks import InStep, scatter, still
+from tests.engine.adjoint.cases import quotient
 from tests.reference.air import along_spectrum, blown, frozen_air
 from tests.refusals import refused
 from tests.stepping import steps as advance
+from weft import kernel
 from weft.base.errors import SceneError
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import grid
 from weft.energies.air.gusts import Gusts
 from weft.energies.air.lift_and_drag import AirForce
 from weft.energies.air.wind import Wind
+from weft.energies.step_cotangents import StepCotangents
 from weft.laws import Psd
 
 MESH = grid(6, 5, 1.0, 0.8, "random", seed=4)
@@ -45,6 +48,21 @@ def test_production_face_equals_numpys(kind, span, crossflow, device):
     made, y = InStep(energy, len(x), at), x + 0.02 * RNG.normal(size=x.shape)
     made.assert_equals(frozen_air(energy, at), y)
     assert np.linalg.eigvalsh(made.matrix(y)).min() > -1e-12
+
+
+@pytest.mark.parametrize("span", [0.02, 2.0, np.inf], ids=["short", "long", "equilibrium"])
+def test_derivatives_by_positions_in_gusts(span):
+    """Gusts change from place to place in every step, however long, and act in no equilibrium."""
+    rng, energy = np.random.default_rng(0), AirForce(linear_triangle(MESH), WIND)
+    end, by, way = X + 0.02 * rng.normal(size=X.shape), *rng.normal(size=(2, *X.shape))
+
+    def step(c):
+        return dataclasses.replace(still(X + c * way, dt=0.02, span=span, v=V), origin=X - 0.003)
+
+    into = StepCotangents.zeros(step(0.0))
+    InStep(energy, len(X), step(0.0)).bound.pull_back(step(0.0), kernel.points(end), by, into)
+    slope = quotient(lambda c: (InStep(energy, len(X), step(c)).gradient(end) * by).sum(), 1e-5)
+    assert (into.state_x * way).sum() == pytest.approx(slope, rel=1e-5)
 
 
 @pytest.mark.parametrize("degrees", [0, 10, 35, 90])

@@ -9,7 +9,8 @@ import weft
 from weft.energies.springs.hand import Hand
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepSettings
-from weft.run.drive import MOST_HALVINGS, StepFailed, advance
+from weft.run.drive import MOST_HALVINGS, Driver, StepFailed, advance
+from weft.run.run_state import StepTimes
 from weft.scene.prepare import prepare
 from weft.solve.linear.solver import Outcome
 
@@ -50,6 +51,16 @@ def test_an_interactive_step_that_fails_is_taken_again_converged_before_it_is_ha
     assert stepper.asked == [("interactive", 0.01), ("converged", 0.01)]
     assert part.report.outcome is Outcome.CONVERGED and part.state.t == pytest.approx(0.01)
     assert np.array_equal(part.state.x, BackwardEuler().step(*step)[0].x)
+
+
+def test_the_driver_counts_frames_and_steps():
+    stepper, (model, start, _, dt) = begin(lambda effort, dt: False)
+    driver = Driver(model, stepper, StepTimes(fps=50, steps=2))
+    counts, run = [], driver.begin(start)
+    for _ in range(3):
+        run, _ = driver.step(run)
+        counts.append((run.frame, run.step, run.count, run.state.t))
+    assert counts == [(0, 1, 1, dt), (1, 0, 2, 2 * dt), (1, 1, 3, 3 * dt)]
 
 
 def test_its_halves_are_converged_steps():

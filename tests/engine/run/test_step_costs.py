@@ -6,11 +6,11 @@ import pytest
 
 from tests.engine.test_simulation import jumping, simulate
 from tests.together.cli.test_cli import run  # noqa: F401 (fixture)
-from weft.run.step_costs import DEAREST, rejections, step_costs
+from weft.run.step_costs import DEAREST, cost_lines, rejections, step_costs
 
 MANIFEST = {
-    "fps": 50,
-    "steps_per_frame": 1,
+    "fps": 25,
+    "steps_per_frame": 2,
     "scene": {"settings": {"max_iterations": 100, "linear": "auto", "effort": "converged"}},
 }
 
@@ -67,7 +67,9 @@ def test_parts_of_a_step_are_one_step_with_the_tries_of_all():
             "rejected tries took 9 s (45% of the time): let pins and bodies move more slowly in "
             "frames 10",
         ),
-        ([line(1, 10, [rejected("BLOCKED", seconds=0.1)])], {}, ""),  # cheap tries
+        # cheap tries, also with a low limit of which none took more
+        ([line(1, 10, [rejected("BLOCKED", seconds=0.1)])], {}, ""),
+        ([line(1, 10, [rejected("BLOCKED", seconds=0.1)])], {"max_iterations": 20}, ""),
         ([line(1, iterations=30)], {}, "effort: steps take 30 iterations on average"),
         ([line(1, phases={"solve": 0.8})], {"linear": "splu"}, "linear: splu took 0.8 s (80%"),
     ],
@@ -76,6 +78,13 @@ def test_advice_names_the_setting_and_the_time(lines, settings, advice):
     scene = {"settings": {**MANIFEST["scene"]["settings"], **settings}}
     (text,) = step_costs(lines, {**MANIFEST, "scene": scene})["advice"] or [""]
     assert text.startswith(advice) and bool(text) == bool(advice)
+
+
+def test_shares_of_phases_are_those_of_the_time_if_there_is_any():
+    shares = "phases   elastic 50%, other 50%"
+    assert shares in list(cost_lines(step_costs([line(1), line(2)], MANIFEST)))
+    nothing = list(cost_lines(step_costs([], MANIFEST)))
+    assert [text.split()[0] for text in nothing] == ["time", "halved"]
 
 
 def test_quality_ends_with_where_the_time_went(run, tmp_path):  # noqa: F811

@@ -45,6 +45,14 @@ def test_rest_angles_count():
     assert text.startswith("two is bent")
 
 
+def test_a_part_without_hinges_hides_no_other():
+    uv = [[[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]]
+    bent = folded(1.0)
+    triangle = weft.Cloth(weft.TriangleMesh(np.eye(3), [[0, 1, 2]], uv), bent.fabric)
+    (text,) = said(weft.Scene(weft.join([triangle, bent], ["one", "two"])))
+    assert text.startswith("two is bent")
+
+
 def test_a_smooth_bend_says_its_sum():
     """A tube of many small angles opens all the same."""
     sheet = weft.sheet(121, 5, 1.2, 0.4)

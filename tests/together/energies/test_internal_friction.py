@@ -7,15 +7,20 @@ import numpy as np
 import pytest
 
 import weft
+from tests.checks import InStep, still
 from tests.engine.adjoint.cases import compared, hung
 from tests.plugins.robots.batch.scenes import alone
 from tests.refusals import refused
 from tests.resuming import whole_and_resumed
 from tests.stepping import steps as advance
+from weft import kernel
 from weft.base.errors import FabricError, SceneError
+from weft.discretization.linear_triangle import linear_triangle
+from weft.discretization.mesh import grid
 from weft.energies.elastic.hinge_bending import dihedral_angles
-from weft.energies.elastic.internal_friction import HingeFriction
+from weft.energies.elastic.internal_friction import HingeFriction, ShearFriction
 from weft.fabric.fabric import fabric as as_fabric
+from weft.laws import DotShear
 from weft.plugins.lab.validate.creases import HingedPair
 from weft.scene.prepare import prepare
 
@@ -76,6 +81,17 @@ def test_the_path_does_not_depend_on_the_rate():
                 pair.turn(float(theta), dt)
             moments[-1].append(pair.moment())
     np.testing.assert_allclose(*moments, rtol=1e-10)
+
+
+def test_sliders_follow_a_large_shear():
+    """Shear is the dot product of the fibers, which has no period, as angles have."""
+    mesh, slip = grid(3, 3, 1.0, 1.0), 0.05
+    energy = ShearFriction(linear_triangle(mesh), DotShear(1.0, slip))
+    rest = np.array(mesh.vertices)
+    sheared = rest + 0.7 * rest[:, 2:] * [1, 0, 0]
+    bound = InStep(energy, len(rest), still(rest, dt=0.01)).bound
+    (places,) = bound.remember(kernel.points(sheared)).values()
+    np.testing.assert_allclose(np.abs(places), 0.7 - slip, atol=1e-12)
 
 
 @pytest.mark.parametrize("adaptive", [False, True])

@@ -10,13 +10,14 @@ from weft.base.errors import MeshError, SceneError
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.energies.elastic.membrane import Membrane
-from weft.energies.loads.pressure import Gas, Pressure
+from weft.energies.loads.pressure import Gas, Pressure, volume_hessians
 from weft.energies.state import State
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998
 from weft.integrators.base import StepSettings
 from weft.integrators.model import Model
 from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2
+from weft.kernel import Scalar, mat33
 from weft.laws import BaraffWitkin, Psd
 from weft.plugins.lab.validate.pillow import pillow
 
@@ -80,6 +81,14 @@ def test_derivatives_of_the_whole(law, rng):
     assert not made.matrix(X, Psd.PROJECTED).any()
 
 
+def test_hessians_of_volumes_have_no_diagonal():
+    """Their blocks are zero, whatever the memory held before."""
+    pressure, m = Pressure.of(MESH, 1.0), len(MESH.faces)
+    out = kernel.array(np.full((m, 6, 3, 3), 7.0), mat33)
+    blocks = kernel.numpy(pressure.launch(volume_hessians, kernel.points(X), out, Scalar(1.0)))
+    assert not blocks[:, [0, 3, 5]].any() and np.abs(blocks).max() < 7
+
+
 def test_gas():
     """p V is constant, and E is minus the work that the gas can do against the surroundings."""
     gas = Gas(pressure=500.0, volume=2.0, ambient=1000.0)
@@ -129,10 +138,12 @@ def test_errors():
         Gas(-200.0, 1.0, 100.0)
 
 
-def test_faces_that_look_inwards_enclose_the_same():
-    """The surface is blown up, not sucked in."""
-    turned = TriangleMesh(MESH.vertices, MESH.faces[:, ::-1], MESH.corner_uv[:, ::-1])
+@pytest.mark.parametrize("size", [1.0, 1e-3], ids=["1 m", "1 mm"])
+def test_faces_that_look_inwards_enclose_the_same(size):
+    """The surface is blown up, not sucked in, whatever its size."""
+    turned = TriangleMesh(size * MESH.vertices, MESH.faces[:, ::-1], MESH.corner_uv[:, ::-1])
     with pytest.warns(UserWarning, match="look inwards"):
         made = Pressure.of(turned, 10.0)
-    assert made.value(X).sum() == pytest.approx(Pressure.of(MESH, 10.0).value(X).sum())
-    assert made.value(X).sum() == pytest.approx(-10 * volume(X))
+    x = size * X
+    assert made.value(x).sum() == pytest.approx(Pressure.of(MESH, 10.0).value(x).sum())
+    assert made.value(x).sum() == pytest.approx(-10 * volume(x))
