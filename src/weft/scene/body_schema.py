@@ -51,7 +51,7 @@ class BodyBlock(create_model("_Shapes", __base__=_Body, **fields_of_sources(SOUR
     ] = Field(
         {},
         description="[m] of a person, stated instead of found: a height above the floor of "
-        "neck_back, bust, waist, hip or crotch, or a point of any (docs/guides/mannequin.md)",
+        "neck_back, bust, waist, hip or crotch, or a point of any (docs/guides/your-own-body.md)",
     )
     joints: Annotated[
         dict[str, Any], Setting(constant="a target has keys of its own: {keys: ...}")

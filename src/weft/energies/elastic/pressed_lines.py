@@ -75,8 +75,9 @@ def press_angles(mesh: TriangleMesh, rest: Floats, lines: Sequence[tuple[Pressed
                     f"pressed line {place}",
                     got=f"edges of the mesh along {found:.3g} m of it",
                     expected=f"along all of its {length:.3g} m",
-                    hint="take as many vertices that rows or columns of the sheet lie on it, or "
-                    "a pattern's fold lines (docs/guides/garments.md); a border cannot be folded",
+                    hint="take as many vertices that rows or columns of the sheet lie on it, or a "
+                    "pattern's fold lines (docs/guides/garment-files.md); a border cannot be "
+                    "folded",
                 )
             angle[on] = -line.angle  # a hinge's angle is positive for a valley fold
     return angle

@@ -136,7 +136,7 @@ def test_sizes_are_simulated_and_compared(tmp_path):
         (SKIRT, ["--sizes", "36", "--out", "taken"], "taken"),
         (SKIRT.with_name("poncho.yaml"), ["--sizes", "36"], "docs/guides/sizes.md"),
         (ROOT / "src/weft/scenes/drape.yaml", ["--sizes", "36"], "a pattern file"),
-        (FILES / "every_edge.json", ["--sizes", "36"], "docs/guides/garments.md"),
+        (FILES / "every_edge.json", ["--sizes", "36"], "docs/guides/garment-files.md"),
     ],
 )
 def test_what_cannot_be_graded(tmp_path, monkeypatch, capsys, pattern, args, word):

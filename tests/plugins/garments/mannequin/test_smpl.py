@@ -154,5 +154,5 @@ def test_shapes_and_arms_that_a_model_has_not_are_named(file):
 
 def test_pickles_are_not_read(tmp_path):
     (tmp_path / "model.pkl").write_bytes(b"cos\nsystem\n(S'false'\ntR.")
-    with refused(MannequinError, "smpl.file", got=".pkl", hint="docs/guides/mannequin.md"):
+    with refused(MannequinError, "smpl.file", got=".pkl", hint="docs/guides/smpl.md"):
         read_smpl(tmp_path / "model.pkl")

@@ -37,8 +37,7 @@ MODEL = {  # shapes of the arrays: n vertices, S blend shapes, J joints, P = 9 (
 MOTION = {"poses": "kA", "trans": "k3"}  # k frames, A angles
 MOST = 0.2  # largest part of the machine's memory that the frames may take
 HINT = (
-    "pickles are not read, because they may run code: docs/guides/mannequin.md says how "
-    "to convert one"
+    "pickles are not read, because they may run code: docs/guides/smpl.md says how to convert one"
 )
 
 

@@ -43,7 +43,7 @@ def read_pattern(path: str | Path, measures: Mapping[str, str | float] | None = 
         raise PatternError("pattern file", got=str(path), expected=SUFFIXES)
     if measures and read is not read_yaml_pattern:
         expected = "none: only weft's own patterns are drafted from measures"
-        hint = "docs/guides/garments.md: a pattern of measures, which may have sizes"
+        hint = "docs/guides/garment-files.md: a pattern of measures, which may have sizes"
         raise PatternError(
             "measures", got=", ".join(measures), expected=expected, where=path, hint=hint
         )

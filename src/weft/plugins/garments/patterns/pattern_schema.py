@@ -1,6 +1,6 @@
 """The fields of weft's pattern files and of side-car files, as blocks that pydantic checks.
 
-docs/guides/garments.md describes every field. Numbers are expressions (``measures``).
+docs/guides/garment-files.md describes the format. Numbers are expressions (``measures``).
 """
 
 import math

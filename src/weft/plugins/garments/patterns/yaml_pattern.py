@@ -1,6 +1,6 @@
 """Reader of weft's own pattern files: panels, seams and elastics in YAML, drafted from measures.
 
-docs/guides/garments.md describes every field. Seams and elastics name edges of panels:
+docs/guides/garment-files.md describes the format. Seams and elastics name edges of panels:
 ``front.side``. All errors of a file are reported at once.
 """
 
@@ -62,7 +62,7 @@ def read_yaml_pattern(
         PatternProblems: all errors of its contents.
     """
     path = Path(path)
-    hint = "docs/guides/garments.md describes the format"
+    hint = "docs/guides/garment-files.md describes the format"
     document = read_document(PatternDocument, path, hint, _SOME_FIELDS)
     return _read(document, measures or {}, path.stem, str(path))
 

@@ -140,7 +140,7 @@ class GarmentBlock(Block):
     """A garment cut from a flat pattern, sewn at the start of the run (`sewing`)."""
 
     pattern: str = Field(
-        description="a pattern file (docs/guides/garments.md), relative to the scene's"
+        description="a pattern file (docs/guides/garment-files.md), relative to the scene's"
     )
     size: Size = Field(0.02, description="[m] edge length; auto: for the folds of its weight")
     measures: dict[str, str | float] = Field(

@@ -12,7 +12,7 @@ from weft.scene.field_schema import FieldBlock
 
 
 class SmplBlock(FieldBlock):
-    """A person of SMPL, SMPL-H or SMPL-X, from files that you have (docs/guides/mannequin.md).
+    """A person of SMPL, SMPL-H or SMPL-X, from files that you have (docs/guides/smpl.md).
 
     Without a motion the body stands on y = 0 and looks along +z.
     """
