@@ -136,8 +136,8 @@ def simulate(scene, seconds=0.3):
 def test_stiff_scene_gains_energy_at_a_fixed_step_and_completes_with_adaptive(seed):
     """The pin moves at 30 m/s; a step of 0.02 s would throw the cloth apart.
 
-    How the sheet whips is chaotic, but adaptive steps bound stretch (1.09, measured) and speed (root
-    mean square, 20 m/s); they take 570 sub-steps and reject 51.
+    How the sheet whips is chaotic, but adaptive steps bound stretch (1.09, measured) and speed
+    (root mean square, 20 m/s); they take 570 sub-steps and reject 51.
     """
     with disturbed(seed) if seed else nullcontext():
         with pytest.raises(AssertionError, match="GAINED"):
