@@ -66,7 +66,8 @@ typecheck: $(TOOLS)
 pictures: $(TOOLS)  ## run the example of each guide and draw its picture again
 	$(BIN)/python docs/_ext/page_examples.py
 
-docs: $(TOOLS)  ## the manual, into build/docs; a warning is an error
+docs: $(TOOLS)  ## the manual, into build/docs; a warning is an error, and so is a banned construction
+	$(BIN)/python -m pytest -q tests/test_plain_messages.py
 	$(BIN)/python -m sphinx -q -W --keep-going -b html -d build/doctrees docs build/docs
 	@touch build/docs/.whole
 

@@ -59,7 +59,7 @@ CALLS = [  # a call, and the words that its error has
     (lambda: weft.simulate(SCENE, frames=2, fps=0), ("simulate.fps", "0")),
     (lambda: weft.simulate(SCENE), ("length", "seconds=None, frames=None")),
     (lambda: weft.simulate(SCENE, frame=2), ("simulate.frame", "'frames'")),
-    (lambda: weft.batch(SCENE), ("batch.scenes", "put it into a list")),
+    (lambda: weft.batch(SCENE), ("batch.scenes", "put the value into a list")),
     (lambda: weft.batch([]), ("batch of scenes", "none")),
     (lambda: weft.laws.Arap("100 N"), ("unit", "Arap.stiffness")),
     (lambda: weft.laws.BaraffWitkin(100.0, 10.0), ("BaraffWitkin.stretch", "100.0", "2")),

@@ -167,7 +167,7 @@ def test_a_branch_of_a_branch(run):
     simulate(run.path, frames=5, from_frame=2, scene=scene(gravity=MARS))
     simulate(run.path, frames=5, from_frame=1, scene=up)
     (run.path / frame_name(1)).unlink()
-    with pytest.warns(UserWarning, match="of the scene before the branch"):
+    with pytest.warns(UserWarning, match="belong to the scene before the branch"):
         simulate(run.path, frames=5, resume=True, scene=up)
     assert weft.Run(run.path).manifest["after"] == 1
 

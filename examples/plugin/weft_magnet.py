@@ -122,7 +122,7 @@ class MagnetEnergy:
 def egg(
     radius: Size,
     height: Annotated[float, Setting("from end to end", "m", above=0)],
-    size: Annotated[float, Setting("of its edges, about", "m", above=0)] = 0.03,
+    size: Annotated[float, Setting("approximate length of the edges", "m", above=0)] = 0.03,
     name: str = "egg",
 ) -> Body:
     """Create an egg, upright about the origin.

@@ -105,7 +105,7 @@ def test_odd_numbers_of_a_fabric_are_one_warning(tmp_path):
     with pytest.warns(UserWarning) as caught:
         odd = fabric(tmp_path / "mine.yaml")
     (text,) = [str(w.message) for w in caught]
-    assert "mine.yaml is unlike all fabrics" in text and text.endswith("what you mean?")
+    assert "mine.yaml is unlike all fabrics" in text and text.endswith("check the units")
     found = ["density = 12 kg/m^2", "stretch_warp", "stretch_weft", "shear = 4e+06 N/m"]
     assert all(word in text for word in found) and "thickness" not in text
     (zeros,) = about_fabrics([odd])

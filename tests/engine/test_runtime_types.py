@@ -101,7 +101,7 @@ def example(a: int, b: Size = 1.0, *, c: Sequence[weft.Pin] = (), **more: float)
         ((1, 2, 3), {}, SceneError, "arguments of example = 3 by position: expected at most 2"),
         ((1,), {"a": 2}, SceneError, "example.a = two values"),
         ((1,), {"b": "3 kg"}, UnitError, "(example.b): expected a length"),
-        ((1,), {"c": weft.Pin([0])}, SceneError, "put it into a list"),
+        ((1,), {"c": weft.Pin([0])}, SceneError, "put the value into a list"),
         ((1,), {"c": [weft.Pin]}, SceneError, "example.c[0] = the class Pin"),
         ((1,), {"d": "x"}, SceneError, "example.d = 'x', str: expected a number"),
     ],

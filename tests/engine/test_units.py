@@ -64,7 +64,7 @@ def test_shear_without_an_angle_is_per_radian():
 @pytest.mark.parametrize("text", ["0.6 gf/cm*deg", "1 N/m·s", "1 kg/m^2 s"])
 def test_a_product_after_a_slash_is_refused(text):
     """Who writes a/b*c means a/(b*c) as often as (a/b)*c: weft does not guess."""
-    with refused(UnitError, "unit", expected="two ways", hint="("):
+    with refused(UnitError, "unit", expected="one meaning", hint="("):
         to_si(text, "N/m", "fabric.shear", per_angle=True)
 
 
@@ -90,7 +90,7 @@ def test_products_and_quotients_of_quantities(text, unit, expected):
 
 @pytest.mark.parametrize("text", ["1/2 m", "6 m/2 s*3 s"])
 def test_a_quotient_of_quantities_with_two_meanings_is_refused(text):
-    with refused(UnitError, "unit", expected="two ways", hint="write"):
+    with refused(UnitError, "unit", expected="one meaning", hint="write"):
         to_si(text, "m")
 
 

@@ -45,24 +45,24 @@ class AdjointReport:
         lines = [f"{self.steps} steps, {seconds}; left to converge: {self.correction:.2g} m"]
         if self.indefinite:
             lines.append(
-                f"{len(self.indefinite)} steps ended where the Hessian is indefinite "
-                "(no minimum, or barely one): solved as it is"
+                f"{len(self.indefinite)} steps ended with an indefinite Hessian (not a minimum, "
+                "or nearly not): weft solved with this Hessian"
             )
         if self.singular:
             lines.append(
-                f"{len(self.singular)} steps ended where it is singular: shifted by 1e-9 "
-                "of its largest number; derivatives along what moves freely are "
-                "arbitrary"
+                f"{len(self.singular)} steps ended with a singular Hessian, which weft shifted "
+                "by 1e-9 of its largest number; derivatives along free motions are arbitrary"
             )
         if self.stiffness_adapted:
             lines.append(
-                f"contact changed its stiffness in {self.stiffness_adapted} steps: left out"
+                f"contact changed its stiffness in {self.stiffness_adapted} steps: derivatives "
+                "leave this out"
             )
         if self.independent:
-            lines.append(f"nothing depends on {', '.join(self.independent)}: zero")
+            lines.append(f"nothing depends on {', '.join(self.independent)}: the gradient is zero")
         for name, energies in self.differences.items():
             lines.append(f"{name}: differences of the forces of {', '.join(energies)}")
-        unchecked = "not checked against a run nearby: call with check=True, at the cost of a run"
+        unchecked = "not checked with a second run: call with check=True, which costs one run"
         return "\n".join([*lines, *self.remarks, str(self.check or unchecked)])
 
 

@@ -35,7 +35,7 @@ class PositionDerivative(ParameterDerivative):
                 "parameter positions",
                 got="with attachments",
                 expected="a scene without them",
-                hint="their places and lengths come from where the cloth starts; pins move along",
+                hint="their places and lengths depend on the start of the cloth; pins move with it",
             )
         self.model, self.n = run.model, len(scene.cloth.points)
         self.by = np.zeros((len(self.model.mass), 3))

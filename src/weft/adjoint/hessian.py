@@ -115,7 +115,7 @@ class Hessian:
                 f"derivative of the equilibrium at t = {self.phi.step.t:.6g} s",
                 got=f"a relative residual of {off:.2g}",
                 expected=f"at most {LOOSE:g}",
-                hint="its loads (friction, wind) change faster than what balances them",
+                hint="its loads (friction, wind) change faster than the forces that balance them",
             )
         return np.asarray(x.reshape(-1, 3))
 

@@ -65,8 +65,8 @@ class HostFunction:
                 raise SceneError(
                     f"world {k}",
                     got=f"shapes {rollout.shapes()}",
-                    expected=f"those of world 0, {self.shapes, self.results}",
-                    hint="roll out scenes of other meshes by a call of their own",
+                    expected=f"the values of world 0, {self.shapes, self.results}",
+                    hint="use another call for scenes with other meshes",
                 )
         self.context = kernel.context()  # frameworks may call from threads of their own
         self._trajectories: dict[Key, Any] = {}

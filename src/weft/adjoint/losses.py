@@ -270,8 +270,8 @@ def by_corner(loss: object, x: Floats, v: Floats, t: Floats) -> Floats:
         return np.zeros(())
     raise SceneError(
         f"loss {type(loss).__name__} and parameter rest",
-        got="a loss that knows the model",
-        expected="one with by_corner(x, v, t), its derivative by the rest shape",
+        got="a loss that needs the model",
+        expected="a loss with by_corner(x, v, t), the derivative by the rest shape",
     )
 
 
@@ -304,7 +304,7 @@ def check_answer(answer: Any, x: Floats) -> tuple[float, Floats, Floats]:
                 f"loss derivative by {name}",
                 got="numbers that are not finite",
                 expected="finite ones",
-                hint="a distance has no derivative at zero: square it",
+                hint="a distance has no derivative at zero: use its square",
             )
         slopes.append(by)
     return float(value), slopes[0], slopes[1] if len(slopes) > 1 else np.zeros_like(x)

@@ -184,8 +184,8 @@ class Outline:
             raise MeshError(
                 "outline",
                 got=f"{len(turned)} triangles turned over, first {turned[:5].tolist()}",
-                expected="an outline that leaves room for its triangles",
-                hint="move it by less, or mesh the new outline",
+                expected="an outline with enough room for its triangles",
+                hint="move the outline less, or mesh the new outline",
             )
         return cut(self.cloth, points)
 

@@ -149,7 +149,7 @@ class ParameterDirection:
         raise SceneError(
             f"parameter {parameter.name}",
             got=f"no other value near {parameter.value[index]:g}",
-            expected="one that can be changed a little",
+            expected="a value that can change a little",
             hint=str(reason),
         )
 
@@ -266,7 +266,7 @@ def _other(
     if len(base.parts) != len(model.parts) or len(base.mass) != len(model.mass):
         raise SceneError(
             f"parameter {parameter.name}",
-            got="another number of energies or points",
+            got="the same number of energies and points",
             expected="the same",
         )
     return _Other(w, made, model)

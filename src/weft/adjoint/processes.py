@@ -51,8 +51,10 @@ def call_side_by_side(
             "processes of runs",
             got="ended",
             expected="processes that run",
-            hint="a script that starts processes needs `if __name__ == '__main__':`; if memory "
-            "ran out, take fewer processes",
+            hint=(
+                "a script that starts processes needs `if __name__ == '__main__':`; if "
+                "memory ran out, use fewer processes"
+            ),
         ) from None
 
 
@@ -82,9 +84,9 @@ def _pack(*job: Any) -> bytes:
     except (pickle.PicklingError, AttributeError, TypeError) as error:  # as pickle says it
         raise SceneError(
             "processes of runs",
-            got=f"what cannot be sent to another process: {error}",
+            got=f"an object that cannot be sent to another process: {error}",
             expected="losses and parameters that are named functions of modules",
-            hint="processes=1 takes any",
+            hint="processes=1 accepts any function",
         ) from None
 
 

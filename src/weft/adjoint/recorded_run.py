@@ -80,8 +80,9 @@ class RecordedRun:
         raise SceneError(
             "integrator",
             got=type(inner).__name__,
-            expected="one with the reverse of its step: backward_euler, bdf2, quasi_static",
-            hint="steps of one linear solve minimize no potential: nothing to differentiate",
+            expected="an integrator with derivatives: backward_euler, bdf2, quasi_static",
+            hint="steps of one linear solve have no derivatives, because they do not minimize "
+            "a potential",
         )
 
     def _check(self) -> None:
@@ -98,8 +99,8 @@ class RecordedRun:
         if settings.tolerance > SLACK:
             unit = settings_by_field(type(settings))["tolerance"].unit
             return [
-                f"settings.tolerance = {settings.tolerance:g} {unit}: derivatives are those of "
-                f"converged steps; 1e-8 makes them so"
+                f"settings.tolerance = {settings.tolerance:g} {unit}: derivatives need converged "
+                "steps; use 1e-8"
             ]
         return []
 
@@ -139,8 +140,8 @@ class RecordedRun:
             raise SceneError(
                 "effort",
                 got="steps that stop before they have converged",
-                expected="converged ones: only these have the derivative",
-                hint="leave settings.effort as it is",
+                expected="converged steps, because only these have derivatives",
+                hint="use the default settings.effort",
             )
         parts = [part for t in taken for part in t.report.parts]
         if not self.inner.has_history:

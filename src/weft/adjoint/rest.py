@@ -42,13 +42,11 @@ class RestDerivative(ParameterDerivative):
         for bad, name in (
             (scene.conditions is not None, "the conditions of 1998"),
             (scene.rest_angles != "flat", f"rest_angles {scene.rest_angles}"),
-            (bool(scene.pressed), "lines that are pressed in"),
+            (bool(scene.pressed), "pressed lines"),
             (any(f.maps for f in self.cloth.fabrics), "a fabric with maps"),
         ):
             if bad:
-                raise SceneError(
-                    "parameter rest", got=name, expected="flat cloth that stays as it is"
-                )
+                raise SceneError("parameter rest", got=name, expected="flat cloth without these")
         self.splines = None if self.cloth.embedding is None else SplineRest(self.cloth)
         self.mesh = rest_mesh(self.cloth)
         self.tables = [self._zeros(term) for term in differentiable(self.model.assembly.terms)]
@@ -66,7 +64,7 @@ class RestDerivative(ParameterDerivative):
                 raise NotImplementedError
             self._pull_back(term, zeros)  # adds zeros, or raises
         except NotImplementedError:
-            known = "energies whose tables are known: docs/explanations/gradients.md"
+            known = "energies with known derivatives: docs/explanations/gradients.md"
             raise SceneError("parameter rest", got=f"energy {term.name}", expected=known) from None
         return zeros
 

@@ -189,8 +189,8 @@ class Rollout:
             raise SceneError(
                 "check",
                 got=f"by {', '.join(self.parameters)} alone",
-                expected="a parameter beside them",
-                hint="pins.NAME.translation is one that a scene can be given",
+                expected="another parameter, too",
+                hint="for example pins.NAME.translation",
             )
         return names
 

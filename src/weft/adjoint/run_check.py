@@ -55,15 +55,15 @@ class RunCheck:
         )
         if not self.tells:
             return (
-                f"not checked: {moved} {both}, but the loss is known to {self.noise:.1g} only: "
-                "take a smaller settings.tolerance"
+                f"not checked: {moved} {both}, but the loss has an error of {self.noise:.1g}: "
+                "use a smaller settings.tolerance"
             )
         if self.agrees:
             return f"checked: {moved} {both}"
         return (
-            f"NOT CONFIRMED: {moved} {both}. It ends on another branch (buckling, a snap, a "
-            "kink of contact) or the loss is strongly curved: the gradient holds for this "
-            "run alone"
+            f"NOT CONFIRMED: {moved} {both}. The second run ends on another branch (buckling, a "
+            "snap, a kink of contact), or the loss is strongly curved: the gradient holds only "
+            "for this run"
         )
 
 

@@ -305,6 +305,6 @@ def _with_targets(scene: Any, value: Floats) -> Any:
     raise SceneError(
         "targets of pins",
         got="other values",
-        expected="parameters that a scene can be given",
-        hint="pins.NAME.translation is one",
+        expected="parameters of a scene",
+        hint="for example pins.NAME.translation",
     )

@@ -140,6 +140,6 @@ def refuse_second_derivative(*_: object) -> Any:
     raise SceneError(
         "second derivative of a run",
         got="asked for",
-        expected="first derivatives: weft knows no others",
+        expected="first derivatives, because weft has no others",
         hint="leave out create_graph=True, or a term that has gradients in the loss",
     )

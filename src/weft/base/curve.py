@@ -59,12 +59,10 @@ class Curve:
                 "curve",
                 got=f"{s[k]:g} N/m, then {s[k + 1]:g} N/m at a strain of {e[k + 1]:g}",
                 expected="forces that do not fall",
-                hint="take the loading branch up to where the cloth yields",
+                hint="use the loading branch up to the yield of the cloth",
             )
         if not s[-1] > 0:
-            raise FabricError(
-                "curve", got="no force at all", expected="must be > 0 [N/m] at its end"
-            )
+            raise FabricError("curve", got="no force", expected="must be > 0 [N/m] at its end")
 
     @cached_property
     def knots(self) -> tuple[Floats, Floats]:

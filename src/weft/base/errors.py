@@ -90,9 +90,9 @@ class SceneError(WeftError):
 class Outlook(Enum):
     """The fate of a problem of a scene's start once the scene is simulated."""
 
-    RESOLVES = "resolves by itself"
-    MAY = "may resolve"
-    CANNOT = "cannot resolve by itself"
+    RESOLVES = "no action needed"
+    MAY = "may need a correction"
+    CANNOT = "needs a correction"
 
 
 @dataclass(frozen=True)

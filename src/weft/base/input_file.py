@@ -108,4 +108,4 @@ def open_ordinary(path: str | Path, flags: int, *, follow_links: bool = True) ->
     os.close(fd)
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    raise OSError(errno.EINVAL, "no ordinary file", str(path))
+    raise OSError(errno.EINVAL, "not a regular file", str(path))

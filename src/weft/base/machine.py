@@ -50,7 +50,7 @@ def require_memory(size: float, what: str, got: object, error: type[WeftError]) 
             what,
             got=f"{got}: at least {gib(size)} of memory",
             expected=f"at most the {gib(memory())} of this machine",
-            hint="use fewer vertices or frames: longer edges, or a lower rate",
+            hint="use fewer vertices (longer edges) or fewer frames (a lower rate)",
         )
 
 

@@ -27,8 +27,8 @@ REQUIRED: Any = dataclasses.MISSING  # the default of a field without one
 SMALLEST = 1e-12  # [m] smallest allowed value of a length that must be positive
 KEYFRAMES = "x-keyframes"  # in JSON schemas: stands for the schema of keyframes
 # reasons for which numbers have no keyframes
-MATERIAL = "what cloth is made of stays; loads, wind, friction and attachments may change"
-ROOM = "the room that cloth keeps stays"
+MATERIAL = "material is fixed; loads, wind, friction and attachments may change"
+ROOM = "thickness is fixed"
 _JSON_BOUNDS = {
     "above": "exclusiveMinimum",
     "least": "minimum",

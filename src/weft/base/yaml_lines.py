@@ -125,11 +125,13 @@ class _Reader:
         self.lines.setdefault(loc, node.start_mark.line + 1)
         self.count += 1
         if self.count > YAML_VALUES or depth > MOST_DEPTH:
-            raise self.node_error(node, "aliases that multiply", f"at most {YAML_VALUES} values")
+            raise self.node_error(
+                node, "too many aliases in aliases", f"at most {YAML_VALUES} values"
+            )
         if isinstance(node, yaml.ScalarNode):
             return self.scalar(node)
         if id(node) in self.open:
-            raise self.node_error(node, "an alias of what it stands in", "a tree")
+            raise self.node_error(node, "an alias of the block that contains it", "a tree")
         self.open.add(id(node))
         result = (
             self.mapping(node, loc, depth)
@@ -154,14 +156,16 @@ class _Reader:
                 for other in others:
                     found = self.value(other, loc, depth + 1)
                     if not isinstance(found, dict):
-                        raise self.node_error(value, "<< of no mapping", "mappings")
+                        raise self.node_error(value, "<< without a mapping", "mappings")
                     merged = {**found, **merged}
                 continue
             name = self.text(key)
             place = (*loc, name)
             if name in result:
                 what = ".".join(map(str, place))
-                raise self.node_error(key, "a second time", "each field once", what)
+                raise self.node_error(
+                    key, "this field for the second time", "each field only once", what
+                )
             self.lines[place] = key.start_mark.line + 1
             result[name] = self.value(value, place, depth + 1)
         return {**merged, **result}
@@ -180,7 +184,7 @@ class _Reader:
         except (ValueError, KeyError, OverflowError, IndexError) as problem:
             raise self.node_error(node, repr(to_one_line(node.value)), f"a {tag}") from problem
         if tag == "float" and math.isinf(value) and "inf" not in node.value.lower():
-            raise self.node_error(node, to_one_line(node.value), "a number that float64 holds")
+            raise self.node_error(node, to_one_line(node.value), "a number in the range of float64")
         return value
 
     def text(self, node: yaml.Node) -> str:

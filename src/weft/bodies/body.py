@@ -82,7 +82,7 @@ class Body:
     path: Path | None = None
     name: str = "body"
     thickness: float | None = setting(
-        None, "kept from it; none: contact.thickness", "m", least=0, constant=ROOM
+        None, "distance that cloth keeps; none: contact.thickness", "m", least=0, constant=ROOM
     )
     frames: BodyFrames | None = None
     rigid: Rigid | None = None
@@ -105,9 +105,9 @@ class Body:
         if self.rigid is not None and (self.path is not None or self.frames is not None):
             raise SceneError(
                 f"{self.name}.rigid",
-                got="with a motion of its own",
-                expected="no path and no frames: forces move a rigid body",
-                hint="a joint holds it; `velocity` and `spin` say how it starts",
+                got="with `motion`",
+                expected="no path and no frames, because forces move a rigid body",
+                hint="a joint can hold it; `velocity` and `spin` give its motion at the start",
             )
 
         turn = turned_faces(f)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from weft.show.looks import Field
 
 # advice that this command follows itself
-_HERE = re.compile(r"(; | \()`weft check` (lists and )?draws (it|them)\)?")
+_HERE = re.compile(r"(; |\. | \()`weft check` (lists and )?draws (it|them|the piece)\)?")
 
 
 def check(
@@ -37,14 +37,14 @@ def check(
     scale: Annotated[
         str | None,
         typer.Option(
-            help="Length of a unit of a mesh's positions: 1 cm.",
+            help="Length of one unit of the mesh's positions: 1 cm.",
             metavar="LENGTH",
-            show_default="what the file says, else 1 m",
+            show_default="from the file, otherwise 1 m",
         ),
     ] = None,
     uv_scale: Annotated[
         str | None,
-        typer.Option(help="Length of a unit of its texture coordinates.", metavar="LENGTH"),
+        typer.Option(help="Length of one unit of the texture coordinates.", metavar="LENGTH"),
     ] = None,
     warp: Annotated[
         str | None,
@@ -58,25 +58,25 @@ def check(
         ),
     ] = None,
     prim: Annotated[
-        str | None, typer.Option(help="Of a USD or glTF file: which mesh, by path or name.")
+        str | None, typer.Option(help="Path or name of the mesh in a USD or glTF file.")
     ] = None,
     weld: Annotated[
         str | None,
         typer.Option(
-            help="Join vertices that coincide (true), or that are so near: 1 mm.",
+            help="Join vertices that coincide (true), or that are within a distance: 1 mm.",
             metavar="LENGTH",
         ),
     ] = None,
     picture: Annotated[
         Path | None,
-        typer.Option(help="Where to draw a pattern, or faces that have a problem.", metavar="PNG"),
+        typer.Option(help="Picture of the pattern, or of faces with a problem.", metavar="PNG"),
     ] = None,
 ) -> None:
     """List every problem of a scene, pattern or mesh by name and place; exit status 1 if there is
     any.
 
-    Faces without material area, or that intersect, are drawn in red into a picture beside the file;
-    a garment's pattern is drawn flat, with its seams, and every map of a scene as colors.
+    A picture beside the file shows faces that intersect or have no material area in red, a
+    garment's pattern flat with its seams, and every map of a scene as colors.
     """
     from weft.run.check_scene import check as look_at
     from weft.scene.scene_input import scene_input
@@ -123,7 +123,7 @@ def _draw_findings(found: "Findings", target: Path) -> None:
         from weft.show.picture.panel_sketch import save_piece
 
         save_piece(target, found.piece)
-        say(f"picture  {target} (the piece in the material plane, what is wrong in red)")
+        say(f"picture  {target} (the piece in the material plane, with the fault in red)")
 
 
 def _draw(

@@ -13,9 +13,9 @@ from weft.base.errors import to_one_line
 from weft.cli.options import say
 
 STATUS = 70  # EX_SOFTWARE of sysexits.h
-SEND_TO = "whoever gave you weft (its issue tracker, where there is one)"
+SEND_TO = "the issue tracker of weft, or the person who gave you weft"
 _CURE = (
-    "; weft needs a folder that can be written: --out names another one (docs/reference/places.md)"
+    "; weft needs a folder in which it can write: choose one with --out (docs/reference/places.md)"
 )
 CURES = dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC), _CURE)
 
@@ -32,13 +32,13 @@ def report(error: BaseException, arguments: Sequence[str]) -> int:
         where = "" if place is None else f" ({to_one_line(place)})"
         cure = "" if place == "standard output" else CURES.get(error.errno, "")
         if place is None and "temporary directory" in str(error.strerror):
-            cure = "; name a folder in the environment: TMPDIR=FOLDER"
+            cure = "; set a folder in the environment: TMPDIR=FOLDER"
         say(f"error: {error.strerror or what}{where}{cure}", error=True)
         return 2
     if isinstance(error, MemoryError):
         say(
-            f"error: out of memory ({to_one_line(error, 100) or 'no number given'}): try a smaller "
-            "scene, or a machine with more",
+            f"error: out of memory ({to_one_line(error, 100) or 'no number given'}): use a "
+            "smaller scene, or a machine with more memory",
             error=True,
         )
         return 2

@@ -17,7 +17,9 @@ DEMO = "A square of linen "  # how the descriptions of demos begin, of earlier v
 def demo(
     name: Annotated[
         str | None,
-        typer.Argument(help="A scene of `weft examples`, in place of the usual.", metavar="[NAME]"),
+        typer.Argument(
+            help="Name of a scene in `weft examples`, in place of the default.", metavar="[NAME]"
+        ),
     ] = None,
     out: Annotated[
         Path | None,

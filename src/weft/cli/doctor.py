@@ -17,21 +17,19 @@ def doctor(
         Path | None, typer.Argument(help="Folder of a run; none: this machine.", metavar="[RUN]")
     ] = None,
     repair: Annotated[
-        bool, typer.Option("--repair", help="Compute anew what is damaged or missing.")
+        bool, typer.Option("--repair", help="Compute damaged or missing frames again.")
     ] = False,
     scene: Annotated[
         Path | None,
-        typer.Option(
-            help="The scene file; needed where it reads other files.", metavar="SCENE.yaml"
-        ),
+        typer.Option(help="The scene file; needed if it reads other files.", metavar="SCENE.yaml"),
     ] = None,
     json: AsJson = False,
 ) -> None:
-    """Read every file of a run against its checksum, and name what is damaged; exit status 1 if
-    anything is.
+    """Compare every file of a run with its checksum and name damaged files; exit status 1 if
+    there are any.
 
-    With --repair, frames are computed anew from the nearest good one, bitwise, and held against
-    what the frame after them was made from. Without RUN: versions, devices, caches and threads.
+    --repair computes damaged frames again, bitwise, from the nearest good frame, and compares them
+    with the next good frame. Without RUN: print versions, devices, caches and threads.
     """
     if run is None:
         _machine(json)
@@ -50,7 +48,7 @@ def doctor(
         flaws = [{"file": name, "what": what} for name, what in condition.flaws.items()]
         print_json({"run": str(run), "frames": frames, "end": end, "flaws": flaws})
     else:
-        say(f"frames   {frames} good ones, the run stands at frame {max(end, 0)}")
+        say(f"frames   {frames} are good, the run ends at frame {max(end, 0)}")
         _list_flaws(condition)
     if not condition.flaws:
         return
@@ -83,7 +81,7 @@ def _repair(folder: "RunFolder", path: Path | None, condition: "RunCondition") -
     else:
         raise RunError(
             "manifest.json",
-            got="damaged: it does not say which scene this is",
+            got="damaged: it does not contain the scene",
             expected="--scene SCENE.yaml",
             where=folder.path,
         )

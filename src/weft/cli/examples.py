@@ -45,7 +45,7 @@ def folder() -> Path:
             return place
     raise WeftError(
         "examples",
-        got=f"none beside {package}",
+        got=f"no folder beside {package}",
         expected="weft as installed",
         hint="install it again: pip install weft",
     )
@@ -100,7 +100,10 @@ def _example(root: Path, path: Path) -> Example:
 
 def examples(
     name: Annotated[
-        str | None, typer.Argument(help="Print this one; none lists them.", metavar="[NAME]")
+        str | None,
+        typer.Argument(
+            help="Name of the example to print; without a name: list all.", metavar="[NAME]"
+        ),
     ] = None,
 ) -> None:
     """List the examples, or print one: `weft examples flag > my_scene.yaml`."""

@@ -20,16 +20,18 @@ def explain(
     path: Annotated[
         str,
         typer.Argument(
-            help="A block or field, such as scene.pins.path; or physics: which effects are "
-            "simulated, and what the others would do to a drape.",
+            help=(
+                "A block or field, such as scene.pins.path; or physics: the effects that "
+                "weft simulates, and how the others change a drape."
+            ),
             metavar="FIELD",
         ),
     ] = "scene",
     nested: Annotated[
-        bool, typer.Option("--all", help="Of the whole scene too, the fields of nested blocks.")
+        bool, typer.Option("--all", help="Show the fields of nested blocks, too.")
     ] = False,
     json_schema: Annotated[
-        bool, typer.Option("--json-schema", help="The whole schema as JSON, for editors.")
+        bool, typer.Option("--json-schema", help="Print the whole schema as JSON, for editors.")
     ] = False,
 ) -> None:
     """Explain the fields of a scene file: units, meaning, defaults, nested blocks too.
@@ -45,7 +47,7 @@ def explain(
         print_json(schema())
         return
     if path == "physics":
-        heads = ("effect", "simulated", "what it does, or what leaving it out does to a drape")
+        heads = ("effect", "simulated", "what weft simulates, or how the omission changes a drape")
         table = new_table(*heads)
         for e in simulated_effects():
             about = f"{e['about']} (docs/{e['page']}.md)"

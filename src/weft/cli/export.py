@@ -20,27 +20,29 @@ if TYPE_CHECKING:
 
 
 def export(
-    run: Annotated[
-        Path, typer.Argument(help="Folder of a run, or a garment's pattern.", metavar="RUN")
-    ],
+    run: Annotated[Path, typer.Argument(help="Folder of a run, or a pattern file.", metavar="RUN")],
     out: Annotated[
         Path,
         typer.Argument(
-            help="All frames: .usdc, .usda, .usdz, .glb, .gltf, .vtkhdf, .pc2, .npz or "
-            ".h5. A frame: .obj or .ply; with # for the number, a file for every frame. Of a "
-            "pattern, a .svg."
+            help=(
+                "All frames: .usdc, .usda, .usdz, .glb, .gltf, .vtkhdf, .pc2, .npz or .h5. "
+                "One frame: .obj or .ply; with # for the number, one file per frame. For a "
+                "pattern: .svg."
+            )
         ),
     ],
     frame: Annotated[
         int | None,
-        typer.Option(help="One frame; -1 is the last.", show_default="the last of .obj, .ply"),
+        typer.Option(
+            help="Number of one frame; -1 is the last.", show_default="the last of .obj, .ply"
+        ),
     ] = None,
     frames: Frames = None,
     fps: Annotated[
         float | None,
         typer.Option(
             min=0.001,
-            help="Frames a second, made from those of the run.",
+            help="Frames per second of the file.",
             show_default="the run's",
         ),
     ] = None,
@@ -49,49 +51,56 @@ def export(
     first: Annotated[
         int | None,
         typer.Option(
-            help="Number of the first frame in the file: 1001.", show_default="its time x rate"
+            help="Number of the first frame in the file: 1001.", show_default="time x rate"
         ),
     ] = None,
     density: Density = None,
-    net: Annotated[bool, typer.Option("--net", help="Of splines: the control points.")] = False,
+    net: Annotated[
+        bool, typer.Option("--net", help="For splines: write the control points.")
+    ] = False,
     weld: Annotated[
-        bool, typer.Option("--weld", help="Of garments, as .obj or .ply: seams as one vertex.")
+        bool,
+        typer.Option("--weld", help="For garments as .obj or .ply: join the vertices of seams."),
     ] = False,
     udim: Annotated[
-        bool, typer.Option("--udim", help="Of USD: a tile of images for every panel.")
+        bool, typer.Option("--udim", help="For USD: a UDIM tile for every panel.")
     ] = False,
     fields: Annotated[
         str | None,
         typer.Option(
-            help="strain, stress, curvature, pressure, air, velocity, with commas between: "
-            "docs/guides/export.md.",
-            show_default="those that the run recorded",
+            help=(
+                "strain, stress, curvature, pressure, air, velocity, separated by commas: "
+                "docs/guides/export.md."
+            ),
+            show_default="the fields that the run recorded",
         ),
     ] = None,
     shutter: Annotated[
         tuple[float, float] | None,
-        typer.Option(help="Samples around every frame, in frames: -0.25 0.25."),
+        typer.Option(help="Interval of samples around every frame, in frames: -0.25 0.25."),
     ] = None,
-    samples: Annotated[int, typer.Option(min=2, help="With --shutter: how many.")] = 3,
+    samples: Annotated[int, typer.Option(min=2, help="Number of samples with --shutter.")] = 3,
     onto: Annotated[
         Path | None,
         typer.Option(
-            help="An asset, .usd or .obj, whose meshes the cloth moves: all else stays as it "
-            "is there. USD is a layer over it."
+            help=(
+                "An asset (.usd or .obj) whose meshes follow the cloth; everything else in "
+                "it stays. For USD the output is a layer over the asset."
+            )
         ),
     ] = None,
     prim: Annotated[
         str | None,
         typer.Option(
-            help="With --onto: a mesh for each cloth, with commas.",
-            show_default="those from which the cloths came",
+            help="With --onto: a mesh for each cloth, separated by commas.",
+            show_default="the meshes from which the cloths came",
         ),
     ] = None,
 ) -> None:
     """Write a run for other programs, with material coordinates: USD, glTF, VTKHDF, point
-    caches and arrays hold all frames and bodies (docs/guides/export.md); OBJ and PLY a frame.
+    caches and arrays contain all frames and bodies (docs/guides/export.md); OBJ and PLY one frame.
 
-    `weft export RUN cloth.####.obj` writes a file for every frame. `weft export skirt.yaml
+    `weft export RUN cloth.####.obj` writes one file per frame. `weft export skirt.yaml
     skirt.svg` draws a pattern to scale, to print and cut.
     """
     from weft.scene.scene_input import scene_input
@@ -155,10 +164,14 @@ def export(
     if names and not form.carries_fields:
         say(f"note     {out.suffix} files carry no fields: {', '.join(names)} left out")
     if form.write is None:
-        raise RunError("export name", got=out.name, expected="one without #: it holds all frames")
+        raise RunError(
+            "export name",
+            got=out.name,
+            expected="a name without #, because the file contains all frames",
+        )
     if (up, units, fps) != ("y", "m", None):
         if net:
-            expected = "meters, y up: the control points as they are"
+            expected = "meters, y up, for control points"
             raise RunError("--net", got="with --up, --units or --fps", expected=expected)
         how: Json = {"up": up, "units": units, "density": density}
         for path, one in number_frames(opened, out, chosen, first, fps, **how):

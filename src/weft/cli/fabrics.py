@@ -104,8 +104,8 @@ def _all(chosen: "list[Fabric]") -> None:
             f"{count_measured(f)[0]}",
         )
     console.print(table)
-    console.print("no mark: measured   ~ estimated by us   ° a constant that was published")
-    console.print("pairs: warp/weft; measured: how many of the seven numbers shown")
+    console.print("no mark: measured   ~ our estimate   ° a published constant")
+    console.print("pairs: warp/weft; measured: the number of measured values among the seven shown")
     console.print("sources, methods and titles: weft fabrics NAME")
 
 

@@ -73,7 +73,7 @@ def check_arguments(args: Sequence[str]) -> None:
                 name if name.startswith("-") else f"the argument after {name}",
                 got="nothing",
                 expected="some text",
-                hint="is a shell variable not set? The current folder is `.`",
+                hint="check that the shell variable is set; the current folder is `.`",
             )
 
 

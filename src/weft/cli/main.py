@@ -60,7 +60,7 @@ def _run() -> None:
         app()
         sys.stdout.flush()
     except WeftError as error:
-        say(f"error: {type(error).__name__}: {error}", error=True)
+        say(f"error: {error}", error=True)
         sys.exit(2)
     except BrokenPipeError:
         sys.exit(1)

@@ -24,29 +24,27 @@ SweepPath = Annotated[
 Device = Annotated[str, typer.Option(help="cpu, cuda or cuda:N.", metavar="NAME")]
 Threads = Annotated[
     int | None,
-    typer.Option(help="CPU threads that share large kernels.", min=1, show_default="all"),
+    typer.Option(help="Number of CPU threads.", min=1, show_default="all"),
 ]
 Out = Annotated[Path | None, typer.Option(help="Folder of the run.", metavar="DIR")]
 Set = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
-        help="Change a field of the scene: cloth.sheet.nx=80. Repeatable.",
+        help="Change a field of the scene: cloth.sheet.nx=80. You can repeat this option.",
         metavar="PATH=VALUE",
     ),
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Continue a run that stopped.")]
-Frames = Annotated[
-    str | None, typer.Option(help="A:B\\[:STEP], the last one included.", show_default="all")
-]
-Density = Annotated[int | None, typer.Option(min=1, help="Of splines: samples a knot span.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+Frames = Annotated[str | None, typer.Option(help="A:B\\[:STEP], including B.", show_default="all")]
+Density = Annotated[int | None, typer.Option(min=1, help="For splines: samples per knot span.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
 # Those of ``weft.show.looks``, which takes a second to import.
 LOOK_NAMES = (
     "surface, panels, checker, plain, strain, pressure, stress, stress-warp, stress-weft, "
     "stress-shear, curvature, fit or speed"
 )
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
 
 
 def one_blas_thread() -> None:

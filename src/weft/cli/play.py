@@ -16,7 +16,7 @@ def play(
     scene: Annotated[
         Path | None,
         typer.Argument(
-            help="A scene file, a garment's pattern for a mannequin that stands, or a mesh.",
+            help="A scene file, a garment's pattern (worn by a standing mannequin), or a mesh.",
             metavar="[SCENE | PATTERN | MESH]",
             show_default="a sheet above a sphere",
         ),
@@ -24,31 +24,32 @@ def play(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of saved files, made if missing.", metavar="DIR", show_default="this one"
+            help="Folder for saved files; weft creates it.", metavar="DIR", show_default="this one"
         ),
     ] = None,
     scale: Annotated[
         str | None,
         typer.Option(
-            help="Length of a unit of a mesh's positions: 1 cm.",
+            help="Length of one unit of a mesh's positions: 1 cm.",
             metavar="LENGTH",
-            show_default="what the file says, else 1 m",
+            show_default="from the file, otherwise 1 m",
         ),
     ] = None,
-    host: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Of the server; where taken, the next.")] = 8080,
-    browser: Annotated[bool, typer.Option(help="Open a browser where there is a display.")] = True,
+    host: Annotated[str, typer.Option(help="Address of the server.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(help="Port of the server; if it is in use, the next free port.")
+    ] = 8080,
+    browser: Annotated[bool, typer.Option(help="Open a browser if there is a display.")] = True,
     follow: Annotated[bool, typer.Option("--follow", help="The camera follows the cloth.")] = False,
     set_: Set = None,
     device: Device = "cpu",
     threads: Threads = None,
 ) -> None:
-    """Touch cloth while it is simulated: pull it, pin it, change its numbers, in the browser.
+    """Pull and pin cloth, and change its numbers, in the browser during a simulation.
 
-    Nothing passes through anything, whatever the hand does. Settings, the present state, and what
-    was played are saved as scene files that `weft run` takes (docs/guides/play.md). Of a pattern
-    or a mesh, NAME.scene.yaml is written into the folder of saved files and played; one that is
-    there already is kept.
+    The page saves settings, the present state and all actions as scene files for `weft run`
+    (docs/guides/play.md). For a pattern or a mesh, weft writes NAME.scene.yaml into the folder of
+    saved files; it keeps a file that exists already.
     """
     from weft.io.files import make_folder
     from weft.live.order import Order

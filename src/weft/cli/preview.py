@@ -16,7 +16,7 @@ def draw_previews(
     folder: Path, picture: Path, on_progress: Callable[[Progress], None]
 ) -> Callable[[Progress], None]:
     """``on_progress``, which also draws frames of the run in ``folder`` into one PNG: the last
-    frame always, others as far as drawing takes a tenth of the time.
+    frame always, other frames if drawing takes less than a tenth of the time.
 
     A picture that cannot be drawn or written is a warning, and the last try: the run goes on.
 

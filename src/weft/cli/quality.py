@@ -23,11 +23,14 @@ def quality(
     run: RunPath,
     frame: Annotated[
         list[int] | None,
-        typer.Option(help="A frame, -1 the last; repeatable.", show_default="all"),
+        typer.Option(
+            help="Number of a frame; -1 is the last. You can repeat this option.",
+            show_default="all",
+        ),
     ] = None,
     since: Annotated[
         int | None,
-        typer.Option(help="Frame from which slipping is measured.", show_default="once sewn"),
+        typer.Option(help="Frame from which weft measures slipping.", show_default="once sewn"),
     ] = None,
     out: Annotated[
         Path | None,
@@ -35,13 +38,13 @@ def quality(
     ] = None,
     json: AsJson = False,
 ) -> None:
-    """Report how the cloth of a run sits, frame by frame: intersections, gaps of seams, strain by
-    panel and direction, distance and pressure on the body, whether it slipped off or rests; and
-    whether garments are worn, worn badly or not worn in the last of the frames. The last section
-    says where the time of the run went: phases, steps that were halved and why, the dearest steps,
-    and which setting would save time.
+    """Report the quality of a run, frame by frame: intersections, gaps of seams, strain by panel
+    and direction, distance and pressure on the body, slipping and rest. The verdict says whether
+    garments are worn, worn badly or not worn in the last of the frames. The last section lists the
+    time by phase, halved steps with their reasons, the most expensive steps, and settings that
+    would save time.
 
-    Exit status 1 where faces intersect, or a garment has slipped off or is not worn.
+    Exit status 1 if faces intersect, or a garment has slipped off or is not worn.
     """
     from weft.run.quality import Quality
     from weft.run.run import Run
@@ -93,7 +96,10 @@ def _tell(report: Any, folds: Sequence[str]) -> None:
             cells.append(f"{1e3 * there['slip']:.1f}" if "slip" in there else "-")
         table.add_row(name, *cells)
     new_console().print(table)
-    say("         strain: median / 99 %; distance: 5 % / median; pressure: 95 % where it presses")
+    say(
+        "         strain: median / 99 %; distance: 5 % / median; pressure: 95 % of the area "
+        "in contact"
+    )
     for fold in folds:
         say(f"expected {fold}")
     for name, gap in last.get("seams", {}).items():
@@ -104,11 +110,11 @@ def _tell(report: Any, folds: Sequence[str]) -> None:
             say(f"warning  {part['sheared']:.1%} of {name} is sheared by more than 30 degrees")
     name, part = max(last["parts"].items(), key=lambda one: one[1]["coarse"])
     say(
-        f"bent     {part['coarse']:.1%} of {name} turns by more than {COARSE:.0f} degrees from one "
-        "face to the next, too sharply for its edges"
+        f"bent     {part['coarse']:.1%} of {name} turns by more than {COARSE:.0f} degrees "
+        "between neighboring faces, too sharply for the length of its edges"
     )
     told = [f"{name.replace('_', ' ')} {_short(value)}" for name, value in worst.items()]
-    say(f"worst    {', '.join(told)}")
+    say(f"extremes {', '.join(told)}")
     rest = "at rest" if last["static"] else f"moving, 99 % below {last['speed']['p99']:.3g} m/s"
     say(f"state    {rest}")
     if "wear" in last:
@@ -122,7 +128,7 @@ def _tell_time(costs: Any) -> None:
     from weft.run.step_costs import cost_lines, rejections
 
     heads = ("step", "frame", "t [s]", "seconds", "iterations", "parts")
-    table = new_table(*heads, "rejected", title="where the time went", right=heads)
+    table = new_table(*heads, "rejected", title="time of the most expensive steps", right=heads)
     for step in costs["dearest"]:
         numbers = (step["step"], step["frame"], f"{step['t']:.4g}", f"{step['seconds']:.3g}")
         counts = (step["iterations"], step["parts"])

@@ -26,7 +26,9 @@ def render(
     ],
     look: Annotated[
         str | None,
-        typer.Option(help=f"{LOOK_NAMES}.", show_default="surface of cloth that has one; checker"),
+        typer.Option(
+            help=f"{LOOK_NAMES}.", show_default="surface, if the cloth has one; otherwise checker"
+        ),
     ] = None,
     frame: Annotated[int, typer.Option(help="Frame of a .png; -1 is the last.")] = -1,
     width: Annotated[int, typer.Option(help="Pixels.")] = 1280,
@@ -37,42 +39,46 @@ def render(
     whole: Annotated[
         bool | None,
         typer.Option(
-            help="Frame all bodies, or the cloth alone.",
-            show_default="bodies that do not make the cloth small",
+            help="Fit all bodies into the picture, or only the cloth.",
+            show_default="bodies, unless they make the cloth small",
         ),
     ] = None,
-    contacts: Annotated[bool, typer.Option(help="A dot where cloth touches.")] = False,
+    contacts: Annotated[bool, typer.Option(help="Draw a dot at every contact.")] = False,
     density: Density = None,
     sheet: Annotated[
-        int | None, typer.Option(help="So many frames side by side, in a .png.", metavar="COUNT")
+        int | None, typer.Option(help="Number of frames side by side in a .png.", metavar="COUNT")
     ] = None,
     samples: Annotated[
-        int, typer.Option(min=1, max=4, help="Per pixel and direction: 2 is 4 samples.")
+        int, typer.Option(min=1, max=4, help="Samples per pixel and direction: 2 gives 4 samples.")
     ] = 2,
-    soft: Annotated[
-        bool, typer.Option(help="Ambient occlusion, and shadows that soften with distance.")
-    ] = False,
+    soft: Annotated[bool, typer.Option(help="Ambient occlusion and soft shadows.")] = False,
     smooth: Annotated[
-        int, typer.Option(min=0, max=3, help="Subdivisions, for the picture only: no facets.")
+        int,
+        typer.Option(min=0, max=3, help="Subdivisions of the drawn mesh, against visible facets."),
     ] = 0,
     thickness: Annotated[
-        str | None, typer.Option(help="Of the cloth as drawn, with its rim.", metavar="LENGTH")
+        str | None, typer.Option(help="Thickness of the drawn cloth.", metavar="LENGTH")
     ] = None,
     weave: Annotated[
         str | None,
-        typer.Option(help="plain, twill or denim, and yarns per cm.", metavar="twill:24x18"),
+        typer.Option(
+            help="Draw a weave: plain, twill or denim, and yarns per cm.", metavar="twill:24x18"
+        ),
     ] = None,
     transparent: Annotated[
         bool, typer.Option("--transparent", help="No background: a .png or .webp with alpha.")
     ] = False,
     bodies: Annotated[bool, typer.Option(help="Draw bodies.")] = True,
-    distance: Annotated[float, typer.Option(help="Of the camera: 1 frames the shot.")] = 1.0,
+    distance: Annotated[
+        float, typer.Option(help="Distance of the camera: 1 shows the whole scene.")
+    ] = 1.0,
     turn: Annotated[
-        float, typer.Option(help="Degrees that the camera goes around over the run.")
+        float,
+        typer.Option(help="Degrees by which the camera turns around the cloth during the run."),
     ] = 0.0,
     camera: Annotated[
         str | None,
-        typer.Option(help="Keys of the camera, by frame.", metavar="'0:30,15 60:120,10,0.6'"),
+        typer.Option(help="Keyframes of the camera.", metavar="'0:30,15 60:120,10,0.6'"),
     ] = None,
     device: Device = "cpu",
     threads: Threads = None,

@@ -32,7 +32,7 @@ def run(
     scene: Annotated[
         Path,
         typer.Argument(
-            help="A scene file, or a garment's pattern for a mannequin that stands.",
+            help="A scene file, or a garment's pattern (worn by a standing mannequin).",
             metavar="SCENE.yaml",
         ),
     ],
@@ -44,29 +44,29 @@ def run(
     resume: Resume = False,
     from_frame: Annotated[
         int | None,
-        typer.Option("--from", help="Continue after frame K, dropping later ones.", metavar="K"),
+        typer.Option(
+            "--from", help="Continue after frame K, and delete later frames.", metavar="K"
+        ),
     ] = None,
     preview: Annotated[
         Path | None,
-        typer.Option(help="A picture of the running frame, replaced as it goes.", metavar="PNG"),
+        typer.Option(help="A picture of the newest frame, updated during the run.", metavar="PNG"),
     ] = None,
     quiet: Quiet = False,
     json: Annotated[
-        bool, typer.Option("--json", help="Progress as JSON, an object a line, on stdout.")
+        bool, typer.Option("--json", help="Print progress as JSON, one object per line.")
     ] = False,
-    fsync: Annotated[
-        bool, typer.Option(help="Have each frame on the disk itself before going on.")
-    ] = True,
+    fsync: Annotated[bool, typer.Option(help="Wait until each frame is on the disk.")] = True,
     set_: Set = None,
     device: Device = "cpu",
     threads: Threads = None,
 ) -> None:
     """Simulate a scene into a run folder.
 
-    Ctrl-C or a kill at any instant loses at most the step it was in; `--resume` continues bitwise
-    as if nothing had happened. With --json, lines have an event: start, compiling, step or done
-    (frame, step, newton, increment, seconds, left, wrote). Of a pattern, NAME.scene.yaml is written
-    and run; one that is there already is kept.
+    Ctrl-C or a kill loses at most the present step; `--resume` continues with bitwise the same
+    result. With --json, lines have an event: start, compiling, step or done (frame, step, newton,
+    increment, seconds, left, wrote). For a pattern, weft writes and runs NAME.scene.yaml; it keeps
+    a file that exists already.
     """
     configure(device, threads)
     from weft.run.plausibility import start_problems
@@ -106,7 +106,7 @@ def run(
     _tell_contact(folder)
     if source is not None:
         say(f"scene    {scene}")
-        say(f"next     weft quality {folder}  (is it worn?)")
+        say(f"next     weft quality {folder}  (checks the fit)")
     say(f"next     weft render {folder} {name}.png  (or .webp)")
 
 
@@ -123,14 +123,17 @@ def _tell_contact(folder: Path) -> None:
             for name in ("intersections", "excluded_intersections")
         )
         apart = f", {excluded} excluded pairs that intersect" if excluded else ""
-        say(f"contact  least distance {1e3 * min(least):.3g} mm, {crossing} intersections{apart}")
+        say(
+            f"contact  smallest distance {1e3 * min(least):.3g} mm, {crossing} intersections{apart}"
+        )
     pinched = [c["pinched"] for c in met if "pinched" in c]
     if pinched:
         worst = min(pinched, key=lambda p: float(p["part"]))
         place = point_text(worst["place"])
         say(
-            f"warning  bodies left less room than the thickness in {len(pinched)} steps: at least "
-            f"{100 * worst['part']:.0f} % of it, at t = {worst['t']:.3g} s near ({place})"
+            f"warning  in {len(pinched)} steps the room between bodies was less than the "
+            f"thickness: down to {100 * worst['part']:.0f} % of it, at t = {worst['t']:.3g} s "
+            f"near ({place})"
         )
 
 
@@ -169,7 +172,7 @@ def simulate_into(
                 progress=shown,
             )
     except KeyboardInterrupt:
-        say(f"stopped; every step until here is on disk. Continue with: {again}", error=True)
+        say(f"stopped; all steps are on disk. Continue with: {again}", error=True)
         raise typer.Exit(130) from None
 
 

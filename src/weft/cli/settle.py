@@ -29,33 +29,39 @@ def settle(
     scene: SceneFile,
     out: Out = None,
     load_steps: Annotated[
-        int, typer.Option(help="Parts in which pins that move are moved.", min=1)
+        int, typer.Option(help="Number of parts into which the motion of pins is divided.", min=1)
     ] = 1,
     iterations: Annotated[
         int | None,
         typer.Option(
-            help="Newton iterations of a load step at most.", min=1, show_default="the scene's"
+            help="Largest number of Newton iterations per load step.",
+            min=1,
+            show_default="the scene's",
         ),
     ] = None,
     tolerance: Annotated[
         float | None,
         typer.Option(
-            help="Length of the last Newton increment, in meters.",
+            help="Largest length of the last Newton increment, in meters.",
             min=1e-12,
             show_default="the scene's",
         ),
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(help="Of the bumps that let flat cloth buckle.", show_default="the scene's"),
+        typer.Option(
+            help="Seed of the bumps that let flat cloth buckle.", show_default="the scene's"
+        ),
     ] = None,
     resume: Resume = False,
     from_frame: Annotated[
         int | None,
         typer.Option(
             "--from",
-            help="Begin at frame K of the run in --out (garments that `weft run` has sewn), and "
-            "go on to the end of the scene, a load step a frame.",
+            help=(
+                "Begin at frame K of the run in --out (garments that `weft run` has sewn), "
+                "and continue to the end of the scene, with one load step per frame."
+            ),
             metavar="K",
         ),
     ] = None,
@@ -63,11 +69,10 @@ def settle(
     device: Device = "cpu",
     threads: Threads = None,
 ) -> None:
-    """Drape it and give me the result: the equilibrium, with pins where the end of the scene has
-    them.
+    """Find the equilibrium of a scene, with the pins at their places at the end of the scene.
 
-    Writes a run of one frame a load step. Exit status 1 where no equilibrium was reached within the
-    iterations; what was reached is in the file that the message names, as `reached`.
+    Writes a run with one frame per load step. Exit status 1 if the search did not converge within
+    the iterations; the message then names the file with its last state, `reached`.
     """
     configure(device, threads)
     from weft.base.errors import SceneError, SimulationError
@@ -81,7 +86,7 @@ def settle(
         raise SceneError(
             "--set integrator",
             got=loaded.scene.integrator,
-            expected="nothing: `weft settle` takes quasi_static",
+            expected="no integrator, because `weft settle` uses quasi_static",
         )
     said: Json = {"max_iterations": iterations, "tolerance": tolerance, "seed": seed}
     settings = dataclasses.replace(settings, **{k: v for k, v in said.items() if v is not None})
@@ -92,7 +97,8 @@ def settle(
             raise SceneError(
                 "--from",
                 got=f"{from_frame}, load steps {load_steps}, and {last} frames",
-                expected="a frame before the scene's last, and no --load-steps: each frame is one",
+                expected="a frame before the last frame of the scene, and no --load-steps, "
+                "because each frame is one load step",
             )
     quiet = loaded.scene.with_(settings=settings, step=1.0 / fps)
     stepper = prepare(quiet).stepper

@@ -33,26 +33,28 @@ def view(
     run: RunPath,
     html: Annotated[
         Path | None,
-        typer.Option("--html", help="The page to write: one file with everything in it."),
+        typer.Option("--html", help="Write a page: one file that contains everything."),
     ] = None,
-    web: Annotated[bool, typer.Option("--web", help="Serve it to browsers.")] = False,
+    web: Annotated[bool, typer.Option("--web", help="Serve the page to browsers.")] = False,
     frames: Frames = None,
     density: Density = None,
     look: Annotated[
         str | None,
         typer.Option(
-            help=f"{LOOK_NAMES}. Of a page: those it holds, with commas.",
-            show_default="of a page: strain, pressure",
+            help=f"{LOOK_NAMES}. For a page: several looks, separated by commas.",
+            show_default="for a page: strain, pressure",
         ),
     ] = None,
-    host: Annotated[str, typer.Option(help="Of the server: address to listen at.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Of the server; where taken, the next.")] = 8080,
+    host: Annotated[str, typer.Option(help="Address of the server.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(help="Port of the server; if it is in use, the next free port.")
+    ] = 8080,
 ) -> None:
     """Look at a run: play, turn, zoom; colors by panel, strain, pressure or stress; metrics along
-    the time line. A run that is going on is followed.
+    the time line. The page follows a run that still continues.
 
-    A server for browsers where there is a display, else a page beside the run. --web serves it in
-    any case, --html writes a page that needs no network and can be mailed (docs/guides/viewer.md).
+    With a display, weft opens a browser; without a display it writes a page beside the run. --web
+    always serves the page. --html writes a page that needs no network (docs/guides/viewer.md).
     """
     if web and html is not None:
         raise RunError("weft view", got="--html and --web", expected="one of them")
@@ -65,7 +67,10 @@ def view(
         serve(ViewerServer(_follow(opened, frames, density, look), host, port))
         return
     if html is None:
-        say(f"page     no display here; or: weft view {run} --web serves it, --html FILE writes it")
+        say(
+            f"page     no display here; `weft view {run} --web` serves the page, --html FILE "
+            "writes it"
+        )
     _page(opened, html, frames, density, look)
 
 
@@ -74,7 +79,7 @@ def _follow(run: "Run", frames: str | None, density: int | None, look: str | Non
     from weft.show.viewer.followed_run import FollowedRun
 
     if look is not None and "," in look:
-        raise RunError("--look", got=look, expected="one look, as the run is served")
+        raise RunError("--look", got=look, expected="a single look, because the run is served")
     return FollowedRun(
         lambda: Run(run.path), frames, density=density, physics=physics_of(run), look=look
     )
@@ -105,8 +110,8 @@ def serve(server: "PageServer", *, browser: bool = True) -> None:
         pass
     elif not (has_display() and webbrowser.open(server.url)):
         say(
-            f"no display here: open it in a browser, from elsewhere through "
-            f"ssh -L {server.port}:127.0.0.1:{server.port} THIS-MACHINE"
+            "no display here: open the page in a browser; from another machine use ssh -L "
+            f"{server.port}:127.0.0.1:{server.port} THIS-MACHINE"
         )
     server.serve()
 

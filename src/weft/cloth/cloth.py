@@ -432,7 +432,8 @@ class Cloth:
                 f"weights {name!r}",
                 got=f"none above {above:g}",
                 where=self.mesh.source,
-                expected=f"some: they go from {of.min():g} to {of.max():g}",
+                expected=f"a number below {of.max():g}, because the weights are {of.min():g} to "
+                f"{of.max():g}",
             )
         return ids
 

@@ -55,10 +55,12 @@ def join(
         raise MeshError("join.thickness", got=got, expected=expected)
     names = [f"cloth {k + 1}" for k in range(len(cloths))] if names is None else names
     if not cloths or len(set(names)) < len(cloths) or len(names) != len(cloths):
-        raise MeshError("join.names", got=list(names), expected="one name for each, all different")
+        raise MeshError("join.names", got=list(names), expected="a different name for each")
     pieces = [merge_pieces(c.surfaces.pieces) for c in cloths]
     if any(len(made) > 1 for made in pieces):
-        raise MeshError("cloths", got="some that are joined already", expected="join all at once")
+        raise MeshError(
+            "cloths", got="cloths that are joined already", expected="join all cloths in one call"
+        )
     parts, groups, loose, vertex, face = [], {}, [], 0, 0
     n = sum(c.n_vertices for c in cloths)
     weights: dict[str, Floats] = {}
@@ -174,14 +176,16 @@ def as_splines(
 
     size = None if span_size is None else float(span_size)
     if cloth.embedding is not None or len(cloth.parts) > 1:
-        raise MeshError("cloth to fit", got=cloth.mesh.source, expected="one cloth of triangles")
+        raise MeshError(
+            "cloth for splines", got=cloth.mesh.source, expected="a single cloth of triangles"
+        )
     if cloth.parts[0].regions:
         raise MeshError(
-            "cloth to fit",
+            "cloth for splines",
             got=f"fabrics by region: {cloth.fabric_names}",
             expected="one fabric",
             where=cloth.mesh.source,
-            hint="regions are of triangles; cut the mesh for splines",
+            hint="only triangles have regions; cut the mesh for splines",
         )
     quadrature, form = _kinds(rule, bending)
     both = (spans, spans) if isinstance(spans, int) else spans

@@ -137,7 +137,9 @@ def compute_field(
         has_contact=pressure is not None,
     )
     if lack:
-        raise SceneError(f"field {name}", got=lack, expected="what it is made from")
+        raise SceneError(
+            f"field {name}", got=lack, expected="the values that the law is built from"
+        )
     made: Mapping[str, Callable[[], Floats]] = {
         "strain": lambda: face_strain(gradients(mesh, x)),
         "stress": lambda: face_stress(gradients(mesh, x), physics.laws or ()),

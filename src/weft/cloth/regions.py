@@ -78,7 +78,7 @@ def fabric_regions(
         if name not in mesh.regions:
             raise MeshError(
                 f"region {name!r}",
-                got="no such region",
+                got="no region with this name",
                 where=where,
                 expected=f"one of: {known}",
                 hint=did_you_mean(name, list(mesh.regions)),
@@ -104,9 +104,9 @@ def fabric_regions(
             got=f"{len(left)} faces without one, first {left[0]}",
             where=where,
             expected="a fabric for every face",
-            hint=f"name more regions ({abbreviate(unnamed)}), or give `fabric` for the rest"
+            hint=f"name more regions ({abbreviate(unnamed)}), or give `fabric` for all other faces"
             if unnamed
-            else "give `fabric` for the rest",
+            else "give `fabric` for all other faces",
         )
     found = [
         Region(name, fabrics[name], np.flatnonzero(owner == k).astype(np.int32))

@@ -46,7 +46,7 @@ class CollisionGroups:
         if len(self.apart) > MOST_APART:
             raise SceneError(
                 "contact.pairs",
-                got=f"{len(self.apart)} that ignore each other",
+                got=f"{len(self.apart)} pairs that ignore each other",
                 expected=f"at most {MOST_APART}",
                 hint="name a whole cloth or body in place of its groups",
             )

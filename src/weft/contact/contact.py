@@ -39,8 +39,8 @@ GRAVITY = 9.81  # [m/s^2]
 HALF_FORCE = 4.3294
 LOOK = "`weft check` lists and draws them"
 UNTANGLE = (
-    f"{LOOK}; `resolve: true` in the scene's contact untangles small ones, and pushes cloth out of "
-    "bodies"
+    f"{LOOK}; `resolve: true` in the scene's contact separates small intersections and pushes "
+    "cloth out of bodies"
 )
 
 
@@ -352,7 +352,7 @@ class Contact:
                 got=f"{names} {'intersect' if inside else 'nearer than their thickness'} at "
                 f"({place}), by {-room.min():.3g} m",
                 expected="apart" if inside else "farther apart than contact.thickness",
-                hint="move them apart, or with cloth say `resolve: true` in the scene's contact",
+                hint="move them apart, or for cloth write `resolve: true` in the scene's contact",
             )
 
     def _check_crossing(self, x: Positions) -> None:
@@ -373,8 +373,8 @@ class Contact:
         raise (SceneError if of_bodies else StartError)(
             "bodies at the start" if of_bodies else "cloth at the start",
             got=f"{len(pairs)} pairs of faces intersect ({names}, ...): {shown}",
-            expected="none, with contact",
-            hint=f"{hint}. Faces from {cloth_faces} on are those of bodies",
+            expected="no intersections",
+            hint=f"{hint}. Faces from number {cloth_faces} on belong to bodies",
         )
 
 

@@ -19,26 +19,26 @@ class Friction:
     """Coulomb friction with a static and a kinetic coefficient."""
 
     static: float = setting(
-        REQUIRED, "coefficient up to which pairs stick", least=0, keyframes=True
+        REQUIRED, "static coefficient: up to this, pairs stick", least=0, keyframes=True
     )
     kinetic: float | None = setting(
         None,
-        "coefficient while they slide, at most the static one; none: equal",
+        "kinetic coefficient, while pairs slide; at most the static one; none: the static one",
         least=0,
         keyframes=True,
     )
     map: str | None = setting(
         None,
-        "painted weights of cloth: the coefficients are those where they are 1, on both sides of a "
-        "pair; none: everywhere",
-        constant="paint is that of the material",
+        "name of painted weights of the cloth: coefficients hold where the weights are 1, on "
+        "both sides of a pair; none: they hold everywhere",
+        constant="paint belongs to the material",
     )
     low: float | None = setting(
         None,
-        "part of the coefficients that is left where the weights of `map` are 0; none: 0",
+        "fraction of the coefficients where the weights of `map` are 0; none: 0",
         least=0,
         most=1,
-        constant="paint is that of the material",
+        constant="paint belongs to the material",
     )
 
     def __post_init__(self) -> None:
@@ -66,18 +66,18 @@ class Between:
     """
 
     names: tuple[str, str] = setting(
-        REQUIRED, "both names; twice the same: with itself", key="between"
+        REQUIRED, "both names; the same name twice: contact with itself", key="between"
     )
     friction: Annotated[Friction | None, Accepts(Friction | float | None)] = setting(
-        None, "in place of the scene's", least=0, keyframes=True
+        None, "friction of this pair, in place of the scene's", least=0, keyframes=True
     )
-    ignore: bool = setting(False, "they do not meet at all")
+    ignore: bool = setting(False, "true: no contact between these two")
 
     def __post_init__(self) -> None:
         if self.friction is None and not self.ignore:
             raise SceneError(
                 f"contact.pairs {self.names[0]}, {self.names[1]}",
-                expected="friction, or ignore: true",
+                expected="`friction`, or `ignore: true`",
             )
         given: object = self.friction
         if isinstance(given, float | int):
@@ -92,61 +92,64 @@ class SelfContact:
 
     gap: float = setting(
         1e-3,
-        "from which on it is pushed apart; less than 5 heights of the cloth's triangles",
+        "distance below which contact pushes; less than 5 heights of the cloth's triangles",
         "m",
         least=1e-12,
         constant=ROOM,
     )
     thickness: float = setting(
         0.0,
-        "that is kept in any case; cloths and bodies may have their own, a pair keeps the mean",
+        "smallest distance between surfaces; cloths and bodies may have their own thickness, "
+        "then the mean of both holds",
         "m",
         least=0,
         constant=ROOM,
     )
     friction: float | Friction = setting(
         0.0,
-        "coefficient, or {static, kinetic}, of cloth on cloth and on bodies; not in equilibria",
+        "coefficient, or {static, kinetic}, for cloth on cloth and on bodies; equilibria have no "
+        "friction unless quasi_static.friction is true",
         least=0,
         keyframes=True,
     )
     stick: float = setting(
         1e-3,
-        "times the step: elastic slip over which friction grows smoothly from 0 before it slides",
+        "speed below which friction grows smoothly from 0; the slip is this speed times the step",
         "m/s",
         above=0,
         keyframes=True,
     )
     friction_from: float = setting(
         0.0,
-        "time from which on there is friction: what is sewn slides into its place",
+        "time at which friction begins; before, a garment slides into its place",
         "s",
         least=0,
-        constant="a time itself; contact.friction has keyframes, from 0",
+        constant="this field is a time; give keyframes to contact.friction, from 0",
     )
     lags: int = setting(
         1,
-        "how often, at most, a step takes friction's normal forces anew and is solved again",
+        "largest number of times that a step updates the normal forces of friction and is solved "
+        "again",
         least=1,
-        constant="how a step is solved, not what: a count",
+        constant="this count changes only how a step is solved",
     )
-    pairs: Sequence[Between] = setting((), "named pairs that differ from the rest")
+    pairs: Sequence[Between] = setting((), "pairs of names with other settings")
     pinch: str = setting(
         "stop",
-        "where bodies leave less room than the thickness: stop; thin: go on with the thickness "
-        "that has room; release: let the cloth pass through the bodies there. Both are reported",
+        "if bodies leave less room than the thickness: stop; thin: continue with a smaller "
+        "thickness; release: the cloth passes through the bodies there. weft reports both",
         choices=PINCH,
     )
     prescribed: str = setting(
         "stop",
-        "where pinned cloth passes through bodies or other pinned cloth: stop, or pass: go on, and "
-        "count these intersections apart",
+        "if pinned cloth passes through bodies or other pinned cloth: stop; pass: continue, and "
+        "count these intersections separately",
         choices=PRESCRIBED,
     )
     resolve: bool = setting(
         False,
-        "untangle what intersects or is too near at the start, and push cloth that is up to 3 cm "
-        "inside a closed body out of it; says what moved",
+        "at the start, separate cloth that intersects or is too near, and push cloth out of a "
+        "closed body (up to 3 cm deep); weft reports the changes",
     )
 
     def __post_init__(self) -> None:

@@ -182,7 +182,7 @@ def check_unfolded(uv: Floats, density: Floats) -> None:
         raise MeshError(
             "patch at rest",
             got=f"folds over at parameters {np.round(uv[np.argmin(density)], 3).tolist()}",
-            expected="control points whose patch is nowhere inside out",
+            expected="control points of a patch that does not fold over",
         )
 
 

@@ -69,9 +69,9 @@ def find_mismatch(
     unlike = float((change > np.log(UNLIKE)).mean())
     moved = (change > np.log(UNLIKE_AND_ELSEWHERE)).mean() > MOST_UNLIKE
     if unlike > MOST_UNLIKE or (moved and _correlation(first, second) < UNALIKE):
-        return Mismatch("order", "vertices in another order: their edges have quite other lengths")
+        return Mismatch("order", "vertices in another order: edge lengths differ")
     if change.max() > SAME and _same_places(first, second):
-        return Mismatch("order", "vertices in another order: they are at the same places")
+        return Mismatch("order", "vertices in another order, at the same places")
     unit = unit_mismatch(scale)
     if unit is not None or change.max() > SAME:
         return unit

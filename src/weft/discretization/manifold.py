@@ -100,8 +100,8 @@ def warn_of_turned(turn: Bools, source: str) -> None:
     """Warn of faces that are turned, where there are any."""
     if turn.any():
         warnings.warn(
-            f"{source}: {turn.sum()} of {len(turn)} faces (first {turn.argmax()}) looked the other "
-            "way round than their neighbors; they are turned",
+            f"{source}: {turn.sum()} of {len(turn)} faces (first {turn.argmax()}) had the "
+            "opposite orientation of their neighbors; weft turned them",
             stacklevel=3,
         )
 
@@ -120,9 +120,10 @@ def mesh_faults(mesh: TriangleMesh, tied: Ints | None = None) -> Iterator[str]:
     edges = mesh.one_sided_edges
     if len(edges):
         yield (
-            f"{mesh.source}: the surface has one side only (non-orientable, as a Möbius band is): "
-            f"its front meets its back along {len(edges)} edges ({_edges_text(mesh, edges)}). It "
-            "bends there as elsewhere; pressure needs two sides, and pictures change color there"
+            f"{mesh.source}: the surface has only one side (non-orientable, like a Möbius band). "
+            f"Its front meets its back at {len(edges)} edges ({_edges_text(mesh, edges)}). The "
+            "cloth bends there normally, but pressure needs two sides, and pictures change color "
+            "there"
         )
     if not junctions:  # whose edges connect pieces at their ends alone
         yield from _pinched(mesh)
@@ -157,10 +158,10 @@ def _coinciding(mesh: TriangleMesh, tied: Ints | None) -> Iterator[str]:
         for a, b in pairs[first[:SHOWN]].tolist()
     )
     yield (
-        f"{mesh.source}: {len(places) + len(pairs)} vertices coincide at {len(places)} places and "
-        f"are not connected (first {shown}): the cloth comes apart there. Texture coordinates or "
-        "flat shading may have split them: `weld: true` of the mesh (weft.load(..., weld=True)) "
-        "joins them, `weld: 1 mm` also those that are so near"
+        f"{mesh.source}: {len(places) + len(pairs)} vertices coincide at {len(places)} places "
+        f"and are not connected (first {shown}): the cloth separates there. Texture coordinates "
+        "or flat shading may have split them. `weld: true` of the mesh (weft.load(..., "
+        "weld=True)) joins them; `weld: 1 mm` also joins vertices within 1 mm"
     )
     joined = np.sort(weld_vertices(mesh.vertices, mesh.faces, True, mesh.source).faces, axis=1)
     doubled = len(joined) - len(np.unique(joined, axis=0))
@@ -198,8 +199,9 @@ def _junctions(mesh: TriangleMesh) -> Iterator[str]:
             for v, (i, j) in zip(vertex[rows].tolist(), edges[row[rows]].tolist())
         )
         yield (
-            f"{mesh.source}: {len(found)} vertices lie on edges that end elsewhere (T-junctions; "
-            f"first {shown}): the cloth is open along these edges. Divide the edges there"
+            f"{mesh.source}: {len(found)} vertices lie in the middle of edges of other faces "
+            f"(T-junctions; first {shown}): the cloth is open along these edges. Divide the "
+            "edges there"
         )
 
 

@@ -114,7 +114,7 @@ class TriangleMesh:
                 got=f"{size:.3g} m across",
                 where=where,
                 expected=f"{SMALLEST:g} to {LARGEST:g} m",
-                hint="is the scale right?",
+                hint="check the scale",
             )
         far = float(np.abs(self.vertices).max())
         if far > FARTHEST * size:
@@ -128,11 +128,13 @@ class TriangleMesh:
         if len(again):
             raise MeshError(
                 "faces",
-                got=f"{len(again)} of {m} there already, first {again[:5].tolist()}",
+                got=f"{len(again)} of {m} occur twice, first {again[:5].tolist()}",
                 expected="each once",
                 where=where,
-                hint="remove doubles in the program that wrote the mesh: edges with more than two "
-                "faces have no bending",
+                hint=(
+                    "remove double faces in the program that wrote the mesh; edges with more "
+                    "than two faces do not bend"
+                ),
             )
         if len(self.degenerate_faces):
             raise DegenerateFacesError(self.vertices, self.faces, self.degenerate_faces, where)

@@ -50,7 +50,7 @@ def check_loop(points: ArrayLike, name: str) -> Floats:
         raise MeshError(
             name,
             got=f"the edges from point {i} and from point {j} cross or touch",
-            expected="edges that meet at their ends only",
+            expected="edges that touch only at their ends",
             hint=f"near {at}",
         )
     return orient_loop(p)

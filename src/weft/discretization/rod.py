@@ -30,7 +30,7 @@ from weft.discretization.surface import Surface, Tessellation
 
 SIDES = 6  # of the tube
 RIGID = 10.0  # stretch stiffness of the third director, over that of the rod
-OF_CLOTH = "rods stretch, bend and twist by their own numbers"
+OF_CLOTH = "a rod has its own stiffness numbers"
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ from weft.discretization.samples import Samples
 from weft.discretization.surface import Surface, Tessellation
 
 SIDES = ("left", "right", "bottom", "top")  # u = 0, u = m1, v = 0, v = m2
-OTHERWISE = "leave it out, or say `discretization: triangles`"
+OTHERWISE = "leave it out, or write `discretization: triangles`"
 # Penalty stiffness of a smooth seam, over the bending stiffness D/h of one span: large enough that
 # the angle across the seam is practically rigid.
 SMOOTH = 10.0
@@ -87,7 +87,10 @@ class SplineSurface(Surface):
         "bending": OTHERWISE,
         "buckling": OTHERWISE,
         "conditions.bend": OTHERWISE,
-        "contact.resolve": "untangle the triangles they are fitted to, or move the pieces apart",
+        "contact.resolve": (
+            "first separate the triangles from which the splines are fitted, or move the "
+            "pieces apart"
+        ),
         "pressure": OTHERWISE,
         "rest_angles": OTHERWISE,
     }
@@ -113,7 +116,7 @@ class SplineSurface(Surface):
             b = side_of(ids[joint.second[0]], joint.second[1])
             if len(a) != len(b):
                 got = f"{len(a)} and {len(b)} control points"
-                raise MeshError("joined sides", got=got, expected="as many on both")
+                raise MeshError("joined sides", got=got, expected="the same number on both")
             for i, j in zip(a.tolist(), (b[::-1] if joint.reverse else b).tolist()):
                 low, high = sorted((int(same[i]), int(same[j])))
                 same[same == high] = low
@@ -199,7 +202,7 @@ class SplineSurface(Surface):
             MeshError: a density below 1.
         """
         if density < 1:
-            raise MeshError("density", got=density, expected="at least 1 sample a knot span")
+            raise MeshError("density", got=density, expected="at least 1 sample per knot span")
         samples, faces, grids, count = [], [], [], 0
         for patch, ids in zip(self.patches, self.ids):
             m1, m2 = (m * density + 1 for m in patch.spans)

@@ -70,7 +70,7 @@ def triangulate_piece(
             "size",
             got=f"{size:g} m for a piece of {extent:g} m",
             expected=f"at most {MOST_POINTS} vertices",
-            hint="are both in meters?",
+            hint="check that both are in meters",
         )
     loops = [divide_loop(p, size, i == 0) for i, p in enumerate(given)] if divide else given
     points, faces = fill_piece(loops, size, seed)
@@ -100,7 +100,9 @@ def _check_apart(loops: Sequence[Floats]) -> None:
         others = [loops[0], *(h for j, h in enumerate(loops[1:]) if j != i)]
         if not contains(others, hole[:1])[0]:
             raise MeshError(
-                f"hole {i}", got=f"at {hole[0].tolist()}", expected="inside the outline, apart"
+                f"hole {i}",
+                got=f"at {hole[0].tolist()}",
+                expected="inside the outline, without touching",
             )
 
 
@@ -261,8 +263,9 @@ class _Filling:
             raise MeshError(
                 "outline",
                 got=f"an edge of {finest:.3g} m in a piece of {extent:.3g} m",
-                expected="edges that are not so much shorter",
-                hint="leave out points that nearly coincide: triangles grow from the shortest edge",
+                expected="edges of more similar lengths",
+                hint="remove points that nearly coincide, because triangles grow from the "
+                "shortest edge",
             )
         while True:
             least = spacing / np.sqrt(2)

@@ -127,9 +127,9 @@ def check(energy: object) -> None:
     if not has_mixed(energy):
         raise LawError(
             f"energy {getattr(energy, 'name', '')}",
-            got="no mixed derivatives",
+            got="an energy without mixed derivatives",
             expected="constants, structure and mixed_derivatives(x, step)",
-            hint="docs/guides/extend-laws.md says what to write",
+            hint="see docs/guides/extend-laws.md",
         )
 
 

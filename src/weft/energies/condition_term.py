@@ -29,7 +29,7 @@ def no_conditions(term: Term) -> LawError:
     """Return the error that a term is not written in conditions."""
     return LawError(
         f"damping of conditions of {term.name}",
-        got="an energy that is none",
+        got="an energy that is not a condition",
         expected="the energy of a condition: stretch, shear or bend",
-        hint="leave its name out of Settings1998.damping",
+        hint="remove the name from Settings1998.damping",
     )

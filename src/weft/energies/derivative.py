@@ -51,15 +51,15 @@ class DifferentiableTerm(Term):
             raise SceneError(
                 f"energy {self.name}",
                 got=f"{kind.__name__}, which takes something from the start of a step",
-                expected="one whose derivatives by that are known (DifferentiableTerm.pull_back)",
-                hint="write them, or leave the energy out",
+                expected="derivatives by that quantity (DifferentiableTerm.pull_back)",
+                hint="write these derivatives, or leave the energy out",
             )
         knows_memory = kind.pull_back_memory is not DifferentiableTerm.pull_back_memory
         if kind.remember is not Term.remember and not (knows_memory or self.remembers_jumps):
             raise SceneError(
                 f"energy {self.name}",
-                got="what it keeps from step to step",
-                expected="no creases, and no fibers that are drawn out, with derivatives",
+                got="memory from step to step",
+                expected="energies without creases and permanent stretch, for derivatives",
             )
 
     def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
@@ -201,7 +201,7 @@ def differentiable(terms: Iterable[Term]) -> list[DifferentiableTerm]:
                 f"energy {term.name}",
                 got=f"{type(term).__name__}, a term without derivatives",
                 expected="a weft.energies.derivative.DifferentiableTerm",
-                hint="write its derivatives, or leave the energy out",
+                hint="write the derivatives, or leave the energy out",
             )
         found.append(term)
     return found

@@ -34,7 +34,7 @@ class State:
                 "state.v",
                 got=f"shape {self.v.shape}",
                 expected=f"{self.x.shape}, as of x",
-                hint="weft.State.at_rest(x) is one without velocity",
+                hint="weft.State.at_rest(x) has no velocity",
             )
 
     @staticmethod

@@ -30,7 +30,7 @@ class Appearance:
     units_required: ClassVar[bool] = True  # in files
 
     color: str | None = setting(
-        None, "a name such as navy, or '#1f3b5c'; seen where an image is transparent"
+        None, "color: a name such as navy, or '#1f3b5c'; visible where the image is transparent"
     )
     image: str | None = setting(
         None, "a PNG or JPEG file, relative to this one; its top points along the warp"
@@ -39,14 +39,16 @@ class Appearance:
         None, "width of the image on the cloth, or width and height", "m", above=0
     )
     rotation: float | None = setting(
-        None, "of the image, counter-clockwise; none: it follows the grain", "rad"
+        None, "angle of the image, counter-clockwise; none: the image follows the grain", "rad"
     )
     offset: tuple[float, float] | None = setting(
         None, "place of the image's lower left corner on the panel; none: the panel's origin", "m"
     )
     back: str | None = setting(None, "color of the wrong side; none: paler than the right side")
-    thread: str | None = setting(None, "color of topstitches and hems; none: one that is seen")
-    thickness: float | None = setting(None, "of the cloth in pictures", "m", above=0, below=1)
+    thread: str | None = setting(None, "color of topstitches and hems; none: a visible color")
+    thickness: float | None = setting(
+        None, "thickness of the cloth in pictures", "m", above=0, below=1
+    )
 
     def __post_init__(self) -> None:
         for name in ("color", "back", "thread"):
@@ -92,7 +94,7 @@ class Appearance:
                 got=f"{self.image}: {_reason(error)}",
                 expected="a PNG or JPEG file of 8 bits, by its path from the folder of this file",
                 hint=did_you_mean(path.name, [p.name for p in known if p != path])
-                or f"put one into {path.parent.absolute()}, or leave `image` out",
+                or f"put the file into {path.parent.absolute()}, or leave `image` out",
             ) from error
         repeat = self.repeat
         if not isinstance(repeat, tuple):

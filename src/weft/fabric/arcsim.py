@@ -47,7 +47,7 @@ class ArcsimTables:
         numbers |= {"bending.0.0": self.bending[0][0], "bending.2.0": self.bending[2][0]}
         for name, number in numbers.items():
             if not number > 0:
-                raise FabricError(name, got=number, expected="must be > 0, of cloth at rest")
+                raise FabricError(name, got=number, expected="must be > 0 for cloth at rest")
 
     @property
     def numbers(self) -> dict[str, float]:

@@ -73,7 +73,9 @@ class Fabric:
     stretch_warp: float = setting(
         REQUIRED, "force per width and strain, along the warp", "N/m", above=0
     )
-    stretch_weft: float = setting(REQUIRED, "along the weft", "N/m", above=0)
+    stretch_weft: float = setting(
+        REQUIRED, "force per width and strain, along the weft", "N/m", above=0
+    )
     shear: float = setting(
         REQUIRED, "shear force per width and radian", "N/m", least=0, per_angle=True
     )
@@ -83,56 +85,58 @@ class Fabric:
         "N*m",
         least=0,
     )
-    bending_weft: float = setting(REQUIRED, "of the weft yarns", "N*m", least=0)
+    bending_weft: float = setting(
+        REQUIRED, "the same moment, of bending the weft yarns", "N*m", least=0
+    )
     thickness: float = setting(5e-4, "", "m", above=0)
     damping: float = setting(0.0, "time constant of stiffness-proportional damping", "s", least=0)
-    rest_stretch_warp: float = setting(
-        1.0, "stretch at which the warp carries no force", "1", above=0
-    )
-    rest_stretch_weft: float = setting(1.0, "of the weft", "1", above=0)
+    rest_stretch_warp: float = setting(1.0, "stretch of the warp without force", "1", above=0)
+    rest_stretch_weft: float = setting(1.0, "the same number for the weft", "1", above=0)
     name: str = "custom"
     title: str = ""
     sources: Mapping[str, str] = field(default_factory=dict)  # source of each field's number
     limit_warp: float | None = setting(
-        None, "largest strain of the warp, never passed; none: no limit", "1"
+        None, "upper limit of the strain of the warp; none: no limit", "1"
     )
-    limit_weft: float | None = setting(None, "of the weft", "1")
+    limit_weft: float | None = setting(None, "the same number for the weft", "1")
     limit_shear: float | None = setting(
-        None, "largest angle of shear", "rad", above=0, below=np.pi / 2
+        None, "upper limit of the angle of shear", "rad", above=0, below=np.pi / 2
     )
     # curves of force per width over strain, used instead of stretch_warp and stretch_weft
     curve_warp: Annotated[Curve | None, CurveLike] = None
     curve_weft: Annotated[Curve | None, CurveLike] = None
     crease_yield: float | None = setting(
         None,
-        "elastic curvature beyond which bending leaves a crease",
+        "elastic curvature above which bending leaves a crease",
         "1/m",
         least=0,
     )
     crease_hardening: float | None = setting(
         None,
-        "of the moment after yield: 1/(1 + it) of what is bent further is left",
+        "hardening of the moment after yield: the fraction 1/(1 + hardening) of further bending "
+        "remains",
         "1",
         least=0,
     )
     crease_recovery: float | None = setting(
         None,
-        "time constant in which creases recover, as they else do not",
+        "time constant with which creases recover; none: they do not recover",
         "s",
         above=0,
     )
     crease_lasting: float | None = setting(
-        None, "part of a crease that never recovers, 0 to 1", "1", least=0, most=1
+        None, "fraction of a crease that never recovers, 0 to 1", "1", least=0, most=1
     )
     yield_warp: float | None = setting(
-        None, "strain from which on the warp is drawn out for good", "1", least=0
+        None, "strain above which the stretch of the warp is permanent", "1", least=0
     )
     yield_weft: float | None = setting(
-        None, "strain from which on the weft is drawn out for good", "1", least=0
+        None, "strain above which the stretch of the weft is permanent", "1", least=0
     )
     yield_hardening: float | None = setting(
         None,
-        "of the force after yield: 1/(1 + it) of what is pulled further is left",
+        "hardening of the force after yield: the fraction 1/(1 + hardening) of further stretch "
+        "remains",
         "1",
         least=0,
     )
@@ -143,7 +147,9 @@ class Fabric:
         "N",
         least=0,
     )
-    bending_hysteresis_weft: float | None = setting(None, "of the weft yarns", "N", least=0)
+    bending_hysteresis_weft: float | None = setting(
+        None, "the same moment, of bending the weft yarns", "N", least=0
+    )
     bending_slip: float | None = setting(
         None,
         "half of the curvature over which the loop changes sides; none: 15 1/m",
@@ -274,7 +280,7 @@ class Fabric:
                     f"fabric.{name}",
                     got="a map",
                     expected="one number for all of the cloth",
-                    hint=f"numbers that may have maps: {', '.join(MAPPED)}",
+                    hint=f"a number that can have a map: {', '.join(MAPPED)}",
                 )
         if self.maps:  # the numbers of the maps are checked, alone and together
             list(self.painted())
@@ -287,7 +293,7 @@ class Fabric:
             given = rest if name == "rest_stretch" else getattr(self, name) is not None
             if self.arcsim is not None and given:
                 raise FabricError(
-                    f"fabric.{name}", got="with arcsim", expected="one of both, not the other"
+                    f"fabric.{name}", got="with arcsim", expected="only one of the two"
                 )
 
     def _check_limits(self) -> None:
@@ -300,7 +306,7 @@ class Fabric:
                     f"fabric.{name}",
                     got=value,
                     expected=f"must be > {least:g}",
-                    hint="the strain at rest, where the fiber carries no force",
+                    hint="the strain at rest, at which the fiber carries no force",
                 )
         for name in CURVES:
             value = getattr(self, name)
@@ -368,7 +374,9 @@ def fabric(value: FabricLike, where: str = "fabric", depth: int = 0) -> Fabric:
     if not isinstance(value, str | Path):
         raise FabricError(where, got=repr(value), expected="a preset's name or a .yaml file")
     if depth > MOST_PRESETS:
-        raise FabricError(where, got="a preset of itself", expected="one that ends")
+        raise FabricError(
+            where, got="a preset that refers to itself", expected="a chain of presets that ends"
+        )
     if Path(value).suffix in (".yaml", ".yml"):
         return read_fabric(Path(value), depth)
     if Path(value).suffix == ".json":
@@ -408,7 +416,7 @@ def range_doubt(
         far.append(f"{key} = {value:.3g}{unit}, {times:.2g} times {side} ({low:.3g} to {high:.3g})")
     if not far:
         return None
-    units = "are the units what you mean?" if len(far) > 1 else "is the unit what you mean?"
+    units = "check the units" if len(far) > 1 else "check the unit"
     return f"{where} is unlike all fabrics that weft knows: {'; '.join(far)}; {units}"
 
 
@@ -421,8 +429,21 @@ def described_fields() -> list[tuple[str, str, str]]:
         low, high = known_ranges()[name]
         per = " (per rad)" if SETTINGS[name].per_angle else ""
         rows.append((name, unit + per, f"{low:.3g} to {high:.3g}" if low < high else f"{low:.3g}"))
-    rows += [(name, unit, "none: a strain that is never passed") for name, unit in LIMITS.items()]
+    rows += [
+        (name, unit, "no map, because a limit holds for all of the cloth")
+        for name, unit in LIMITS.items()
+    ]
     names = [name for name in OPTIONAL if name not in LIMITS]
     rows += [(name, SETTINGS[name].unit, f"none: {SETTINGS[name].meaning}") for name in names]
-    rows += [(name, "1, N/m", "none: pairs [strain, force per width]") for name in CURVES]
-    return [*rows, ("arcsim", "", "none: a material file of ARCSim (docs/guides/arcsim.md)")]
+    rows += [
+        (name, "1, N/m", "no map, because the values are pairs [strain, force per width]")
+        for name in CURVES
+    ]
+    return [
+        *rows,
+        (
+            "arcsim",
+            "",
+            "no map, because the value is a material file of ARCSim (docs/guides/arcsim.md)",
+        ),
+    ]

@@ -41,7 +41,7 @@ _PAIRS = {  # fields that set warp and weft together
     for short in (f.name.removesuffix("_warp") for f in _FIELDS if f.name.endswith("_warp"))
 }
 _SOME = "`density: 120 g/m^2`"  # fields in messages
-_HINT = "give each with its unit, or start from `preset: cotton`"
+_HINT = "give each number with its unit, or start from `preset: cotton`"
 
 
 class FabricDocument(YamlDocument):

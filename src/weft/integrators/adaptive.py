@@ -41,12 +41,12 @@ class AdaptiveSettings:
     """Steps that are rejected and halved where cloth stretches too fast (Baraff & Witkin 1998)."""
 
     limit: float = setting(0.1, "largest change of a fiber's stretch in a step", above=0)
-    successes: int = setting(4, "steps that succeed before a longer one is tried", least=1)
+    successes: int = setting(4, "successful steps before a longer step is tried", least=1)
     patience: float = setting(
-        1.5, "factor on that number when the longer step fails at once", least=1
+        1.5, "factor on `successes` if the longer step fails at once", least=1
     )
-    most_successes: int = setting(40, "what that number is raised to at most", least=1)
-    most_halvings: int = setting(12, "of the step that is asked for", least=0, most=20)
+    most_successes: int = setting(40, "upper limit of `successes` after such failures", least=1)
+    most_halvings: int = setting(12, "largest number of halvings of `step`", least=0, most=20)
 
     def __post_init__(self) -> None:
         if self.most_successes < self.successes:

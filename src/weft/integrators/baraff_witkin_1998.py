@@ -66,12 +66,12 @@ class Settings1998:
         1e-2, "relative error of the solve; direct solvers go to round-off", above=0, below=1
     )
     linear: str = setting(
-        "auto", "linear solver; auto takes the fastest one for the size", choices=LINEAR_SOLVERS
+        "auto", "linear solver; auto: the fastest solver for the size", choices=LINEAR_SOLVERS
     )
     stop: Stop = setting(
-        Stop.ENERGY, "norm of that error; preconditioned is Baraff & Witkin's r.P^-1 r"
+        Stop.ENERGY, "norm of that error; preconditioned: r.P^-1 r of Baraff & Witkin"
     )
-    most_speed: float = setting(1e4, "beyond which a step counts as diverged", "m/s", above=0)
+    most_speed: float = setting(1e4, "speed above which a step counts as diverged", "m/s", above=0)
 
 
 # Returns constraints and the alteration y (n,3) [m] or None, for a state and a step of dt [s].
@@ -141,7 +141,7 @@ class BaraffWitkin1998:
                 "constraints",
                 got="with contact",
                 expected="one of the two",
-                hint="give what they stand for as a body",
+                hint="give the obstacle as a body",
             )
         self._solver.on(model)
         phi = Potential(model, dataclasses.replace(self.plan(model, state, dt), memory=memory))

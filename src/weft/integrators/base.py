@@ -210,27 +210,28 @@ class StepSettings:
 
     tolerance: float = setting(
         1e-2,
-        "of the last Newton increment over the step, so that it means the same on every mesh",
+        "last Newton increment divided by the time step: a step has converged below this speed, "
+        "which does not depend on the mesh",
         "m/s",
         above=0,
     )
-    max_iterations: int = setting(100, "Newton iterations of a step", least=1)
-    psd: Psd = setting(Psd.PROJECTED, "which Hessian; exact may fail under compression")
+    max_iterations: int = setting(100, "largest number of Newton iterations of a step", least=1)
+    psd: Psd = setting(Psd.PROJECTED, "Hessian; exact may fail under compression")
     linear: str = setting(
-        "auto", "linear solver; auto takes the fastest one for the size", choices=LINEAR_SOLVERS
+        "auto", "linear solver; auto: the fastest solver for the size", choices=LINEAR_SOLVERS
     )
     forcing: float = setting(
         0.5,
-        "largest relative error of iterative linear solves in the energy norm; tightened as Newton "
-        "converges, and at most 0.1 after 70 iterations or where effort is not converged",
+        "largest relative error of iterative linear solves in the energy norm; smaller when "
+        "Newton converges, and at most 0.1 after 70 iterations or if effort is not converged",
         above=0,
         below=1,
     )
     effort: Effort = setting(
         "converged",
-        "converged: until the tolerance; a number: so many Newton iterations, converged or not; "
-        "interactive: at most 8, more where contact holds up what moves, and until 0.1 to 0.2 m/s, "
-        "in steps of at most 10 ms",
+        "converged: iterate until the tolerance; a number: this many Newton iterations, "
+        "converged or not; interactive: at most 8 iterations (more if contact stops a motion), a "
+        "tolerance of 0.1 to 0.2 m/s, and steps of at most 10 ms",
         least=1,
     )
 

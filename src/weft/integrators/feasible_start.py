@@ -93,7 +93,7 @@ def feasible_start(model: Model, x: Positions) -> FeasibleStart:
                 got=f"no room to push {_names(contact, pushed)} near "
                 f"({point_text(blocked.place)}), between {abbreviate(list(sides))}",
                 expected="room for the cloth outside the body",
-                hint="a pin, another body or another cloth is in the way: move it",
+                hint="move the pin, body or cloth that is in the way",
             )
         apart = _spread(model, contact, apart)
     contact.check_start(apart)
@@ -131,15 +131,15 @@ def _is_pushed(model: Model, piece: Inside, fixed: Bools) -> bool:
     if piece.depth > DEEPEST:
         if piece.whole or (piece.mostly and piece.depth > ROOM):
             warnings.warn(
-                f"{name} is {deep}, and stays there, as in a room: `resolve` pushes out what is at "
-                f"most {1e3 * DEEPEST:.0f} mm deep",
+                f"{name} is {deep}, and stays there, like in a room: `resolve` only pushes out "
+                f"cloth that is at most {1e3 * DEEPEST:.0f} mm deep",
                 stacklevel=2,
             )
             return False
         raise SceneError(
             "contact.resolve",
             got=f"{name} is {deep}",
-            expected=f"at most {1e3 * DEEPEST:.0f} mm: cloth that is deeper is not pushed out",
+            expected=f"at most {1e3 * DEEPEST:.0f} mm, because weft does not push out deeper cloth",
             hint=f"move {name} or {body} by hand until less is inside",
         )
     if piece.inwards:
@@ -235,14 +235,17 @@ def _unresolved(
     thin = [contact.bodies[k].name for k in sorted(met & {p.body for p in pushed})]
     hint = "`weft check` draws them; move the pieces apart, or raise contact.gap"
     if opened:
-        hint = f"{abbreviate(opened)}: open, so weft does not know its inside; close it. {hint}"
+        hint = (
+            f"{abbreviate(opened)}: this body is open, so weft does not know its inside; "
+            f"close the mesh. {hint}"
+        )
     if thin:
-        hint = f"{abbreviate(thin)}: the cloth goes through its middle. {hint}"
+        hint = f"{abbreviate(thin)}: the cloth goes through the middle of this body. {hint}"
     return SceneError(
         "contact.resolve",
         got=f"{len(left)} pairs of faces still intersect, {before} before ({names} near "
         f"({place}), ...)",
-        expected="small intersections, that a motion of a few gaps takes away",
+        expected="small intersections, which a motion of a few gaps removes",
         hint=hint,
     )
 

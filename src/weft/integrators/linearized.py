@@ -101,14 +101,14 @@ def refuse_for_one_solve(model: Model, x: WarpArray, integrator: str) -> None:
                 f"energy {term.name}",
                 got=f"a barrier, with {integrator}",
                 expected="backward_euler, bdf2 or quasi_static",
-                hint="one linear solve would go past it",
+                hint="one linear solve would pass the barrier",
             )
     if any(term.updates(x) for term in model.assembly.bound):
         raise SceneError(
             "gas pressure",
             got=f"with {integrator}",
             expected="backward_euler, bdf2 or quasi_static",
-            hint="or a constant pressure",
+            hint="or use a constant pressure",
         )
 
 

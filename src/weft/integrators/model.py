@@ -66,7 +66,7 @@ class Model:
                 hint="remove isolated vertices",
             )
         if self.pins and self.start is None:
-            raise SceneError("Model.start", expected="positions, where there are pins")
+            raise SceneError("Model.start", expected="positions, because the scene has pins")
         for pin in self.pins:
             if pin.vertices[-1] >= len(self.mass) or pin.vertices[0] < 0:
                 raise SceneError(
@@ -259,8 +259,9 @@ class Model:
                 raise SceneError(
                     f"{pin.name} at t = {t:.6g} s",
                     got=f"vertex {pin.vertices[clash][0]}",
-                    expected="one place for each vertex",
-                    hint="another pin holds it elsewhere; release one before the other starts",
+                    expected="the same place for each vertex",
+                    hint="another pin holds the vertex elsewhere; release one pin before the "
+                    "other starts",
                 )
             fixed[pin.vertices] = True
             target[pin.vertices] = where

@@ -62,38 +62,43 @@ class QuasiStaticSettings:
         1e-4, "largest vertex displacement of the last Newton increment", "m", above=0
     )
     force_tolerance: float = setting(
-        1e-3, "largest force on a free vertex over the largest one of a pin or a load", above=0
+        1e-3,
+        "largest force on a free vertex, divided by the largest force of a pin or load",
+        above=0,
     )
-    max_iterations: int = setting(1000, "Newton iterations of a load step", least=1)
-    psd: Psd = setting(Psd.PROJECTED, "which Hessian; exact may fail under compression")
+    max_iterations: int = setting(
+        1000, "largest number of Newton iterations of a load step", least=1
+    )
+    psd: Psd = setting(Psd.PROJECTED, "Hessian; exact may fail under compression")
     linear: str = setting(
-        "auto", "linear solver; auto takes the fastest one for the size", choices=LINEAR_SOLVERS
+        "auto", "linear solver; auto: the fastest solver for the size", choices=LINEAR_SOLVERS
     )
-    load_steps: int = setting(1, "parts in which the pins' motion of a step is taken", least=1)
+    load_steps: int = setting(
+        1, "number of parts into which the pins' motion of a step is divided", least=1
+    )
     imperfection: float = setting(
         1e-3,
-        "largest displacement, over the mean edge, of random bumps at every load, so that a flat "
-        "sheet may buckle; 0: none",
+        "random bumps at every load step, so that a flat sheet can buckle: largest displacement "
+        "divided by the mean edge; 0: no bumps",
         least=0,
     )
-    seed: int = setting(0, "of the bumps", least=0)
+    seed: int = setting(0, "seed of the bumps", least=0)
     try_exact: bool = setting(
         True,
-        "with projected, try the exact Hessian after some full steps: where it is positive "
-        "definite, the end goes faster",
+        "with psd projected: try the exact Hessian after some full steps, because the end "
+        "converges faster where it is positive definite",
     )
-    friction: bool = setting(
-        False, "contact rubs: the load steps are a path, and what slides on it is opposed"
-    )
+    friction: bool = setting(False, "true: contact has friction along the path of the load steps")
     slip: float = setting(
         1e-4,
-        "with friction, elastic slip over which it grows from 0 before it slides",
+        "with friction: elastic slip over which friction grows from 0 before the cloth slides",
         "m",
         above=0,
     )
     lags: int = setting(
         40,
-        "with friction, problems of a load step at most, until normal forces are the equilibrium's",
+        "with friction: largest number of problems per load step until the normal forces agree "
+        "with the equilibrium",
         least=1,
     )
 

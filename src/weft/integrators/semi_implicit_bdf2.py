@@ -46,9 +46,9 @@ class SemiImplicitSettings:
 
     psd: Psd = setting(
         Psd.PROJECTED,
-        "derivatives of forces: projected drops what would make the matrix indefinite, as Choi & "
-        "Ko do (order 2 where nothing is dropped); exact keeps all, and a step with an indefinite "
-        "matrix is solved again with projected",
+        "derivatives of forces; projected: drop the terms that make the matrix indefinite, like "
+        "Choi & Ko (order 2 if nothing is dropped); exact: keep all terms, and solve a step with "
+        "an indefinite matrix again with projected",
     )
     tolerance: float = setting(
         1e-2,
@@ -57,9 +57,9 @@ class SemiImplicitSettings:
         below=1,
     )
     linear: str = setting(
-        "auto", "linear solver; auto takes the fastest one for the size", choices=LINEAR_SOLVERS
+        "auto", "linear solver; auto: the fastest solver for the size", choices=LINEAR_SOLVERS
     )
-    most_speed: float = setting(1e4, "beyond which a step counts as diverged", "m/s", above=0)
+    most_speed: float = setting(1e4, "speed above which a step counts as diverged", "m/s", above=0)
 
 
 @checked(SceneError, "stepper", unchecked=("init",))

@@ -199,8 +199,10 @@ def _rest_positions(
             "rest",
             got=f"{len(x)} vertices and {len(faces)} triangles",
             where=file,
-            expected=f"the same {len(found.x)} vertices and {len(found.faces)} triangles as in "
-            f"{path}{found.prim}, with the same numbers",
+            expected=(
+                f"the same {len(found.x)} vertices and {len(found.faces)} triangles as in "
+                f"{path}{found.prim}, with the same numbers"
+            ),
         )
     return x
 
@@ -333,7 +335,9 @@ def write_animation(path: Path, animation: Animation) -> Sequence[str]:
 def check_times(path: Path, animation: Animation) -> None:
     """Raise a RunError if a file cannot have frames between whole numbers."""
     if animation.shutter_numbers and format_to_write(path).even:
-        raise RunError("shutter", got=path.suffix, expected="a file with times: USD, .npz, ...")
+        raise RunError(
+            "shutter", got=path.suffix, expected="a file format with times: USD, .npz, ..."
+        )
 
 
 def format_to_write(path: Path) -> Format:
@@ -378,7 +382,12 @@ def stage_keywords(path: Path, options: StageOptions) -> Mapping[str, StageOptio
     for name in ("variants", "subdivide", "frame"):
         value = getattr(options, name)
         if value != getattr(PLAIN, name):
-            raise MeshError(name, got=value, where=path, expected="none: the file is no USD stage")
+            raise MeshError(
+                name,
+                got=value,
+                where=path,
+                expected="no layer, because the file is not a USD stage",
+            )
     return {}
 
 

@@ -50,7 +50,7 @@ Broken = (
     zipfile.LargeZipFile,
     tokenize.TokenError,
 )
-"""Errors that Python, NumPy and zipfile raise for bytes that are no archive of arrays."""
+"""Errors that Python, NumPy and zipfile raise for bytes that are not an archive of arrays."""
 
 
 def read_npz(

@@ -24,6 +24,6 @@ def optional(module: str, extra: str, what: str, error: type[WeftError]) -> Modu
         raise error(
             what,
             got=f"no package {module.partition('.')[0]}",
-            expected="it to be installed",
+            expected="this package",
             hint=f"pip install 'weft[{extra}]'",
         ) from missing

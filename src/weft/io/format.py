@@ -37,7 +37,10 @@ def read_alone(read: Callable[[Path], Contents]) -> Callable[..., Contents]:
     def read_one(path: Path, prim: str | None, *, one: bool) -> Contents:
         if prim is not None:
             raise MeshError(
-                "prim", got=repr(prim), where=path, expected="none: the file holds one mesh"
+                "prim",
+                got=repr(prim),
+                where=path,
+                expected="no name, because the file contains one mesh",
             )
         return read(path)
 

@@ -55,7 +55,7 @@ def faces_of_body(
 ) -> Faces:
     """Return the faces (m,3) of a body, each once, and warn of the things that are not read."""
     repeated = repeated_faces(faces)
-    twice = {"faces that are there twice": len(repeated)} if len(repeated) else {}
+    twice = {"faces that occur twice": len(repeated)} if len(repeated) else {}
     warn_of_left_out(path, {**left_out, **twice}, loose_edges, "")
     return np.delete(faces, repeated, axis=0)
 

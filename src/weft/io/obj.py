@@ -116,7 +116,9 @@ class _Statements:
         names = dict.fromkeys(n for names in self.active.values() for n in names if n)
         self.memberships += len(names)
         if self.memberships > OBJ_MEMBERSHIPS + 4 * len(self.polygons):
-            raise self.error(line, "groups", len(names), "fewer: every face is in each of them")
+            raise self.error(
+                line, "groups", len(names), "fewer groups, because every face belongs to each group"
+            )
         for name in names:
             self.groups.setdefault(name, []).append(len(self.polygons))
         if self.material:
@@ -149,7 +151,7 @@ def obj_contents(path: Path) -> Contents:
     with_uv = [len(vt) > 0 for vt in found.texture]
     if any(with_uv) and not all(with_uv):
         line = found.lines[with_uv.index(False)]
-        expected = "them at every face, or at none"
+        expected = "texture coordinates at every face, or at none"
         found.refuse_cloth(found.error(line, "face", "no texture coordinates", expected))
     if found.colored:
         found.left_out["colors of vertices"] = found.colored

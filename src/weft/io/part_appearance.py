@@ -86,7 +86,7 @@ class PartAppearance:
                 got=error_text(error),
                 where=self.image,
                 expected="the PNG or JPEG file that the cloth was given",
-                hint="put it there again, or correct `surface` and run with `resume=True`",
+                hint="put the file there again, or correct `surface` and run with `resume=True`",
             ) from error
         if drawn.mode == "RGB":
             return drawn

@@ -253,11 +253,11 @@ def _corner_uv(
     """Return the texture coordinates of the corners of the triangles."""
     if "texcoord" in face:
         if not isinstance(face["texcoord"], list):
-            raise ValueError("a texcoord of faces that is no list")
+            raise ValueError("a texcoord of faces that is not a list")
         lists = face["texcoord"]
         bad = [i for i, (t, p) in enumerate(zip(lists, polygons)) if len(t) != 2 * len(p)]
         if bad:
-            raise ValueError(f"texcoord of face {bad[0]} has not two numbers a corner")
+            raise ValueError(f"texcoord of face {bad[0]} does not have two numbers per corner")
         flat = np.concatenate([np.zeros(0), *lists], dtype=np.float64)
         return flat.reshape(-1, 2)[triangles.corners]
     for u, v in _UV:

@@ -58,7 +58,7 @@ def material_coordinates(
             got="none",
             where=where,
             expected="texture coordinates, or a warp direction",
-            hint="give one, e.g. warp: [0, 1, 0] (weft.load(..., warp=(0, 1, 0)))",
+            hint="for example warp: [0, 1, 0] (weft.load(..., warp=(0, 1, 0)))",
         )
     if uv is None or (warp is not None and rest != "uv"):
         assert warp is not None
@@ -88,10 +88,11 @@ def _choose(x: Positions, faces: Faces, F: Gradients, where: str) -> RestSource:
     if not area[strain > FAR].sum() > SHARE * area.sum():
         return "uv"
     warnings.warn(
-        f"{where}: its texture coordinates are no flat pattern of the cloth (mesh over texture "
-        f"coordinates in meters: {stretch_text(high, low)}); the mesh is its own rest shape, and "
-        "they only give the directions of warp and weft. `rest: mesh` says so without this "
-        "question; if they are the pattern, give their unit with `uv_scale`, or say `rest: uv`",
+        f"{where}: its texture coordinates are not a flat pattern of the cloth (mesh over "
+        f"texture coordinates in meters: {stretch_text(high, low)}); weft takes the mesh as rest "
+        "shape, and the texture coordinates only for the directions of warp and weft. If this is "
+        "right, write `rest: mesh`; if they are the pattern, give their unit with `uv_scale`, or "
+        "write `rest: uv`",
         stacklevel=2,
     )
     return "mesh"
@@ -103,8 +104,8 @@ def _warn_of_folds(faces: Faces, uv: CornerUv, where: str) -> None:
     if len(folded):
         warnings.warn(
             f"{where}: texture coordinates fold over: {len(folded)} of {len(faces)} triangles "
-            f"(first {abbreviate(folded.tolist())}) lie the other way round than their island; "
-            "unfold them, or give `warp`, which leaves them out",
+            f"(first {abbreviate(folded.tolist())}) have the opposite orientation of their "
+            "island; unfold them, or give `warp`, which replaces them",
             stacklevel=2,
         )
 
@@ -175,6 +176,8 @@ def _check_angles(bad: Bools, warp: Sequence[float], where: str) -> None:
             "warp direction",
             got=list(warp),
             where=where,
-            expected=f"one that is not at right angles to a face, as it is to {len(ids)} faces "
-            f"(first {ids[:5].tolist()})",
+            expected=(
+                "a direction that is not perpendicular to a face; it is perpendicular to "
+                f"{len(ids)} faces (first {ids[:5].tolist()})"
+            ),
         )

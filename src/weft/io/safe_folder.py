@@ -18,8 +18,8 @@ from weft.io.files import INTACT, replacement
 
 REPAIR = "`weft doctor` says what is damaged; a run with `resume=True` repairs it"
 NO_LINKS = (
-    "weft neither reads nor writes a run through links: put what it leads to in its place, or "
-    "remove it and resume"
+    "weft does not follow links in a run folder: replace the link by its target, or remove it "
+    "and resume"
 )
 
 
@@ -60,7 +60,9 @@ class SafeFolder:
     def damage_error(self, name: str, got: object, hint: str = REPAIR) -> RunError:
         """Return the error of a file that is not what weft wrote."""
         where = str(self.path)
-        return RunError(name, got=got, where=where, expected="what weft wrote", hint=hint)
+        return RunError(
+            name, got=got, where=where, expected="the content that weft wrote", hint=hint
+        )
 
     def make(self, name: str = "") -> None:
         """Make this folder, or one folder in it (one level), if it is missing.

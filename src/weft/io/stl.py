@@ -85,4 +85,6 @@ def _read_text(path: Path, data: bytes) -> tuple[AnyArray, list[tuple[str, int]]
 
 def _error(path: Path, got: str) -> MeshError:
     """Return the error of a damaged file."""
-    return MeshError("STL file", got=got, where=path, expected="a whole binary or ASCII STL file")
+    return MeshError(
+        "STL file", got=got, where=path, expected="a complete binary or ASCII STL file"
+    )

@@ -152,10 +152,10 @@ class StageOptions:
     """
 
     variants: Mapping[str, Mapping[str, str]] | None = setting(
-        None, "of a USD file: variants by path of prim and name of set: {/hero: {suit: wet}}"
+        None, "USD files: variants, by path of prim and name of set: {/hero: {suit: wet}}"
     )
     subdivide: int = setting(
-        0, "of a USD file: levels at which subdivision surfaces are taken", least=0, most=4
+        0, "USD files: subdivision level of subdivision surfaces", least=0, most=4
     )
     frame: float | None = None
     origin: float | None = None
@@ -200,8 +200,8 @@ def check_selection(
             what,
             got=f"{len(chosen)} meshes",
             where=where,
-            expected="one, as cloth",
-            hint=f"say which: prim: {chosen[0]} (there are {shown})",
+            expected="one mesh, for a cloth",
+            hint=f"choose the mesh: prim: {chosen[0]} (there are {shown})",
         )
 
 
@@ -290,7 +290,9 @@ def build_mesh(
         why = "the file has no texture coordinates"
         if by_mesh:
             why = "a mesh gives the rest shape (`rest: mesh`, a file or a frame, or `warp`)"
-        raise MeshError("uv_scale", got=uv_scale, where=where, expected=f"none, because {why}")
+        raise MeshError(
+            "uv_scale", got=uv_scale, where=where, expected=f"no texture coordinates, because {why}"
+        )
     joined, turn = connect(found, x, weld, where)
     warn_of_turned(turn, where)
     faces, uv = turn_corners(faces[joined.remaining], turn), found.corner_uv
@@ -398,7 +400,7 @@ def triangulate_polygons(
             f"vertex indices of face {k}",
             got=ids[sizes[:k].sum() :][: sizes[k]].tolist(),
             where=where,
-            expected="three or more different ones",
+            expected="three or more different indices",
             hint=f"{int(bad.sum())} of {len(bad)} faces are collapsed",
         )
     collapsed = len(sizes) - len(np.unique(polygon))
@@ -414,7 +416,7 @@ def _check_range(ids: AnyArray, polygon: Ints, n: int, where: str) -> None:
             f"vertex indices of face {k}",
             got=ids[polygon == k].tolist(),
             where=where,
-            expected=f"three or more different ones from 0 to {n - 1}",
+            expected=f"three or more different indices from 0 to {n - 1}",
         )
 
 

@@ -114,7 +114,7 @@ def _change_context(old: Context, device: str | None, threads: int | None) -> Co
             "threads",
             got=threads,
             expected=f"1 to {most_threads()}",
-            hint=f"this machine has {cores()} cores; more threads than cores win nothing",
+            hint=f"this machine has {cores()} cores; more threads are not faster",
         )
     where = old.device if device is None else _check_device(device)
     return Context(where, old.threads if threads is None else threads)
@@ -164,7 +164,7 @@ def named_cache_errors() -> Iterator[None]:
             got=error_text(error),
             where=error.filename or wp.config.kernel_cache_dir,
             expected="a folder that can be written, with some hundred MiB of space",
-            hint="name another one in the environment: WARP_CACHE_PATH=FOLDER",
+            hint="set another folder in the environment: WARP_CACHE_PATH=FOLDER",
         ) from error
 
 

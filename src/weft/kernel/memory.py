@@ -93,7 +93,7 @@ def empty(shape: int | tuple[int, ...], dtype: DataType = Scalar) -> WarpArray:
             f"memory of {device()}",
             got=f"an array of {shape} entries, {gib(size)}",
             expected="an array that fits in the free memory",
-            hint="try fewer vertices, or a device with more memory",
+            hint="use fewer vertices, or a device with more memory",
         ) from error
 
 

@@ -38,7 +38,7 @@ class SimulationProcess:
             except (pickle.PicklingError, AttributeError, TypeError) as error:
                 raise SceneError(
                     "play",
-                    got=f"what cannot be sent to another process: {error}",
+                    got=f"an object that cannot be sent to another process: {error}",
                     expected="energies, forces and paths that are classes and functions of modules",
                 ) from None
             command = [sys.executable, "-m", "weft.live.worker"]
@@ -150,9 +150,12 @@ class SimulationProcess:
                     lambda: number in self._answers or self._ended is not None, PATIENCE
                 )
                 if number not in self._answers:
-                    got, hint = "no answer", "a step takes long: wait, or play a coarser mesh"
+                    got, hint = "no answer", "a step takes long: wait, or use a coarser mesh"
                     raise self._ended or SimulationError(
-                        "the process that simulates", got=got, expected="one in 30 s", hint=hint
+                        "the process that simulates",
+                        got=got,
+                        expected="an answer within 30 s",
+                        hint=hint,
                     )
                 found = self._answers[number]
         if isinstance(found, WeftError):

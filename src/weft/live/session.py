@@ -209,7 +209,7 @@ class Session:
         Raises:
             WeftError: it cannot be done.
         """
-        raise WeftError("message", got=type(message).__name__, expected="one of the session")
+        raise WeftError("message", got=type(message).__name__, expected="a number of the session")
 
     @take.register
     def _(self, message: Button) -> None:
@@ -363,7 +363,7 @@ class Session:
         faces = self.base.cloth.faces if press.on == "cloth" else self._loose_faces
         if press.face >= len(faces) or faces[press.face].min() < 0:
             raise WeftError(
-                "press", got=f"face {press.face} of {press.on}", expected="one that can move"
+                "press", got=f"face {press.face} of {press.on}", expected="a face that can move"
             )
         vertices, weights = faces[press.face], np.clip(press.weights, 1e-6, 1)
         model = self.loop.model

@@ -132,7 +132,7 @@ def _frame_times(
             got=f"frame {numbers[0]} of {run.fps:g} fps",
             where=run.path,
             expected=f"frames with whole numbers at {rate:g} fps, so that they keep their times",
-            hint="begin at another frame, or number frames anew (`first=`)",
+            hint="begin at another frame, or give a number to the first frame (`first=`)",
         )
     times = [k / run.fps for k in numbers]
     if fps is not None:
@@ -376,7 +376,7 @@ def check_finite(run: RunReader, frame: int, x: Positions) -> None:
             got=f"{bad} positions that are not finite",
             where=run.path,
             expected="numbers",
-            hint="take earlier frames (`frames=`)",
+            hint="choose earlier frames (`frames=`)",
         )
 
 
@@ -403,7 +403,7 @@ def save_frame(
     x = run.points(frame) if net else run.positions(frame, density)
     if weld:
         if density is not None and run.surfaces.embedding is not None:
-            expected = "no density: seams join the vertices of the run's own mesh"
+            expected = "no density, because seams join the vertices of the run's mesh"
             refuse("weld", f"density {density}", expected)
         sewn = run.folder.mesh().get("sewn")
         if sewn is None:

@@ -42,14 +42,14 @@ def about_bends(cloth: Cloth, energies: Sequence[Energy]) -> Iterator[str]:
         k = int(angles.argmax())
         if angles[k] < SHARP and whole < ROUND:
             continue
-        flat = "it is flat at rest" if not rest[own].any() else "its rest angles are others"
+        flat = "flat at rest" if not rest[own].any() else "has other rest angles"
         yield (
             f"{part.name} is bent at the start and {flat}: it would open by up to "
             f"{np.degrees(angles[k]):.3g} degrees at an edge, most near "
             f"({point_text(x[edges[k]].mean(axis=0))}), by more than {np.degrees(SHARP):.0f} at "
             f"{(angles > SHARP).sum()} of {len(angles)} edges, and by {np.degrees(whole):.3g} "
             "degrees over its size. `rest_angles: as-given` keeps the angles of the mesh, "
-            "`rest_shape: FILE` takes those of another one"
+            "`rest_shape: FILE` takes the angles of another mesh"
         )
 
 

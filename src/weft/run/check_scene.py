@@ -213,7 +213,7 @@ def _collider_facts(body: Body, is_exact: bool) -> Iterator[str]:
         else:
             motion = "moves" if moved or np.ptp(x[:, faces], axis=0).any() else "at rest"
         closed = "closed" if (np.bincount(half) == 2).all() else "open"
-        exact = "; contact is with the exact shape" * is_exact
+        exact = "; contact uses the exact shape" * is_exact
         yield f"  {f'{body.name} {path}'.rstrip()}: {len(faces)} faces, {closed}, {motion}{exact}"
         first += n
 
@@ -250,7 +250,7 @@ def show_crossings(scene: Scene, found: Findings) -> None:
         place = point_text(x[faces[[i, j]]].mean((0, 1)))
         found.warnings.append(f"{names[i]} face {i} and {names[j]} face {j} near ({place})")
     if len(pairs) > 20:
-        found.warnings.append(f"... and {len(pairs) - 20} more pairs: the picture shows them")
+        found.warnings.append(f"... and {len(pairs) - 20} more pairs, see the picture")
     found.crossing = (_drawable(x, faces), pairs)
 
 
@@ -271,12 +271,14 @@ def describe(mesh: TriangleMesh, found: Findings) -> None:
         found.facts.append(f"painted weights: {', '.join(mesh.weights)}")
     mirrored = int((mesh.signed_material_area < 0).sum())
     if 0 < mirrored < len(mesh.faces):
-        found.facts.append(f"{mirrored} faces are mirrored in material coordinates (that is fine)")
+        found.facts.append(
+            f"{mirrored} faces are mirrored in material coordinates (this is not a problem)"
+        )
     low, high = mesh.vertices.min(0), mesh.vertices.max(0)
     size = float((high - low).max())
     if not 0.01 < size < 100:
         found.warnings.append(
-            f"the cloth is {size:.3g} m large: is the scale right? (scale: 1 cm for centimeters)"
+            f"the cloth is {size:.3g} m large: check the scale (scale: 1 cm for centimeters)"
         )
     pairs = intersections(mesh.vertices, mesh.faces)
     if len(pairs):

@@ -62,7 +62,9 @@ class StepFailed(Exception):
         """Describe the next step of the user, for messages."""
         if not self.motion or self.report.outcome is Outcome.PASSES:
             return self.report.outcome.advice
-        return f"{self.motion}. No shorter step can do it. Else: {self.report.outcome.advice}"
+        return (
+            f"{self.motion}. A shorter step does not help. Otherwise: {self.report.outcome.advice}"
+        )
 
     def error(self, step: str, hint: str, where: Path | None = None) -> SimulationError:
         """Return the error for users.
@@ -77,9 +79,9 @@ class StepFailed(Exception):
         return SimulationError(
             f"{step} at t = {self.state.t:.6g} s{near}",
             got=report.failure,
-            expected="prescribed motion that passes through nothing"
+            expected="a prescribed motion that does not pass through cloth or bodies"
             if report.outcome is Outcome.PASSES
-            else f"a step that converges; tried down to dt = {report.dt:.3g} s",
+            else f"a step that converges; weft tried steps down to dt = {report.dt:.3g} s",
             where=where,
             hint=f"{self.advice}. {hint}",
         )
@@ -227,8 +229,8 @@ def _farthest_motion(model: Model, state: State, dt: float) -> str:
         if way > far:
             far = way
             text = (
-                f"{motion.name} moves by {way:.3g} m in a step of {dt:.3g} s ({way / dt:.3g} m/s): "
-                "move it more slowly, or another way"
+                f"{motion.name} moves by {way:.3g} m in a step of {dt:.3g} s ({way / dt:.3g} "
+                "m/s): move it more slowly, or along another path"
             )
     for hands in (e for e in model.energies if isinstance(e, Hands)):
         for k, hand in enumerate(hands.hands):
@@ -237,7 +239,7 @@ def _farthest_motion(model: Model, state: State, dt: float) -> str:
                 if way > far:
                     far = way
                     text = (
-                        f"hand {k + 1} without a limit of its force jumps by {way:.3g} m: give it "
-                        "a `force`, or move it in shorter ways"
+                        f"hand {k + 1} without a limit of its force jumps by {way:.3g} m: give "
+                        "the hand a `force`, or move it in shorter distances"
                     )
     return text

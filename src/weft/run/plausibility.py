@@ -117,8 +117,8 @@ def start_problems(scene: Scene) -> Iterator[StartProblem]:
     yield StartProblem(
         Outlook.RESOLVES,
         f"{sum(gap > OPEN for gap in gaps.values())} seams are open by up to "
-        f"{100 * gaps[widest]:.0f} cm ({widest}); they close, and the garment settles, until "
-        f"t = {done:.3g} s",
+        f"{100 * gaps[widest]:.0f} cm ({widest}); the seams close and the garment comes to rest "
+        f"until t = {done:.3g} s",
     )
 
 
@@ -152,15 +152,15 @@ def about_equilibria(scene: Scene, stepper: Stepper) -> Iterator[str]:
         return
     if not settings.friction and scene.contact is not None and _has_friction(scene.contact):
         yield (
-            "quasi_static: friction of contact is left out, nothing holds by it; say "
-            "`integrator: {quasi_static: {friction: true}}` for a path of equilibria that it holds"
+            "quasi_static: weft leaves out friction of contact, so friction holds no cloth; "
+            "`integrator: {quasi_static: {friction: true}}` includes it"
         )
     if any(getattr(a, "friction", 0.0) > 0 for a in scene.attachments):
-        yield "quasi_static: friction of rings on their rail is left out: equilibria have none"
+        yield "quasi_static: weft leaves out friction of rings on their rail"
     if scene.wind is not None and scene.wind.gusts is not None:
         yield (
-            "quasi_static: gusts are left out, equilibria are those of the mean wind; gusts pass "
-            "faster than cloth comes to rest: take steps of time (backward_euler) for them"
+            "quasi_static: weft leaves out gusts and uses the mean wind, because gusts change "
+            "faster than cloth comes to rest; for gusts use time steps (backward_euler)"
         )
 
 
@@ -205,11 +205,11 @@ def about_rest_shape(samples: Samples, points: Positions) -> Iterator[str]:
         where = point_text(samples.shares[k] @ points[samples.stencil[k]])
         yield (
             f"cloth is strained at the start, mesh over rest shape: {stretch_text(high, low)}, "
-            f"more than {100 * STRAINED:g} % on {np.mean(strain > STRAINED):.0%} of it, most near "
-            f"({where}): it will spring to its rest shape, the texture coordinates in meters. If "
-            "they have another unit, give `uv_scale`; if they are no flat pattern of the cloth, "
-            "`rest: mesh` makes the mesh its own rest shape (`warp: [x, y, z]`, the warp's "
-            "direction in space, does so too), and `rest: FILE` takes that of another pose"
+            f"more than {100 * STRAINED:g} % on {np.mean(strain > STRAINED):.0%} of it, most "
+            f"near ({where}): it will spring to its rest shape, the texture coordinates in "
+            "meters. If they have another unit, give `uv_scale`. If they are not a flat pattern "
+            "of the cloth, `rest: mesh` or `warp: [x, y, z]` (direction of the warp in space) "
+            "takes the mesh as rest shape, and `rest: FILE` takes another pose"
         )
 
 
@@ -222,7 +222,8 @@ def about_bodies(bodies: Sequence[Body]) -> Iterator[str]:
     for names in alike.values():
         if len(names) > 1:
             yield (
-                f"bodies {abbreviate(names)}: {len(names)} of one shape in one place; one is enough"
+                f"bodies {abbreviate(names)}: {len(names)} of one shape in one place; keep one "
+                "of them"
             )
 
 
@@ -242,8 +243,9 @@ def about_joints(bodies: Sequence[Body]) -> Iterator[str]:
                 size = float(np.ptp(of.at(0.0), axis=0).max())
                 if far > size:
                     yield (
-                        f"{body.name}.rigid.joints {k}: its {name} is {far:.3g} m from {of.name}, "
-                        f"which is {size:.3g} m large; is it where the body starts, in the world?"
+                        f"{body.name}.rigid.joints {k}: its {name} is {far:.3g} m from "
+                        f"{of.name}, which is {size:.3g} m large; the place must be in the "
+                        "world, where the body starts"
                     )
 
 
@@ -265,13 +267,14 @@ def about_jumps(bodies: Sequence[Body], step: float) -> Iterator[str]:
         if ways[worst] > LEAP * usual and speed > FAST:
             yield (
                 f"{body.name} jumps {ways[worst]:.3g} m between frames {worst} and {worst + 1} "
-                f"(t = {t[worst]:.4g} s, near ({where})), {ways[worst] / usual:.3g} times as far "
-                "as in other frames: cloth may not get out of its way"
+                f"(t = {t[worst]:.4g} s, near ({where})), {ways[worst] / usual:.3g} times the "
+                "usual distance: cloth may not be able to follow"
             )
         elif speed * step > STRIDE * float(np.ptp(x[0], axis=0).max()):
             yield (
-                f"{body.name} moves {speed * step:.3g} m in a step of {step:g} s at "
-                f"t = {t[worst]:.4g} s, near ({where}): cloth may not follow; a shorter `step` may"
+                f"{body.name} moves {speed * step:.3g} m in a step of {step:g} s at t = "
+                f"{t[worst]:.4g} s, near ({where}): cloth may not be able to follow; use a "
+                "shorter `step`"
             )
 
 
@@ -284,8 +287,8 @@ def about_motion(model: Model, step: float) -> Iterator[str]:
                 division = divide_step([motion], t, step, model.gap)
             except SimulationError as error:
                 yield (
-                    f"{error.got} in a {error.what}: the run stops there, because it needs more "
-                    f"than {MOST_PARTS} parts; {error.hint}"
+                    f"{error.got} in a {error.what}: the run stops there, because the step needs "
+                    f"more than {MOST_PARTS} parts; {error.hint}"
                 )
                 found.clear()
                 break
@@ -297,10 +300,10 @@ def about_motion(model: Model, step: float) -> Iterator[str]:
         shorter = 1e3 * min(min(d.parts) for _, d in found)
         digit = 10.0 ** (math.floor(math.log10(shorter)) - 1)  # rounded down to two digits
         shorter = math.floor(shorter / digit + 1e-6) * digit
-        advice = "" if worst.keyed else f"; `step: {shorter:.2g} ms` needs no parts"
+        advice = "" if worst.keyed else f"; `step: {shorter:.2g} ms` avoids this"
         yield (
-            f"{motion.name} {worst.reason} in a step of {step:.4g} s (at t = {t:.4g} s): such "
-            f"steps are taken in parts, up to {len(worst.parts)}{advice}"
+            f"{motion.name} {worst.reason} in a step of {step:.4g} s (at t = {t:.4g} s): weft "
+            f"divides such steps, into up to {len(worst.parts)} parts{advice}"
         )
 
 
@@ -329,8 +332,8 @@ def about_haste(bodies: Sequence[Body], sewn: float) -> Iterator[str]:
         first = next((t for t in times if np.abs(body.at(t) - start).max() > OPEN), None)
         if first is not None:
             yield (
-                f"{body.name} moves from t = {first:.3g} s on, and garments are sewn and at "
-                f"rest at t = {sewn:.4g} s: let it stand until then (`hold: {sewn:.4g} s`), "
+                f"{body.name} moves from t = {first:.3g} s on, and garments are sewn and at rest "
+                f"at t = {sewn:.4g} s: keep the body at rest until then (`hold: {sewn:.4g} s`), "
                 "or sew faster (`sewing`)"
             )
 
@@ -370,17 +373,20 @@ def about_garment(
             yield (
                 f"seam {name} is open by {1e3 * gap[k]:.3g} mm at t = {t:.3g} s near ({where}): "
             ) + (
-                "the garment is too small there, or something is in its way"
+                "the garment is too small there, or an obstacle is between the sides"
                 if caught is None
-                else f"it is caught, {caught} lies between its sides; place its panels such that "
-                "the straight way between them is free, or let it close before others (`window`)"
+                else (
+                    f"{caught} lies between its sides; place the panels so that the straight "
+                    "line between the sides is free, or close this seam before others "
+                    "(`window`)"
+                )
             )
     for part, stretches in zip(cloth.parts, high, strict=True):
         tight = float(np.percentile(stretches, 95))
         if tight > 1 + TIGHT:
             yield (
-                f"{part.name} is stretched by {100 * (tight - 1):.3g} % (95 % of it less) at "
-                f"t = {t:.3g} s: the garment is smaller than the body"
+                f"{part.name} is stretched by {100 * (tight - 1):.3g} % (95 % of it less) at t = "
+                f"{t:.3g} s: the garment is smaller than the body"
             )
 
 
@@ -389,8 +395,9 @@ def about_tolerance(size: float, step: float, tolerance: float) -> Iterator[str]
     if not tolerance * step > COARSE * size:
         return
     yield (
-        f"the tolerance of {tolerance:g} m/s lets a step of {step:g} s end {tolerance * step:.2g}"
-        f" m off, and the cloth is {size:.3g} m large: ask for about {1e-3 * size / step:.2g} m/s"
+        f"the tolerance of {tolerance:g} m/s allows an error of "
+        f"{tolerance * step:.2g} m in a step of {step:g} s, and the cloth is {size:.3g} m large: "
+        f"use about {1e-3 * size / step:.2g} m/s"
     )
 
 
@@ -403,8 +410,8 @@ def about_released(lines: Iterable[Json]) -> Iterator[str]:
     if frames:
         yield (
             f"released cloth passes through bodies or pinned cloth in {len(frames)} frames, "
-            f"{ranges(frames)}: at most {max(found.values())} pairs of faces, which are not among "
-            "the intersections"
+            f"{ranges(frames)}: at most {max(found.values())} pairs of faces; the number of "
+            "intersections does not include them"
         )
 
 

@@ -42,7 +42,7 @@ def load_described(manifest: Json, run: Path, folder: str | Path | None = None) 
             got="a run that Python made",
             where=run,
             expected="a run of a scene file",
-            hint="resume it where it was made",
+            hint="resume the run in the Python program that made it",
         )
     if folder is not None:
         file = Path(folder) / file.name
@@ -51,8 +51,9 @@ def load_described(manifest: Json, run: Path, folder: str | Path | None = None) 
             "folder of the scene file",
             got=str(file.parent),
             where=run,
-            expected="the folder that the files of the scene are relative to",
-            hint="the run has been moved: weft.scene_of(run, folder=...) says where they are now",
+            expected="the folder to which the files of the scene are relative",
+            hint="the run was moved: weft.scene_of(run, folder=...) gives the new folder of "
+            "these files",
         )
     source = replace(source, path=file)
     loaded = Builder(source, validate(source)).build()

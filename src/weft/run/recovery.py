@@ -109,7 +109,7 @@ def inspect_run(folder: RunFolder) -> RunCondition:
         run.after = max((k for k, s in seals.items() if s.run != run.trajectory), default=-1)
     run.lines, rest = folder.log.read()
     if b"\n" in rest:
-        run.flaws[METRICS] = f"{len(rest)} bytes after line {len(run.lines)} do not follow from it"
+        run.flaws[METRICS] = f"{len(rest)} bytes after line {len(run.lines)} do not belong to it"
     run.digests = {k: digest for line in run.lines for k, digest in line.digests.items()}
     for k, seal in seals.items():
         of_run = k <= run.after or seal.run == run.trajectory
@@ -125,9 +125,9 @@ def inspect_run(folder: RunFolder) -> RunCondition:
         if checkpoint is None and run.end > 1:
             run.flaws.setdefault(CHECKPOINT, "missing")
         if any(k > run.end + 1 and s.run == run.trajectory for k, s in seals.items()):
-            run.flaws.setdefault(METRICS, f"whole up to frame {max(run.end, 0)} alone")
+            run.flaws.setdefault(METRICS, f"complete only up to frame {max(run.end, 0)}")
     for k in run.missing:
-        what = "not the frame of this run that the metrics list" if k in seals else "missing"
+        what = "another frame than the metrics list" if k in seals else "missing"
         run.flaws.setdefault(frame_name(k), what)
     return run
 
@@ -202,7 +202,7 @@ def _check_branch(folder: RunFolder, run: RunCondition, frame: int) -> None:
     folder.sealed_frame(frame)  # raises an error if the frame is damaged
     for name, intact in ((MANIFEST, run.manifest), (frame_name(frame), frame in run.frames)):
         if not intact:
-            raise folder.files.damage_error(name, run.flaws.get(name, "without its metrics"))
+            raise folder.files.damage_error(name, run.flaws.get(name, "a frame without metrics"))
 
 
 def _continue(folder: RunFolder, run: RunCondition, manifest: Json, mesh: Arrays) -> None:
@@ -231,7 +231,7 @@ def _continue(folder: RunFolder, run: RunCondition, manifest: Json, mesh: Arrays
 
 def _refuse(folder: RunFolder, got: str, old: Json | None, new: Json) -> NoReturn:
     """Raise the error that the folder holds a run of another scene."""
-    changed = ["what its frames say"]
+    changed = ["the values of its frames"]
     if old is not None:
         changed = differences(old["scene"], new["scene"]) or ["fps, step or mesh"]
     raise RunError(

@@ -120,9 +120,9 @@ def fold_facts(scene: Scene) -> tuple[list[str], list[str]]:
             warnings.append(f"{one.region}: {one} need edges below {needed}; this mesh has {edge}")
         if wave < 2 * one.room:
             warnings.append(
-                f"{one.region}: {one} have no room in contact, which keeps layers "
-                f"{millimeters(one.room)} apart: gap and thickness should be below "
-                f"{millimeters(wave / 2)} together"
+                f"{one.region}: {one} are too small for contact, which keeps layers "
+                f"{millimeters(one.room)} apart: gap plus thickness should be below "
+                f"{millimeters(wave / 2)}"
             )
     return facts, warnings
 

@@ -139,7 +139,8 @@ class RunFolder:
             got=version,
             expected=str(FORMAT),
             where=self.path,
-            hint="it is of another version of weft: use that one, or start again in a new folder",
+            hint="another version of weft wrote this run: use that version, or start again in "
+            "a new folder",
         )
 
     def write_manifest(self, manifest: Json) -> None:
@@ -183,7 +184,7 @@ class RunFolder:
                 got=number,
                 expected=f"0 to {last}",
                 where=self.path,
-                hint="it is missing; a run with `resume=True` computes it anew"
+                hint="this frame is missing; a run with `resume=True` computes it again"
                 if missing
                 else None,
             )

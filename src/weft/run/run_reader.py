@@ -41,7 +41,7 @@ class RunReader:
         missing = [k for a, b in pairs for k in range(a + 1, min(b, a + 8))]
         if missing:
             text = f"frames {abbreviate(missing)} of {path} are missing; a run with `resume=True` "
-            warnings.warn(text + "computes them anew", stacklevel=2)
+            warnings.warn(text + "computes them again", stacklevel=2)
         self._tessellated: dict[int | None, Tessellation] = {}
 
     def __repr__(self) -> str:
@@ -51,8 +51,8 @@ class RunReader:
         return (
             f"Run {str(self.path)!r}: {frames} frames at {self.fps:g} fps "
             f"({max(frames - 1, 0) / self.fps:.4g} s), {self.mesh.n_vertices} vertices, "
-            f"{len(self.faces)} triangles\n"
-            f"  {last}, {len(lines)} steps; of {self.manifest['frames']} frames that were asked for"
+            f"{len(self.faces)} triangles\n  {last}, {len(lines)} steps; of "
+            f"{self.manifest['frames']} requested frames"
         )
 
     @property
@@ -257,10 +257,13 @@ class RunReader:
             raise RunError(
                 f"field {name}",
                 got=str(error),
-                expected="one that this run can give",
+                expected="a field that this run can give",
                 where=self.path,
-                hint="`record` in the scene keeps it; `weft export --fields` takes laws and wind "
-                "from the run's scene file, Python as physics=weft.physics(scene)",
+                hint=(
+                    "add it to `record` in the scene; `weft export --fields` reads laws and "
+                    "wind from the run's scene file; in Python give "
+                    "physics=weft.physics(scene)"
+                ),
             ) from None
 
     def parts(self, density: int | None = None) -> Sequence[tuple[str, int]]:

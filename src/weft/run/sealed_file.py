@@ -99,4 +99,4 @@ def check_arrays(arrays: Arrays, file: str) -> None:
             raise SealError(f"{name} is {a.shape} of {a.dtype}, not {shape}")
     faces = arrays.get("faces", np.zeros(0))
     if len(faces) and not 0 <= faces.min() <= faces.max() < sizes["n"]:
-        raise SealError("faces of vertices that are not there")
+        raise SealError("faces with vertices that do not exist")

@@ -310,12 +310,12 @@ class Loop:
         if tried is not None:
             if tried["seams"] and widest > max(tried["gap"], CAUGHT):
                 self.order = (), tried["gap"]
-                _warn(["the run starts again in the first order, which left smaller gaps"])
+                _warn(["the run starts again in the first order, which had smaller gaps"])
         elif seams and sew_earlier(self.scene, seams, widest) is None:
-            _warn([f"{names} begin to close with the first ones: the run does not start again"])
+            _warn([f"{names} begin to close with the first seams: the run does not start again"])
         elif seams:
             self.order = seams, widest
-            _warn([f"the run starts again: {names} now begin to close with the first ones"])
+            _warn([f"the run starts again: {names} now begin to close with the first seams"])
 
     def _start(self) -> RunState:
         """Write frame 0 and return the state at the start."""
@@ -387,17 +387,17 @@ class Loop:
             else:
                 different.append(k)
         if restored:
-            yield f"frames {abbreviate(restored)}: restored bitwise, each from the one before it"
+            yield f"frames {abbreviate(restored)}: restored bitwise, each from the previous frame"
         if different:
             yield (
                 f"frames {abbreviate(different)}: cannot be restored, because this machine or "
-                f"version computes other ones; `from_frame={max(different[0] - 1, 0)}` computes "
-                "all frames after it anew"
+                f"version gives other numbers; `from_frame={max(different[0] - 1, 0)}` computes "
+                "all later frames again"
             )
         if foreign:
             yield (
-                f"frames {abbreviate(foreign)}: of the scene before the branch; they cannot be "
-                "computed from this one"
+                f"frames {abbreviate(foreign)}: belong to the scene before the branch, and this "
+                "scene cannot compute them"
             )
 
     def _compute_frame(self, number: int) -> str:
@@ -447,8 +447,8 @@ class Loop:
                 raise SimulationError(
                     f"change of the scene at t = {t:.6g} s",
                     got=f"{b.name} jumps by {jump:.3g} m",
-                    expected="bodies that go on from where they are",
-                    hint="a change lists the poses before it, too: 1.2 arms_down, 3 sit",
+                    expected="bodies that continue from their present place",
+                    hint="a change must also list the poses before it: 1.2 arms_down, 3 sit",
                 )
 
     def step(self, place: RunState) -> tuple[RunState, list[TakenStep]]:

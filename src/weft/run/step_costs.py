@@ -103,8 +103,8 @@ def _advice(costs: Json, steps: Sequence[Json], manifest: Json) -> Iterator[str]
         )
     elif lost > LOST * seconds:
         yield (
-            f"rejected tries took {part(lost)}: let pins and bodies move more slowly in frames "
-            f"{ranges(sorted({s['frame'] for s in halved}))}, or another way"
+            f"rejected tries took {part(lost)}: move pins and bodies more slowly in frames "
+            f"{ranges(sorted({s['frame'] for s in halved}))}, or along another path"
         )
     mean = costs["iterations"] / max(1, len(steps))
     if mean > MANY and settings.get("effort") == "converged":

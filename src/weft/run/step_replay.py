@@ -43,7 +43,7 @@ class StepReplay:
         if not np.array_equal(steps[-1]["x"], last["x"]):
             raise RunError(
                 "steps between frames",
-                got=f"others than those that led from frame {frame} to the next one",
+                got=f"steps that differ from the steps from frame {frame} to the next one",
                 expected="the steps of the run, computed again",
                 where=self.folder.path,
                 hint="weft, this machine or the scene's files have changed since: simulate at a "

@@ -75,17 +75,21 @@ class _Attachment(SelectionBlock, NamedBlock):
     """
 
     kind: Literal["body", "cloth", "rope", "spring", "slide", "goal"] = Field(
-        description="what holds them; weft.AttachToBody, AttachCloth, Rope, Spring, Slide, Goal"
+        description="kind of attachment; weft.AttachToBody, AttachCloth, Rope, Spring, Slide, Goal"
     )
     to: Annotated[SelectionBlock | None, SELECTION] = Field(
         None,
-        description="kinds cloth, rope, spring: the points at the other ends: as many, or one. Ids "
-        "are paired in order, other selections so that the distances are least",
+        description=(
+            "kinds cloth, rope, spring: the points at the other ends: the same number, or "
+            "one. weft pairs ids in order, and other selections with the smallest distances"
+        ),
     )
     body: str | None = Field(
         None,
-        description="kinds body, rope, spring, slide, goal: name of the body that they follow, on "
-        "which the rope ends (nearest to `at`), or that carries the pole",
+        description=(
+            "kinds body, rope, spring, slide, goal: name of the body that the points follow, "
+            "that holds the end of the rope (nearest to `at`), or that carries the pole"
+        ),
     )
     at: Annotated[Point | None, _PLACE] = Field(
         None, description="[m] kinds rope, spring: place of the other end"
@@ -96,13 +100,17 @@ class _Attachment(SelectionBlock, NamedBlock):
     every: Annotated[int, SELECTION] = Field(
         1,
         ge=1,
-        description="take each so-many-th of the selected points, or pairs of points: in the order "
-        "of the pole, of the list `vertices`, or of their ids",
+        description=(
+            "use only every n-th of the selected points, or pairs of points, in the order of "
+            "the pole, of the list `vertices`, or of the ids"
+        ),
     )
     guide: Annotated[BodyBlock | None, MOTION] = Field(
         None,
-        description="kind goal: the mesh that the cloth follows, written as one of `bodies`, of "
-        "which it is none: nothing touches it",
+        description=(
+            "kind goal: the mesh that the cloth follows, written like one of `bodies`; it is "
+            "not a body, and cloth does not touch it"
+        ),
     )
     weight: Annotated[float | WeightMap | None, SELECTION] = Field(
         None,
@@ -111,9 +119,11 @@ class _Attachment(SelectionBlock, NamedBlock):
     )
     path: Annotated[InBlock[Path] | None, MOTION] = Field(
         None,
-        description="kinds rope, spring, slide, goal: motion of the place or pole; none: it stands",
+        description="kinds rope, spring, slide, goal: motion of the place or pole; none: no motion",
     )
-    release: InBlock[Release] | None = Field(None, description="when points let go; none: never")
+    release: InBlock[Release] | None = Field(
+        None, description="when points are released; none: never"
+    )
 
     @property
     def selects_all(self) -> bool:
@@ -127,7 +137,7 @@ class _Attachment(SelectionBlock, NamedBlock):
         own |= set() if self.kind == "goal" else {"release"}
         own |= settings_by_field(KINDS[self.kind]).keys()
         for name in sorted(self.model_fields_set - own):
-            raise ValueError(f"{name} is none of kind {self.kind}")
+            raise ValueError(f"{name} is not a field of kind {self.kind}")
         for name in NEEDED.get(self.kind, ()):
             if getattr(self, name) is None:
                 raise ValueError(f"kind {self.kind} needs {name}")
@@ -254,7 +264,7 @@ def _pair(x: Positions, ids: Ints, to: Ints, name: str) -> Ints:
         raise SceneError(
             f"{name}.to",
             got=f"{len(to)} vertices for {len(ids)}",
-            expected=f"as many, at most {MOST_PAIRED}, or one",
+            expected=f"the same number, at most {MOST_PAIRED}, or one",
         )
     far = np.linalg.norm(x[ids][:, None] - x[to][None], axis=2)
     return np.asarray(to[linear_sum_assignment(far**2)[1]])

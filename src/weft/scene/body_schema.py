@@ -34,38 +34,43 @@ class BodyBlock(create_model("_Shapes", __base__=_Body, **fields_of_sources(SOUR
     """A body that cloth does not pass through. Give one shape."""
 
     thickness: Annotated[Thickness | None, Setting(constant=ROOM)] = Field(
-        None, description="[m] kept from it; none: contact.thickness"
+        None, description="[m] distance that cloth keeps; none: contact.thickness"
     )
     translation: Annotated[Point, PLACE] = Field(
-        (0, 0, 0), description="[m] moved by, after rotation"
+        (0, 0, 0), description="[m] translation, after rotation"
     )
     rotation: Annotated[tuple[Degrees, Degrees, Degrees], PLACE] = Field(
-        (0, 0, 0), description="[degrees] about x, y and z in turn"
+        (0, 0, 0), description="[degrees] rotation about x, then y, then z"
     )
     path: Annotated[InBlock[Path] | None, MOTION] = Field(
-        None, description="a motion; none: it stands still"
+        None, description="motion along a path; none: the body stands still"
     )
     landmarks: Annotated[
         dict[str, Annotated[float | Point, BeforeValidator(_height_or_point)]],
-        Setting(constant="places on the body where it stands at the start"),
+        Setting(constant="places on the body at the start"),
     ] = Field(
         {},
-        description="[m] of a person, stated instead of found: a height above the floor of "
-        "neck_back, bust, waist, hip or crotch, or a point of any (docs/guides/your-own-body.md)",
+        description=(
+            "[m] landmarks of a person that weft does not need to find: a height above the "
+            "floor of neck_back, bust, waist, hip or crotch, or a point of any landmark "
+            "(docs/guides/your-own-body.md)"
+        ),
     )
     joints: Annotated[
-        dict[str, Any], Setting(constant="a target has keys of its own: {keys: ...}")
+        dict[str, Any], Setting(constant="a target has its own keys: {keys: ...}")
     ] = Field(
         {},
-        description="of an arm, by name: [rad or m] the target, or {keys, between, force} with "
-        "keyframes, and of a slide the largest force [N] with which it closes",
+        description=(
+            "joints of an arm, by name: [rad or m] the target, or {keys, between, force} "
+            "with keyframes; for a slide also the largest force [N] of closing"
+        ),
     )
     size: Annotated[Size, Setting(constant=LINKS_STAY)] = Field(
-        0.02, description="[m] of an arm: edges of primitive shapes, at most"
+        0.02, description="[m] of an arm: largest edge length of primitive shapes"
     )
     rigid: InBlock[Rigid] | None = Field(
         None,
-        description="forces and contact move it (docs/guides/rigid-bodies.md); none: nothing does",
+        description="forces and contact move the body (docs/guides/rigid-bodies.md); none: not",
     )
 
     @model_validator(mode="after")
@@ -73,7 +78,9 @@ class BodyBlock(create_model("_Shapes", __base__=_Body, **fields_of_sources(SOUR
         chosen_source(self, SOURCES)
         others = ("path", "rigid", "landmarks") if self.is_arm else ("joints", "size")
         if given := self.model_fields_set.intersection(others):
-            whose = "an arm, which joints move" if self.is_arm else "another body than an arm"
+            whose = (
+                "an arm, because its joints move it" if self.is_arm else "another body than an arm"
+            )
             raise ValueError(f"{', '.join(given)} of {whose}")
         return self
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from weft.bodies.body import Body
 
-STAYS = "a shape stays; it moves along bodies.path, or deforms as a mesh of frames"
-LINKS_STAY = "links stay as they are; `joints` have keyframes"
+STAYS = "a shape is fixed; it moves along bodies.path, or deforms as a mesh with frames"
+LINKS_STAY = "links are fixed; `joints` have keyframes"
 
 
 @dataclass(frozen=True)

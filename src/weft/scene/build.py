@@ -394,7 +394,9 @@ class Builder:
         assert s is not None
         if s.model_fields_set & {"pattern", "seed"}:
             raise SceneError(
-                "cloth.sheet.pattern", got=s.pattern, expected="nothing: splines have no triangles"
+                "cloth.sheet.pattern",
+                got=s.pattern,
+                expected="no such field, because splines have no triangles",
             )
         how = b.model_dump(include={"net", "rule", "bending", "density"})
         plain = spline_sheet(s.nx, s.ny, s.width, s.height, **how)
@@ -422,7 +424,7 @@ class Builder:
         ways = {b.source.join: b.source_name for b in blocks if b.source.join is not None}
         if len(ways) > 1:
             both = " and ".join(ways.values())
-            raise SceneError("cloths", got=both, expected="one of them in a scene")
+            raise SceneError("cloths", got=both, expected="only one such block in a scene")
         made = [self._given_fabric(("cloths", k), b) for k, b in enumerate(blocks)]
         join = next(iter(ways), None) or JoinedCloths.of
         return join(list(zip(names, things, thickness)), made)
@@ -494,7 +496,7 @@ def _thickness(number: int, block: ClothBlock, thing: Any) -> ContactThickness:
         f"cloths.{number}.thickness",
         got="fabric",
         expected=f"a length, with a {block.source_name}",
-        hint="its panels have thicknesses of their own, in the pattern",
+        hint="its panels have their own thickness, in the pattern",
     )
 
 
@@ -513,6 +515,8 @@ def _model_of(scene: Scene) -> Model:
             outlook, how = Outlook.MAY, f"with `resolve: true` weft {untangled_start(trial)}"
         except WeftError as reason:
             outlook, how = Outlook.CANNOT, f"{reason}"
-            error.hint = (error.hint or "").replace(UNTANGLE, LOOK)
-        error.hint = str(StartProblem(outlook, f"{how}. {error.hint}"))
+        hint = (error.hint or "").replace(UNTANGLE, LOOK)
+        if LOOK in how or "`weft check` draws them" in how:  # one piece of advice, once
+            hint = hint.removeprefix(f"{LOOK}. ")
+        error.hint = str(StartProblem(outlook, f"{how}. {hint}"))
         raise

@@ -154,6 +154,8 @@ def _welding_first(split: bool) -> Iterator[None]:
             got=error.got,
             where=error.where,
             expected=error.expected,
-            hint="first join the vertices that coincide: `weld: true` of the mesh "
-            "(weft.load(..., weld=True))",
+            hint=(
+                "first join the vertices that coincide: `weld: true` of the mesh "
+                "(weft.load(..., weld=True))"
+            ),
         ) from None

@@ -31,7 +31,7 @@ class Change:
     """Values of a scene from a time until the next change; all others are those of the start."""
 
     at: float = setting(
-        REQUIRED, "time from which on they act", "s", least=0, constant="a time itself"
+        REQUIRED, "time at which the changes begin", "s", least=0, constant="this field is a time"
     )
     set: Mapping[str, float | str | None] = setting(
         REQUIRED,
@@ -45,9 +45,9 @@ class Change:
             if not any(path == name or path.startswith(f"{name}.") for name in CHANGING):
                 raise SceneError(
                     f"changes.set {path}",
-                    got="a path that stays as it is",
-                    expected=f"one that begins with {', '.join(CHANGING)}",
-                    hint="mesh, points, bodies and the integrator are those of the start",
+                    got="a number that cannot change",
+                    expected=f"a path that begins with {', '.join(CHANGING)}",
+                    hint="mesh, points, bodies and the integrator cannot change",
                 )
 
 
@@ -60,7 +60,7 @@ def pose_body(bodies: Sequence[Body], rest: Sequence[str], value: Yaml) -> list[
     path = ".".join(["bodies", *rest])
     known = [f"bodies.{b.name}.pose" for b in bodies if b.poser is not None]
     if path not in known:
-        expected = ", ".join(known) or "no path: no body here can take poses"
+        expected = ", ".join(known) or "no path, because no body in this scene has poses"
         raise SceneError(path, got="no mannequin in the a-pose", expected=expected)
     found = list(bodies)
     k = next(k for k, b in enumerate(bodies) if f"bodies.{b.name}.pose" == path)

@@ -26,7 +26,7 @@ def check_attachments(attachments: Sequence[Attachment], integrator: str) -> Non
                 f"{given.name or what}.release",
                 got="a force or a function, with quasi_static",
                 expected="a time (`at`), or backward_euler or bdf2",
-                hint="equilibria are no states in time",
+                hint="an equilibrium has no time",
             )
 
 
@@ -55,7 +55,7 @@ def check_names(energies: Sequence[Energy], changed: Collection[str]) -> None:
         raise SceneError(
             "scene.keyed",
             got=f"two energies called {twice[0]!r}",
-            expected="energies with different names, by which keyframes find them",
+            expected="energies with different names, because keyframes need the names",
         )
 
 
@@ -78,7 +78,7 @@ def check_energies(
         what = f"scene.{field} {k}"
         if energy.name in names:
             raise SceneError(
-                f"{what}.name", got=repr(energy.name), expected="one that no other energy has"
+                f"{what}.name", got=repr(energy.name), expected="a name that no other energy has"
             )
         names.append(energy.name)
         ids = np.asarray(energy.stencil)
@@ -108,6 +108,6 @@ def check_ropes(energies: Sequence[Energy], taken: Sequence[str]) -> None:
             raise SceneError(
                 "name of a joint",
                 got=repr(energy.name),
-                expected="one that no energy has",
+                expected="a name that no energy has",
                 hint=f"not {', '.join(dict.fromkeys(taken))}",
             )

@@ -17,7 +17,7 @@ from weft.contact.settings import SelfContact
 from weft.energies.energy import Energy
 from weft.fabric.fabric import Fabric
 
-STAYS = "the mesh stays: what is simulated are its points"
+STAYS = "the mesh is fixed; the simulation moves only its points"
 
 
 @dataclass(frozen=True)

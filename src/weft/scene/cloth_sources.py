@@ -21,11 +21,13 @@ class SheetBlock(Block):
     width: Size = Field(1.0, description="[m]")
     height: Size = Field(1.0, description="[m]")
     pattern: Literal["regular", "alternating", "random"] = Field(
-        "regular", description="direction of the diagonals; random also moves inner vertices"
+        "regular", description="direction of the diagonals; random: also moves inner vertices"
     )
-    seed: int = Field(0, ge=0, description="of the random pattern")
+    seed: int = Field(0, ge=0, description="seed of the random pattern")
     size: Literal["auto"] | None = Field(
-        None, description="auto: those of nx and ny that are left out fit the folds of its weight"
+        None,
+        description="auto: weft chooses nx and ny, if they are left out, for the folds under the "
+        "weight of the cloth",
     )
 
 
@@ -41,7 +43,7 @@ class MeshBlock(StageOptions):
         above=0,
     )
     uv_scale: float | None = setting(
-        None, "length of one unit of texture coordinates; none: as scale", "m", above=0
+        None, "length of one unit of texture coordinates; none: the same as scale", "m", above=0
     )
     warp: tuple[float, float, float] | None = setting(
         None,
@@ -50,25 +52,25 @@ class MeshBlock(StageOptions):
     )
     rest: str | float | None = setting(
         None,
-        "the rest shape: mesh, as it is in space; uv, its texture coordinates; another "
-        "mesh file of the same faces, relative to the scene file; or a time code of a USD file; "
-        "none: mesh with a warp, or if texture coordinates are far from isometric; else uv",
+        "the rest shape: mesh, as it is in space; uv, its texture coordinates; another mesh file "
+        "of the same faces, relative to the scene file; or a time code of a USD file; none: mesh "
+        "if `warp` is given or texture coordinates are far from isometric; otherwise uv",
     )
     prim: str | None = setting(
-        None, "of a USD or glTF file with several meshes: which, by path or name"
+        None, "USD or glTF file with several meshes: path or name of the mesh"
     )
     weld: bool | float | None = setting(
         None,
-        "true: vertices that coincide become one, and ids are those of what remains; a "
-        "length [m]: also vertices that are so near; false: none do; none: those that texture "
-        "coordinates by vertex have split (PLY, glTF)",
+        "true: join vertices that coincide, and number the remaining ones; a length [m]: also "
+        "join vertices within this distance; false: join no vertices; none: join vertices that "
+        "texture coordinates have split (PLY, glTF)",
         "m",
         above=0,
     )
     sewing: Literal["edges"] | None = setting(
         None,
         "edges: the edges of the file without faces (OBJ `l`, PLY `edge`) close within "
-        "sewing.closing, as Blender sews; none: they are not read",
+        "sewing.closing, like in Blender; none: weft ignores these edges",
     )
 
 
@@ -79,15 +81,17 @@ class PanelBlock(Block):
         min_length=3, description="[m] corners of the piece, warp along the first coordinate"
     )
     holes: list[list[tuple[Length, Length]]] = Field([], description="[m] polygons inside it")
-    size: Size = Field(0.02, description="[m] edge length; auto: for the folds of its weight")
-    seed: int = Field(0, ge=0, description="of the points inside")
+    size: Size = Field(
+        0.02, description="[m] edge length; auto: for the folds under the weight of the cloth"
+    )
+    seed: int = Field(0, ge=0, description="seed of the points inside")
 
 
 class RodBlock(Block):
     """A rope, cord or wire that stretches, bends and twists; straight at rest."""
 
-    along: list[Point] = Field(min_length=2, description="[m] line along which it starts")
-    size: Size = Field(0.02, description="[m] length of a segment, at most")
+    along: list[Point] = Field(min_length=2, description="[m] line of the rod at the start")
+    size: Size = Field(0.02, description="[m] largest length of a segment")
     diameter: Size = Field(description="[m]")
     mass: MassPerLength = Field(description="[kg/m]")
     stretch: Force = Field(description="[N] EA, force over strain")

@@ -156,7 +156,7 @@ def check_start(energies: Made, x: Positions) -> None:
                 "start of the cloth",
                 got=f"stretches {warp:.4g} and {weft:.4g}, shear {angle:.3g} deg",
                 expected=f"cloth within its {energy.name}",
-                hint="make material coordinates and positions fit, or the limits wider",
+                hint="change the positions or the material coordinates, or raise the limits",
             )
 
 
@@ -236,7 +236,7 @@ def refuse_memory(scene: Scene, fabric: Fabric, other: str) -> None:
             f"fabric {fabric.name}.crease_yield",
             got=f"with {other}",
             expected="triangles with `bending: hinges`",
-            hint="creases are kept by hinges",
+            hint="only hinges keep creases",
         )
     if scene.pressed or not isinstance(scene.rest_angles, str):
         raise SceneError(
@@ -338,7 +338,7 @@ def bending_of_triangles(
             "scene.conditions.variant",
             got="body",
             expected=f"exact, with integrator {scene.integrator_name}",
-            hint="the bend forces of the body are no energy's derivative: nothing to minimize",
+            hint="the form `body` has bend forces that are not the derivative of an energy",
         )
     return bend
 
@@ -393,7 +393,7 @@ def _rod(scene: Scene, fabric: Fabric, surface: Rod) -> Made:
             "cloth.rod",
             got=f"with integrator {scene.integrator_name}",
             expected="backward_euler, bdf2 or quasi_static",
-            hint="in one linear solve a step, what turns swells",
+            hint="one linear solve per step would enlarge cloth that turns",
         )
     return rod_energies(fabric, surface)
 

@@ -41,7 +41,7 @@ def explain(path: str) -> tuple[str, Sequence[FieldHelp]]:
                 f"field {path}",
                 got=repr(name),
                 hint=did_you_mean(name, known),
-                expected=f"one of {', '.join(known)}" if known else "a path that ends before it",
+                expected=f"one of {', '.join(known)}" if known else "a shorter path",
             )
     title = ".".join(["scene", *names])
     block = scene_block(names)
@@ -62,7 +62,7 @@ def _help(path: str, field: FieldInfo) -> FieldHelp:
     elif value is None or value in ([], ()):
         default = "none"
     elif isinstance(value, BaseModel):
-        default = "see below it"
+        default = "see the entries below"
     else:
         default = value.name.lower() if isinstance(value, enum.Enum) else str(value)
     choices = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()

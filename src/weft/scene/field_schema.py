@@ -34,10 +34,10 @@ class HeightFieldBlock(FieldBlock):
     )
     width: Size = Field(description="[m] along x")
     depth: Size = Field(description="[m] along z")
-    low: Length = Field(0.0, description="[m] of 0, or black")
-    high: Length = Field(1.0, description="[m] of 1, or white")
+    low: Length = Field(0.0, description="[m] height of 0, or black")
+    high: Length = Field(1.0, description="[m] height of 1, or white")
     base: Size | None = Field(
-        None, description="[m] of a flat bottom below the lowest place; none: it is open"
+        None, description="[m] height of a flat bottom below the lowest place; none: open below"
     )
 
     def load(self, folder: Path, name: str) -> Body:

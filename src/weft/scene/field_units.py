@@ -44,7 +44,7 @@ def _kinds(annotation: object) -> Iterator[str]:
 
 _KEYFRAMES: Json = {
     "type": "object",
-    "description": "a number that changes in time: [time, number] of each key",
+    "description": "a number that changes in time: [time, number] for each key",
     "properties": {
         "keys": {
             "type": "array",

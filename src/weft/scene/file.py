@@ -29,7 +29,7 @@ class Source(YamlDocument):
 
     what: ClassVar[str] = "scene"
     error: ClassVar[type[WeftError]] = SceneError
-    explained_by: ClassVar[str] = "`weft explain scene.{}` says which"
+    explained_by: ClassVar[str] = "see `weft explain scene.{}`"
 
     def missing_field(self, name: str) -> WeftError | None:
         """Return the error for a field of a plugin of weft that is not installed."""
@@ -154,7 +154,7 @@ def override_field(tree: Json, text: str) -> Loc:
                 f"--set {name}",
                 got=f"a scene with integrator {present}",
                 expected=f"integrator.{present}",
-                hint=f"--set integrator={parts[1]} before it chooses another",
+                hint=f"--set integrator={parts[1]} first, to choose another integrator",
             )
     block: Yaml = tree
     _write_default(tree, parts)
@@ -166,8 +166,10 @@ def override_field(tree: Json, text: str) -> Loc:
                     f"--set {name}",
                     got=f"no entry {part}",
                     expected=has or "the whole list, which the scene file does not have",
-                    hint=f"--set '{dotted_path(parts[: parts.index(part)])}=[...]' writes all of "
-                    "it",
+                    hint=(
+                        f"--set '{dotted_path(parts[: parts.index(part)])}=[...]' writes the "
+                        "whole list"
+                    ),
                 )
         elif not isinstance(block, dict):
             raise SceneError(f"--set {name}", got=f"{part!r} below a value", expected="a block")

@@ -26,16 +26,18 @@ class IntegratorKind:
 
 
 INTEGRATORS: Mapping[str, IntegratorKind] = {
-    "backward_euler": IntegratorKind(StepSettings, BackwardEuler, "every step to a tolerance"),
-    "bdf2": IntegratorKind(StepSettings, Bdf2, "the same of second order, livelier"),
+    "backward_euler": IntegratorKind(
+        StepSettings, BackwardEuler, "every step is solved to a tolerance"
+    ),
+    "bdf2": IntegratorKind(StepSettings, Bdf2, "the same, of second order, with less damping"),
     "bdf2_semi_implicit": IntegratorKind(
-        SemiImplicitSettings, SemiImplicitBdf2, "Choi & Ko's, one linear solve a step"
+        SemiImplicitSettings, SemiImplicitBdf2, "method of Choi & Ko, one linear solve per step"
     ),
     "baraff_witkin_1998": IntegratorKind(
-        Settings1998, BaraffWitkin1998, "one linear solve, damping of conditions"
+        Settings1998, BaraffWitkin1998, "one linear solve per step, damping of conditions"
     ),
     "quasi_static": IntegratorKind(
-        QuasiStaticSettings, QuasiStatic, "the equilibrium of every step"
+        QuasiStaticSettings, QuasiStatic, "an equilibrium for every step"
     ),
 }
 

@@ -38,7 +38,7 @@ def check_keyed_numbers(scene: object, keyed: Mapping[str, Keys]) -> None:
     for path, keys in keyed.items():
         if path.endswith(".spacing") and not min(keys.values) > 0:
             raise SceneError(
-                path, got="keyframes from or to 0", expected="more than 0 at every key"
+                path, got="keyframes from or to 0", expected="a value above 0 at every key"
             )
 
 
@@ -88,7 +88,7 @@ def _check_number_at(scene: object, path: str) -> None:
 def constant_number_error(path: str, reason: str) -> SceneError:
     """Return the error of keyframes of a number that does not change in time."""
     return SceneError(
-        path, got="keyframes", expected="a number that stays as it is", hint=reason or None
+        path, got="keyframes", expected="a number without keyframes", hint=reason or None
     )
 
 

@@ -54,7 +54,9 @@ from weft.scene.law import law_of_fabric
 Ramps = Annotated[Floats, ArrayOf("numbers", ((None, 2),), "s")]  # (n,2) onset of gravity by vertex
 MOST_FRAMES = 10_000_000  # of a run
 MOST_STEPS = 1_000_000_000  # in one frame
-NUMERICS = "how a step is solved, not what"  # reason for which numbers have no keyframes
+NUMERICS = (
+    "this setting changes only how a step is solved"  # reason for which numbers have no keyframes
+)
 
 
 def _with_plugin_blocks(kind: type) -> type:
@@ -63,7 +65,7 @@ def _with_plugin_blocks(kind: type) -> type:
         block = extensions.find("energies", name)
         meaning = (inspect.getdoc(block) or "").split("\n\n")[0].rstrip(".").replace("\n", " ")
         kind.__annotations__[name] = block | None
-        setattr(kind, name, setting(None, f"{meaning}; none: none"))
+        setattr(kind, name, setting(None, f"{meaning}; none: without it"))
     return kind
 
 
@@ -105,20 +107,20 @@ class Scene:
     cloth: Cloth
     pins: Sequence[Pin] = setting(
         (),
-        "what is held or moved",
+        "vertices that are held or moved",
         constant="pins move along a path: pins.path.keyframes",
     )
     gravity: Vector = setting((0.0, -9.81, 0.0), "", "m/s^2", keyframes=True)
     damping: float | None = setting(
         None,
-        "of stiffness-proportional damping; none: the fabric's",
+        "time constant of stiffness-proportional damping; none: the fabric's",
         "s",
         least=0,
         constant=MATERIAL,
     )
     step: float = setting(
         0.02,
-        "largest time step; frames divide evenly",
+        "largest time step; every frame is a whole number of steps",
         "s",
         above=0,
         constant=f"{NUMERICS}: `adaptive` divides steps",
@@ -131,71 +133,68 @@ class Scene:
     )
     gravity_from: tuple[float, float] | Ramps = setting(
         (0.0, 0.0),
-        "two times between which gravity grows; none: it is there from the start, or with "
-        "garments once seams are closed",
+        "two times between which gravity grows from 0; none: gravity acts from the start, or for "
+        "garments after seams are closed",
         "s",
         least=0,
-        constant="times themselves; gravity has keyframes, by component",
+        constant="these fields are times; gravity has keyframes, by component",
     )
     velocity: Annotated[ArrayArgument, ArrayOf("numbers", ((3,), (None, 3)), "m/s")] = setting(
         (0.0, 0.0, 0.0),
-        "at the start",
+        "velocity of all points at the start",
         "m/s",
-        constant="it is that of the start; pins and bodies move along a path",
+        constant="a velocity at the start; pins and bodies move along a path",
     )
     law: Law | Callable[[Fabric], Law] | None = setting(
         None,
-        "of the membrane; none: the fabric's curves, or baraff_witkin",
+        "law of the membrane; none: the fabric's curves, or baraff_witkin",
         constant="directions of the yarns in the material",
     )
     bending: str | None = setting(
         None,
-        "energy of triangles that bend; quadratic and fitted: for cloth that is flat at rest "
-        "and hardly stretches; fitted with the least dependence on the mesh; none: pairs with "
-        "`buckling` or law immediate_buckling, else hinges",
+        "bending energy of triangles; quadratic and fitted: for cloth that is flat at rest and "
+        "hardly stretches; fitted depends least on the mesh; none: pairs with `buckling` or law "
+        "immediate_buckling, otherwise hinges",
         choices=extensions.Names("bending"),
     )
     buckling: BucklingForm | None = setting(
         None,
-        "bend by predicted buckled shapes ({}: defaults); none: hinges, or with law "
+        "bending by predicted buckled shapes ({}: defaults); none: hinges, or with law "
         "immediate_buckling the defaults",
     )
     pressure: float | Gas | None = setting(
-        None, "inside a closed surface; none: none", "Pa", keyframes=True
+        None, "pressure inside a closed surface; none: no pressure", "Pa", keyframes=True
     )
     wind: Wind | None = setting(
         None,
         "lift and drag of the air ({}: still air); none: there is no air",
-        constant="give its velocity for each component; a field of velocities has times of its own",
+        constant="give its velocity for each component; a field of velocities has its own times",
     )
-    pressed: Sequence[Pressed] = setting(
-        (), "lines with angles that are pressed in: pleats, creases"
-    )
+    pressed: Sequence[Pressed] = setting((), "pressed lines with angles: pleats, creases")
     conditions: ConditionForm | None = setting(
         None,
         "condition energies of 1998; none: weft's law, or with baraff_witkin_1998 the conditions' "
         "defaults",
-        constant="what energies of 1998 are made of",
+        constant="the energies of 1998 are fixed",
     )
     contact: SelfContact | None = setting(
-        None, "the cloth does not pass through itself ({}: defaults); none: it does"
+        None,
+        "contact: cloth does not pass through itself and bodies ({}: defaults); none: no contact",
     )
-    bodies: Sequence[Body] = setting(
-        (), "what cloth does not pass through; `contact` says from how near on"
-    )
+    bodies: Sequence[Body] = setting((), "obstacles for the cloth; `contact` has the distances")
     attachments: Sequence[AnyAttachment] = setting(
-        (), "what is held by bodies, other cloth, ropes, springs and poles"
+        (), "points that bodies, other cloth, ropes, springs and poles hold"
     )
     record: Sequence[str] = setting(
         (),
-        "what every frame keeps besides positions and velocities, for exports",
+        "fields that every frame records besides positions and velocities, for exports",
         choices=FIELDS,
     )
     hand: Sequence[Hand] = setting(
         (), "hands that hold and move points of cloth, as `weft play` has them"
     )
     changes: Sequence[Change] = setting(
-        (), "what becomes different at a time, as `weft play` does it"
+        (), "changes of the scene at a time, as `weft play` makes them"
     )
     adaptive: AdaptiveSettings | None = setting(
         None,
@@ -250,7 +249,9 @@ class Scene:
             )
             if lack:
                 raise SceneError(
-                    f"scene.record: {field_name}", got=lack, expected="what it is made from"
+                    f"scene.record: {field_name}",
+                    got=lack,
+                    expected="the values that the law is built from",
                 )
         for name in ("buckling", "bending"):
             given = getattr(self, name) is not None
@@ -273,7 +274,7 @@ class Scene:
                 raise SceneError("scene.rest_angles", got=got, expected=expected)
             found = find_mismatch(self.cloth.vertices, self.rest_angles, self.cloth.faces)
             if found is not None and found.kind == "order":
-                expected = "the vertices of the cloth, in their order"
+                expected = "the vertices of the cloth, in the same order"
                 raise SceneError("scene.rest_angles", got=found.text, expected=expected)
         for k, line in enumerate(self.pressed):
             names = [p.name for p in self.cloth.parts]
@@ -408,7 +409,7 @@ class Scene:
             SceneError: a scene with changes.
         """
         if self.changes:
-            got, expected = "a scene with `changes`", "the same scene all along"
+            got, expected = "a scene with `changes`", "a scene without `changes`"
             raise SceneError(what, got=got, expected=expected, hint=hint)
 
     def at_keys(self, t: float) -> "Scene":

@@ -49,7 +49,7 @@ from weft.scene.selection import MOTION, PLACE, NamedBlock, SelectionBlock
 from weft.scene.source_fields import chosen_source, fields_of_sources
 
 _MESH = Setting(constant=STAYS)
-_RELEASE = Setting(constant="a time itself; how pins move until then is their path")
+_RELEASE = Setting(constant="this field is a time; until then pins move along their path")
 
 
 class SplineBlock(Block):
@@ -59,31 +59,35 @@ class SplineBlock(Block):
     """
 
     spans: tuple[int, int] | None = Field(
-        None, description="knot spans along warp and weft, of a fitted piece"
+        None, description="knot spans of a fitted piece along warp and weft"
     )
     span_size: Size | None = Field(
-        None, description="[m] of a span, in place of spans; for any pieces, and garments"
+        None, description="[m] length of a span, in place of spans; for all pieces and garments"
     )
     corners: list[int] | list[list[int]] | None = Field(
-        None, description="four vertices of the border (of every piece); none: found"
+        None, description="four vertices of the border of every piece; none: weft finds them"
     )
     smooth: bool = Field(
         False, description="seams bend like the cloth beside them; false: they fold freely"
     )
-    density: int = Field(1, ge=1, le=16, description="samples a span of what touches")
+    density: int = Field(1, ge=1, le=16, description="contact samples per span")
     rule: Literal["reduced", "alternating", "full", "2x2", "1x1"] = Field(
         "reduced",
-        description="quadrature; alternating: Meng et al.'s; full: 3 x 3 a span; 1x1 has modes "
-        "without energy",
+        description=(
+            "quadrature; alternating: method of Meng et al.; full: 3 x 3 points per span; "
+            "1x1: one point, with modes without energy"
+        ),
     )
     bending: Literal["plate", "mean"] = Field(
         "plate",
-        description="plate: a strip bends with the fabric's rigidity; mean: Meng et al.'s mean "
-        "curvature, to which saddles cost nothing",
+        description=(
+            "plate: a strip bends with the fabric's rigidity; mean: Meng et al.'s mean "
+            "curvature, which gives saddles no energy"
+        ),
     )
     net: Literal["greville", "uniform"] = Field(
         "greville",
-        description="control points of a sheet: spans all alike, or points equally far apart",
+        description="control points of a sheet: equal spans, or equal distances of points",
     )
 
 
@@ -95,7 +99,9 @@ SOURCES: Mapping[str, ClothSource] = extensions.Registry("cloth sources")
 class _Named(Block):
     name: str = Field("", description="for messages, pins and contact pairs; none: cloth 1, ...")
     thickness: Annotated[Length | Literal["fabric"] | None, Setting(constant=ROOM)] = Field(
-        None, description="[m] kept in contact, or `fabric`: the fabric's; none: contact.thickness"
+        None,
+        description="[m] distance that contact keeps, or `fabric`: thickness of the fabric; none: "
+        "contact.thickness",
     )
 
 
@@ -105,10 +111,10 @@ class ClothBlock(create_model("_Sources", __base__=_Named, **fields_of_sources(S
     """
 
     discretization: Literal["triangles", "bspline"] = Field(
-        "triangles", description="what it is made of (`docs/explanations/splines.md`)"
+        "triangles", description="triangles or splines (`docs/explanations/splines.md`)"
     )
     spline: Annotated[SplineBlock, _MESH] = Field(
-        SplineBlock(), description="how, with discretization bspline"
+        SplineBlock(), description="settings of discretization bspline"
     )
     fabric: str | Json = Field(
         "cotton",
@@ -120,32 +126,40 @@ class ClothBlock(create_model("_Sources", __base__=_Named, **fields_of_sources(S
     )
     paint: dict[str, str] = Field(
         {},
-        description="painted weights by name, beside those of the mesh file: an image in texture "
-        "space (gray, 0 to 1), or an array (.npy) of one number for each vertex, relative to "
-        "the scene file; of garments an image of each panel, with <PANEL> or <UDIM> for its name "
-        "or number",
+        description=(
+            "painted weights by name, in addition to the mesh file: an image in texture space "
+            "(gray, 0 to 1), or an array (.npy) of one number for each vertex, relative to the "
+            "scene file; for garments an image for each panel, with <PANEL> or <UDIM> for its "
+            "name or number"
+        ),
     )
     surface: InBlock[Appearance] | None = Field(
-        None, description="appearance; of a garment over that of its pattern"
+        None, description="appearance; for a garment it replaces the appearance in the pattern"
     )
     fabrics: dict[str, str | Json] = Field(
         {},
-        description="by region of the mesh file (USD subsets, OBJ groups and materials, glTF "
-        "materials, PLY numbers of faces), each as `fabric`, which is for faces in no region",
+        description=(
+            "by region of the mesh file (USD subsets, OBJ groups and materials, glTF "
+            "materials, PLY numbers of faces), each like `fabric`, which holds for all other "
+            "faces"
+        ),
     )
     translation: Annotated[Point, PLACE] = Field(
-        (0, 0, 0), description="[m] moved by, after rotation"
+        (0, 0, 0), description="[m] translation, after rotation"
     )
     rotation: Annotated[tuple[Degrees, Degrees, Degrees], PLACE] = Field(
-        (0, 0, 0), description="[degrees] about x, y and z in turn"
+        (0, 0, 0), description="[degrees] rotation about x, then y, then z"
     )
     rest_angles: Literal["flat", "as-given"] = Field(
-        "flat", description="the shape without bending: flat, or that of the mesh file"
+        "flat",
+        description="the shape without bending: flat, or as-given (the shape of the mesh file)",
     )
     rest_shape: str | None = Field(
         None,
-        description="a mesh file of the same vertices, whose angles are at rest, in place of "
-        "rest_angles; relative to the scene file",
+        description=(
+            "a mesh file with the same vertices, whose angles are the rest angles, in place "
+            "of rest_angles; relative to the scene file"
+        ),
     )
 
     @model_validator(mode="after")
@@ -153,7 +167,7 @@ class ClothBlock(create_model("_Sources", __base__=_Named, **fields_of_sources(S
         chosen_source(self, SOURCES)
         if self.rod and self.model_fields_set & OF_CLOTH_ALONE:
             raise ValueError(
-                f"a rod has its own numbers, and no {', '.join(sorted(OF_CLOTH_ALONE))}"
+                f"a rod has its own numbers, without {', '.join(sorted(OF_CLOTH_ALONE))}"
             )
         if self.fabrics and self.mesh is None:
             raise ValueError(
@@ -162,18 +176,18 @@ class ClothBlock(create_model("_Sources", __base__=_Named, **fields_of_sources(S
             )
         if self.fabrics and self.discretization == "bspline":
             raise ValueError(
-                "fabrics: regions are of triangles; for splines cut the mesh, and say `cloths`"
+                "fabrics: regions are of triangles; for splines cut the mesh, and use `cloths`"
             )
         fitted = self.discretization == "bspline" and self.sheet is None
         given = (self.spline.spans is not None) + (self.spline.span_size is not None)
         if fitted and given != 1:
-            raise ValueError("fitted splines need spline.spans or spline.span_size, one of them")
+            raise ValueError("fitted splines need exactly one of spline.spans and spline.span_size")
         if not fitted and given:
             raise ValueError("spline.spans and span_size are for fitted panels and meshes")
         if self.rest_shape is not None and "rest_angles" in self.model_fields_set:
-            raise ValueError("give rest_angles or rest_shape")
+            raise ValueError("give rest_angles or rest_shape, not both")
         if self.discretization == "bspline" and self.mesh and self.mesh.sewing:
-            raise ValueError("mesh.sewing is for triangles: splines have other points")
+            raise ValueError("mesh.sewing is only for triangles")
         if self.discretization == "triangles" and self.spline.model_fields_set:
             raise ValueError("spline needs `discretization: bspline`")
         check = self.source.check
@@ -196,10 +210,10 @@ class PinBlock(SelectionBlock, NamedBlock):
     """Vertices that are held or moved. Selections add up; at least one is needed."""
 
     until: Annotated[Time | None, _RELEASE] = Field(
-        None, description="[s] time of release; none: for ever"
+        None, description="[s] time of release; none: never"
     )
     path: Annotated[InBlock[Path] | None, MOTION] = Field(
-        None, description="a motion; none: held still"
+        None, description="motion along a path; none: no motion"
     )
 
 
@@ -208,13 +222,17 @@ class LawBlock(Block):
 
     name: LawName = Field(
         "baraff_witkin",
-        description="arap: in place of the stretch terms; stvk_shear: fourth power of the shear; "
-        "no_shear: stretch terms alone; stvk, neo_hookean: isotropic references; "
-        "immediate_buckling: tension only (Choi & Ko), with the bending of `buckling`; measured: "
-        "the fabric's curves; data_driven: its ARCSim tables",
+        description=(
+            "arap: replaces the stretch terms; stvk_shear: fourth power of the shear; "
+            "no_shear: stretch terms alone; stvk, neo_hookean: isotropic references; "
+            "immediate_buckling: tension only (Choi & Ko), with the bending of `buckling`; "
+            "measured: the fabric's curves; data_driven: its ARCSim tables"
+        ),
     )
     warp: tuple[float, float] = Field((1, 0), description="direction of the warp in the material")
-    weft: tuple[float, float] = Field((0, 1), description="direction of the weft, any angle to it")
+    weft: tuple[float, float] = Field(
+        (0, 1), description="direction of the weft, at any angle to the warp"
+    )
 
 
 @dataclass(frozen=True)
@@ -223,7 +241,7 @@ class PressureBlock(Gas):
 
     volume: float | None = setting(  # type: ignore[assignment]
         None,
-        "at which a gas of fixed amount has this pressure; none: it is constant",
+        "volume at which a fixed amount of gas has this pressure; none: constant pressure",
         "m^3",
         above=0,
         keyframes=True,
@@ -291,7 +309,7 @@ SCENE_TYPES: Mapping[str, object] = {  # fields of a scene that a file writes in
     "pressure": Annotated[InBlock[PressureBlock], AfterValidator(PressureBlock.law)] | None,
     "bodies": (list[BodyBlock], []),
 }
-_OF_RUN = Setting(constant="times of the run, and of what is written")
+_OF_RUN = Setting(constant="times of the run and of its frames")
 _FABRIC = Setting(constant=MATERIAL)
 _TEMPLATE = Setting(constant="how the file is read")
 
@@ -299,18 +317,22 @@ _TEMPLATE = Setting(constant="how the file is read")
 class _Cloths(Block):
     """Fields of a scene file that come first."""
 
-    description: str = Field("", description="what this is, for people")
+    description: str = Field("", description="a description for readers")
     include: Annotated[str | list[str], _TEMPLATE] = Field(
         [],
-        description="scene files, relative to this one, whose fields this one has, too; its own "
-        "and those of later files replace them, blocks field by field, lists as a whole",
+        description=(
+            "scene files, relative to this file, whose fields this file inherits; its own "
+            "fields and later files replace them: blocks field by field, lists as a whole"
+        ),
     )
     variables: Annotated[dict[str, Any], _TEMPLATE] = Field(
-        {}, description="names and values, for ${name} in values; none: to be set elsewhere"
+        {},
+        description="names and values for ${name} in other values; a value of null: another file "
+        "or --set gives the value",
     )
     cloth: Annotated[ClothBlock | None, _FABRIC] = Field(None, description="mesh, fabric and place")
     cloths: Annotated[list[ClothBlock], _FABRIC] = Field(
-        [], description="several, in place of `cloth`"
+        [], description="several cloths, in place of `cloth`"
     )
 
 
@@ -332,19 +354,25 @@ class SceneFile(block_with("_Scene", _Cloths, _fields_of_scene())):  # type: ign
     )
     shot: Annotated[str | None, _OF_RUN] = Field(
         None,
-        description="a USD file, relative to the scene file: its frame rate and time codes are fps "
-        "and seconds, where the scene gives none; its first frame is the time 0 of USD files",
+        description=(
+            "a USD file, relative to the scene file: it gives fps and seconds if the scene "
+            "does not; its first frame is the time 0 of USD files"
+        ),
     )
     preroll: Annotated[int, _OF_RUN] = Field(
         0,
         ge=0,
-        description="frames before the first one of the shot, in which USD bodies move from their "
-        "rest pose to it, or by their own samples",
+        description=(
+            "frames before the first frame of the shot; in these frames USD bodies move from "
+            "their rest pose to the first pose, or along their own samples"
+        ),
     )
     start_state: Annotated[str | None, _OF_RUN] = Field(
         None,
-        description="positions and velocities at the start: an .npz file with x [m] and v [m/s] of "
-        "all points, as frames of runs are; relative to the scene file",
+        description=(
+            "positions and velocities at the start: an .npz file with x [m] and v [m/s] of "
+            "all points, like frames of runs; relative to the scene file"
+        ),
     )
     sewing: InBlock[Sewing] | None = Field(
         None, description="how garments are sewn before the animation begins; none: the defaults"
@@ -353,9 +381,9 @@ class SceneFile(block_with("_Scene", _Cloths, _fields_of_scene())):  # type: ign
     @model_validator(mode="after")
     def _some_cloth(self) -> "SceneFile":
         if (self.cloth is None) == (len(self.cloths) == 0):
-            raise ValueError("give cloth, or several cloths")
+            raise ValueError("give `cloth`, or several `cloths`")
         if self.preroll and self.shot is None:
-            raise ValueError("preroll needs shot, a USD file that says where it begins")
+            raise ValueError("preroll needs shot, a USD file with the first frame")
         return self
 
 

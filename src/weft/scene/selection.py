@@ -13,9 +13,9 @@ from weft.base.settings import Setting
 from weft.cloth.cloth import Cloth
 
 # Settings of numbers that do not change in time.
-SELECTION = Setting(constant="a selection is made once, at the start")
-PLACE = Setting(constant="places are those of the start; bodies and pins move along a path")
-MOTION = Setting(constant="a path has keyframes of its own: path.keyframes")
+SELECTION = Setting(constant="weft selects points once, at the start")
+PLACE = Setting(constant="places are given at the start; bodies and pins move along a path")
+MOTION = Setting(constant="a path has its own keyframes: path.keyframes")
 
 _KINDS = ("corners", "border", "group", "weights", "box", "vertices")  # ways to select
 
@@ -23,8 +23,8 @@ _KINDS = ("corners", "border", "group", "weights", "box", "vertices")  # ways to
 class BoxBlock(Block):
     """Vertices that start between two corners."""
 
-    low: Point = Field(description="[m] least x, y, z")
-    high: Point = Field(description="[m] greatest x, y, z")
+    low: Point = Field(description="[m] smallest x, y, z")
+    high: Point = Field(description="[m] largest x, y, z")
 
 
 class NamedBlock(Block):
@@ -36,7 +36,7 @@ class NamedBlock(Block):
 class SelectionBlock(Block):
     """Vertices of the cloth. Selections add up; at least one is needed."""
 
-    cloth: str | None = Field(None, description="of which cloth, where there are several")
+    cloth: str | None = Field(None, description="name of the cloth, if there are several")
     corners: str | None = Field(None, description="top, bottom, left, right, all, top-left, ...")
     border: str | None = Field(None, description="top, bottom, left or right")
     group: str | None = Field(
@@ -45,14 +45,16 @@ class SelectionBlock(Block):
     weights: str | None = Field(
         None, description="painted weights of the mesh file (USD primvar, PLY property, glTF _NAME)"
     )
-    above: Annotated[float, SELECTION] = Field(0.5, description="weights greater than this hold")
+    above: Annotated[float, SELECTION] = Field(0.5, description="selects weights above this number")
     box: Annotated[BoxBlock | None, SELECTION] = Field(
-        None, description="all vertices that start inside"
+        None, description="selects all vertices inside at the start"
     )
     vertices: Annotated[list[int] | None, SELECTION] = Field(
         None,
-        description="ids, from 0, of the cloth that `cloth` names; without it of all cloths in "
-        "turn",
+        description=(
+            "ids, from 0, of the cloth that `cloth` names; without `cloth`: ids of all "
+            "cloths, one after another"
+        ),
     )
 
     @model_validator(mode="after")
@@ -94,7 +96,7 @@ def select_vertices(cloth: Cloth, name: str, block: SelectionBlock) -> Ints:
             f"{name}.cloth",
             got="nothing",
             expected=f"one of {[p.name for p in cloth.parts]}",
-            hint="corners and borders are those of one cloth",
+            hint="corners and borders belong to one cloth",
         )
     if block.corners is not None:
         selections.append(cloth.corners(block.corners, part))

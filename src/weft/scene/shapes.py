@@ -23,7 +23,7 @@ class SolidBlock(ShapeBlock):
     width: Size = Field(description="[m] along x")
     height: Size = Field(description="[m] along y")
     depth: Size = Field(description="[m] along z")
-    size: Size = Field(0.1, description="[m] of its edges, at most")
+    size: Size = Field(0.1, description="[m] largest edge length")
 
     def make(self, name: str) -> Body:
         """Build the box."""
@@ -36,32 +36,32 @@ class BodyMeshBlock(StageOptions):
 
     file: str = setting(
         REQUIRED,
-        f"{suffixes('read')}, relative to the scene file; USD and glTF move as they "
-        "say; numbered ones such as walk_*.obj, with fps; or an .npz with positions (frames, "
+        f"{suffixes('read')}, relative to the scene file; USD and glTF move as the file says; "
+        "also numbered files such as walk_*.obj, with fps; or an .npz with positions (frames, "
         "vertices, 3), faces, and times [s] or fps",
     )
     motion: str | None = setting(None, "a .pc2 file that moves its vertices")
-    prim: str | None = setting(
-        None, "of a USD or glTF file: which mesh, by path or name; none: all"
-    )
+    prim: str | None = setting(None, "USD or glTF file: path or name of the mesh; none: all meshes")
     scale: float | None = setting(
         None,
-        "length of one unit of positions: 1 cm, 1 in; none: what the file says (USD), else 1 m",
+        "length of one unit of positions: 1 cm, 1 in; none: from the file (USD), otherwise 1 m",
         "m",
         above=0,
     )
     weld: bool | float | None = setting(
         None,
-        "true: vertices that coincide at all times become one; a length [m]: also vertices that "
-        "are so near",
+        "true: join vertices that coincide at all times; a length [m]: also join vertices within "
+        "this distance",
         "m",
         above=0,
     )
     fps: float | None = setting(
-        None, "frames a second; none: what the file says, or one shape", "1/s", above=0
+        None, "frames per second; none: from the file, or a single shape", "1/s", above=0
     )
     start: float = setting(0.0, "time of the first frame", "s")
-    hold: bool = setting(False, "stay at the last frame; else one at the end is needed")
+    hold: bool = setting(
+        False, "stay at the last frame; false: the last frame must be at the end of the run"
+    )
 
 
 SPHERE = BodySource(shape_block(sphere), "a sphere")

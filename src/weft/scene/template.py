@@ -58,8 +58,8 @@ def include_files(document: D) -> D:
 
     made = join(replace(document, files=dict.fromkeys(document.lines, document.path.name)), ())
     for name in variables_of(made).keys() - used:
-        expected = f"${{{name}}} in some value"
-        raise made.field_error((VARIABLES, name), "a variable that is not used", expected)
+        expected = f"${{{name}}} in a value"
+        raise made.field_error((VARIABLES, name), "a variable that no value uses", expected)
     return made
 
 
@@ -113,16 +113,24 @@ def fill_variables(document: D) -> D:
         nonlocal uses
         uses += 1
         if uses > MOST_USES or len(around) > MOST_DEPTH:
-            got, expected = "variables that multiply", f"at most {MOST_USES}, {MOST_DEPTH} deep"
+            got, expected = (
+                "too many variables in variables",
+                f"at most {MOST_USES} uses, {MOST_DEPTH} deep",
+            )
             raise document.field_error(loc, got, expected)
         if name not in variables or name in around:
             got = f"${{{name}}}" + " in its own value" * (name in around)
             known = [n for n in variables if n not in around]
-            expected = f"one of {', '.join(known)}" if known else "no variable"
+            expected = "a variable that the block `variables` of the file defines"
+            if name in around:
+                expected = "a value without this variable"
+            if known:
+                expected = f"one of {', '.join(known)}"
             raise document.field_error(loc, got, expected, did_you_mean(name, known))
         if variables[name] is None:
             hint = (
-                f"in a file that includes this one, or by `weft run --set {VARIABLES}.{name}=...`"
+                "give it in a file that includes this one, or with `weft run --set "
+                f"{VARIABLES}.{name}=...`"
             )
             raise document.field_error((VARIABLES, name), None, "a value", hint)
         return fill(variables[name], (VARIABLES, name), (*around, name))
@@ -139,7 +147,7 @@ def fill_variables(document: D) -> D:
         if len(parts) == 3 and parts[0] == parts[2] == "" and not isinstance(parts[1], str):
             return parts[1]
         if any(isinstance(part, dict | list) for part in parts):
-            raise document.field_error(loc, value, "variables that are no blocks or lists, in text")
+            raise document.field_error(loc, value, "a variable in text that is not a block or list")
         made = "".join(map(str, parts))
         if parts[0] == "" and len(parts) > 1 and names_path(folder, str(parts[1])):
             return made

@@ -35,7 +35,7 @@ def test_nothing_is_written_into_the_current_folder(tmp_path, monkeypatch, capsy
     monkeypatch.chdir(tmp_path)
     (tmp_path / "s.yaml").write_text(SCENE)
     status, _, err = call_weft(monkeypatch, capsys, "run", "s.yaml", "--out", "")
-    assert status == 2 and "error: WeftError: --out = nothing" in err
+    assert status == 2 and "error: --out = nothing" in err
     assert [p.name for p in tmp_path.iterdir()] == ["s.yaml"]
 
 

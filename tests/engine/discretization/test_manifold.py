@@ -66,7 +66,7 @@ def test_a_band_with_one_side_bends_everywhere():
     with pytest.warns(UserWarning, match="turned"):
         made = orient(mixed)
     (said,) = mesh_faults(made)
-    assert "one side only" in said and "Möbius" in said
+    assert "only one side" in said and "Möbius" in said
     assert 1 <= len(made.one_sided_edges) <= 3  # a line across the band
     assert len(HingeBending.of(made, (1.0, 1.0)).weight) == 48
 
@@ -86,7 +86,7 @@ BESIDE_TWO = [[0, 2, 1], [0, 3, 4], [3, 1, 4]]  # the vertex in the middle belon
         (
             [[0, 0, 0], [2, 0, 0], [1, 0, 1], [1, 0, 0], [1, 0, -1]],
             BESIDE_TWO,
-            ("1 vertices lie on edges", "3 on 0-1 near (1, 0, 0)", "open"),
+            ("1 vertices lie in the middle of edges", "3 on 0-1 near (1, 0, 0)", "open"),
         ),
         (
             [[0, 0, 0], [1, 0, 0], [1, 0, 1], [-1, 0, 0], [-1, 0, 1]],

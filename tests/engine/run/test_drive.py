@@ -124,7 +124,7 @@ HAND = Hand([15], [1.0], [0.0], [(3.0, 0.0, 0.0)])
     [
         ({"pins": PINS}, "rail moves by 0.5 m in a step of 0.01 s (50 m/s)"),
         ({"hand": [HAND]}, "hand 1 without a limit of its force jumps by 2.8"),
-        ({"hand": [dataclasses.replace(HAND, force=3.0)]}, "pins or bodies would have to"),
+        ({"hand": [dataclasses.replace(HAND, force=3.0)]}, "pins or bodies would pass through"),
     ],
 )
 def test_a_failure_names_what_goes_farthest(more, said):

@@ -64,7 +64,7 @@ def test_parts_of_a_step_are_one_step_with_the_tries_of_all():
         (
             [line(k, 1) for k in range(1, 10)] + [line(10, 11, [rejected("BLOCKED", seconds=9)])],
             {},
-            "rejected tries took 9 s (45% of the time): let pins and bodies move more slowly in "
+            "rejected tries took 9 s (45% of the time): move pins and bodies more slowly in "
             "frames 10",
         ),
         # cheap tries, also with a low limit of which none took more
@@ -90,7 +90,7 @@ def test_shares_of_phases_are_those_of_the_time_if_there_is_any():
 def test_quality_ends_with_where_the_time_went(run, tmp_path):  # noqa: F811
     made = simulate(tmp_path / "run", scene=jumping(), frames=3)
     _, out, _ = run("quality", made.path)
-    section = out[out.index("where the time went") :]
+    section = out[out.index("time of the most expensive steps") :]
     assert "halved   2 of 3 steps" in section and "tries ended as MAX_ITERATIONS" in section
     assert "advice   max_iterations: 5 rejected" in section and "verdict" not in section
     costs = json.loads(run("quality", made.path, "--json")[1])["time"]

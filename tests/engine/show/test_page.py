@@ -186,7 +186,7 @@ def test_command_writes_a_page(seen, tmp_path, monkeypatch):
         (["--frames", "99"], "frames of 0 to 6"),
         (["--look", "strian"], "did you mean 'strain'"),
         (["--web", "--html", "a.html"], "--html and --web"),
-        (["--web", "--look", "a,b"], "one look"),
+        (["--web", "--look", "a,b"], "a single look"),
     ],
 )
 def test_errors_are_named(seen, arguments, word):

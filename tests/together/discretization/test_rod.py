@@ -101,7 +101,7 @@ def test_a_robot_holds_a_rope():
         x = worlds.step(holds=[[up], [up]])
     np.testing.assert_allclose(x[0][:SIDES], rope.vertices[:SIDES] + [0, 0.03, 0], atol=1e-9)
     assert x[0][-SIDES:, 1].mean() < -1e-3
-    with refused(SceneError, "holds of world 1", got="determine none"):
+    with refused(SceneError, "holds of world 1", got="do not determine a point"):
         worlds.step(holds=[[], [weft.Hold([0], (0, 0, 0))]])
 
 

@@ -29,7 +29,7 @@ def test_all_frames_in_one_file(export, made, tmp_path):
     found = np.load(tmp_path / "a.npz")
     np.testing.assert_allclose(found["positions"][2], 100 * made.positions(2))
     status, said = export("a.pc2", "--frame", "-1")
-    assert status == 0 and "(1 frame at" in said and "no bodies in this format: ball" in said
+    assert status == 0 and "(1 frame at" in said and "this format has no bodies: ball" in said
     np.testing.assert_array_equal(
         np.frombuffer((tmp_path / "a.pc2").read_bytes(), "<f4", offset=32).reshape(-1, 3),
         made.positions(6).astype(np.float32),
@@ -74,7 +74,7 @@ def test_a_mesh_file_for_every_frame(export, made, tmp_path):
     [
         (("a.fbx",), "export format = .fbx"),
         (("a",), "no suffix"),
-        (("a.##.pc2",), "one without #"),
+        (("a.##.pc2",), "a name without #"),
         (("a#b#.obj",), "one group of #"),
         (("a.obj", "--frames", "1:2"), "a name with #"),
         (("a.pc2", "--frames", "1:2", "--frame", "1"), "both"),

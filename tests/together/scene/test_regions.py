@@ -247,7 +247,7 @@ def test_overlap_and_emptiness(mesh):
     with refused(MeshError, "fabrics", hint="`fabric`"):
         fabric_regions(mesh, {"half": BASE})
     cloth = with_regions(mesh, {"half": BASE}, BASE)
-    with refused(MeshError, "cloth to fit", got="silk"):
+    with refused(MeshError, "cloth for splines", got="silk"):
         as_splines(cloth, span_size=0.1)
 
 

@@ -170,7 +170,7 @@ def test_variables_that_multiply_end(tmp_path, text, monkeypatch):
     lines = [f"  {k}: {text % (k + 1, k + 1)}" for k in range(12)]
     scene = "\n".join(["variables:", *lines, "  12: x", "description: ${0}", FABRIC])
     path = write(tmp_path / "scene.yaml", scene)
-    with refused(SceneError, ("", "variables that multiply")):
+    with refused(SceneError, ("", "too many variables in variables")):
         read_source(path)
 
 

@@ -255,7 +255,7 @@ class _Door:
     def _unbound(self, kind: str, what: str, name: str) -> WeftError:
         """Return the error of an argument that is missing, unknown, or given twice."""
         if kind == "multiple_argument_values":
-            return self.error(what, got="two values", expected="one, by position or by name")
+            return self.error(what, got="two values", expected="one value, by position or by name")
         if kind == "unexpected_keyword_argument":
             known = [name for name in self.parameters if name != "self"]
             hint = did_you_mean(name, known)

@@ -137,7 +137,7 @@ def as_array(value: object, about: ArrayOf) -> AnyArray:
         except WeftError as error:
             raise wrong_value(error.expected, got=error.got, error=error) from None
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        raise wrong_value(str(about), got="masked entries", hint="fill them first")
+        raise wrong_value(str(about), got="masked entries", hint="fill the missing values first")
     try:
         found = np.asarray(value)
     except (ValueError, TypeError, RecursionError):
@@ -357,11 +357,11 @@ def hint_of(value: object, hint: object) -> str | None:
         if origin is Literal and isinstance(value, str):
             return did_you_mean(value, map(str, parts))
         if isinstance(value, type) and part in value.__mro__:
-            return f"that is the class; write {value.__name__}(...)"
+            return f"this is the class; write {value.__name__}(...)"
         entry = _choices(parts[0]) if origin in LISTS and len(parts) == 1 else ()
         classes = [kind for kind in entry if isinstance(kind, type) and kind is not Any]
         if any(is_instance(value, kind) for kind in classes):
-            return "put it into a list: [...]"
+            return "put the value into a list: [...]"
     return None
 
 

@@ -56,7 +56,7 @@ class Block(BaseModel):
 def refuse_truth(field: FieldInfo, value: object) -> object:
     """Return the value of a field of a file, if it is not yes or no in place of something else."""
     if _has_truth(value) and not _takes_truth(field):
-        raise ValueError("another value than yes or no; `weft explain` says which")
+        raise ValueError("a value other than yes or no; see `weft explain`")
     return value
 
 

@@ -32,7 +32,14 @@ _KINDS = {  # kinds of pydantic's errors, and what a file writes in such a place
     "list_type": "a list",
     "tuple_type": "a list",
     "bool_type": "true or false",
+    "bool_parsing": "true or false",
     "string_type": "text",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "finite_number": "a finite number",
 }
 _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")  # kinds of errors: no such field
 T = TypeVar("T")
@@ -163,9 +170,22 @@ class YamlDocument:
         if kind == "literal_error" and isinstance(got, str):
             listed = str(details["ctx"]["expected"]).replace(" or ", ", ").replace("'", "")
             hint = did_you_mean(got, listed.split(", "))
+        if kind == "float_parsing":
+            hint = _percent_hint(got)
+        if kind == "literal_error" and " or " not in message:
+            message = f"the word {message}"
+            hint = hint or _meaning(block, inner)
         if not self.explained_by:
             hint = hint or _meaning(block, inner)
         return error(what or self.what, got=shown, where=where, expected=message, hint=hint)
+
+
+def _percent_hint(text: object) -> str | None:
+    """Return the hint to write the number that a percentage stands for; None: no percentage."""
+    try:
+        return f"write {float(str(text).strip().removesuffix('%')) / 100:g}"
+    except ValueError:
+        return None
 
 
 def _describe(value: Yaml) -> str:

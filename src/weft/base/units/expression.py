@@ -130,7 +130,7 @@ class _Evaluation:
         except SyntaxError:
             self.refuse("an operator between any two numbers or names, and all parentheses closed")
         except (RecursionError, MemoryError):
-            self.refuse("fewer parts in one another")
+            self.refuse("fewer nested parts")
 
     def _python(self, match: re.Match[str]) -> str:
         """Return a part of the expression in Python's syntax; operands get names of their own."""
@@ -181,7 +181,7 @@ class _Evaluation:
             self.check_same(a, b, "'+'" if isinstance(sign, ast.Add) else "'-'")
         elif isinstance(sign, ast.Pow):
             if b.dimension != PLAIN or (dimension != PLAIN and not b.value.is_integer()):
-                self.refuse("a plain number after '^', a whole one for what has a unit")
+                self.refuse("a plain number after '^'; a whole number if the base has a unit")
             dimension = add_powers(PLAIN, dimension, round(b.value))
         else:
             times = 1 if isinstance(sign, ast.Mult) else -1
@@ -200,7 +200,7 @@ class _Evaluation:
         """Return the value of a function."""
         function, count, wanted, result = FUNCTIONS[name]
         if count not in (0, len(given)):
-            self.refuse(f"another number of arguments of {name}")
+            self.refuse(f"the right number of arguments of {name}")
         for other in given[1:]:
             self.check_same(given[0], other, name)
         dimension = given[0].dimension
@@ -208,7 +208,7 @@ class _Evaluation:
             self.refuse(f"{name} of {name_of(wanted)}, not of {name_of(dimension)}")
         if name == "sqrt":
             if given[0].value < 0 or any(p % 2 for p in dimension):
-                self.refuse("a root of what is a square and not negative")
+                self.refuse("a root of a quantity that is a square and not negative")
             kg, m, s, rad = (p // 2 for p in dimension)
             dimension = (kg, m, s, rad)
         try:

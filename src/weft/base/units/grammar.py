@@ -70,7 +70,7 @@ def parse_unit(text: str, where: str | None = None) -> tuple[float, Dimension]:
         )
     if not (math.isfinite(scale) and scale > 0):
         size = "too large" if scale else "too small"
-        reader.refuse(f"a unit whose size is a number: this one is {size}")
+        reader.refuse(f"a unit of finite size; this unit is {size}")
     return scale, powers
 
 
@@ -154,10 +154,10 @@ class _Reader:
             if not divide and below:
                 top, bottom = "*".join(above), "*".join(below)
                 hint = f"write {top}/({bottom}*{written}) or {top}*{written}/{bottom}"
-                self.refuse("what has one meaning: this can be read in two ways", hint)
+                self.refuse("a quantity with one meaning; this text has two", hint)
             if numbered and value[1] == PLAIN != factor[1] and self.tokens[start].text != "(":
                 hint = "write the quotient as one number, as in '0.5 m', or parentheses: '1/(2 m)'"
-                self.refuse("what has one meaning: this can be read in two ways", hint)
+                self.refuse("a quantity with one meaning; this text has two", hint)
             (below if divide else above).append(written)
             value = _times(value, factor, -1 if divide else 1)
         return value

@@ -119,7 +119,7 @@ def _split(value: str, unit: str, where: str | None) -> tuple[float, str]:
             got=repr(value),
             where=where,
             expected=f"a unit after the number, like '{value.strip()} {unit}'",
-            hint=f"a number without quotes is taken in {unit}",
+            hint=f"weft reads a number without quotes in {unit}",
         )
     if _NUMBER.match(match[2]) and not re.match("1(?![0-9.eE])", match[2]):
         raise UnitError(
@@ -157,7 +157,7 @@ def _wrong_dimension(
         got=f"{value!r}, {name_of(dimension)}",
         where=where,
         expected=expected,
-        hint="an angle has no place here" if angle and wanted[3] == 0 else None,
+        hint="this quantity has no angle" if angle and wanted[3] == 0 else None,
     )
 
 

@@ -71,13 +71,13 @@ class BodyAnchor:
             raise SceneError(
                 f"{what}.body",
                 got=repr(name),
-                expected="a body, but the scene has none",
+                expected="a body; the scene has no bodies",
                 hint="list it in the scene's bodies",
             )
         check_known(name, tuple(dict.fromkeys(names)), f"{what}.body", SceneError)
         if names.count(name) > 1:
             got = f"{names.count(name)} bodies called {name!r}"
-            raise SceneError(f"{what}.body", got=got, expected="one of this name")
+            raise SceneError(f"{what}.body", got=got, expected="exactly one body with this name")
         k = names.index(name)
         body, first = bodies[k], sum(len(b.vertices) for b in bodies[:k])
         surface = body.at(0.0)
@@ -87,7 +87,7 @@ class BodyAnchor:
             raise SceneError(
                 f"{what}.body",
                 got=f"no face of {name} within 10 m of point {lost[0]}",
-                expected="points beside the body",
+                expected="points near the body",
             )
         corners = body.faces[found.face] + first
         every = join_positions(bodies, 0.0)

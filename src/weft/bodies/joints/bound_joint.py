@@ -116,7 +116,7 @@ class BoundJoint:
                 f"{self.what}.length",
                 got=f"{length:.4g} m",
                 expected=f"at least the distance at the start, {gap:.4g} m",
-                hint="a longer rope, or begin nearer",
+                hint="use a longer rope, or start the ends nearer",
             )
         if (j.kind == "rope" and length <= NEVER_ZERO) or (
             gap <= NEVER_ZERO < length and j.kind != "rope"
@@ -124,7 +124,7 @@ class BoundJoint:
             raise SceneError(
                 f"{self.what}.length",
                 got=f"{length:.4g} m, with ends {gap:.3g} m apart",
-                expected="ends that are apart: it has no direction",
+                expected="ends that are apart; without a distance the joint has no direction",
             )
         return PointSprings(
             self.ids[None],

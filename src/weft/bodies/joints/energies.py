@@ -90,7 +90,9 @@ def _ties(
     for f in found:
         name = f.joint.name or f"{f.joint.kind} {f.what.rsplit(' ', 1)[1]} of {f.body.body.name}"
         if name in taken:
-            raise SceneError(f"{f.what}.name", got=repr(name), expected="one that no other has")
+            raise SceneError(
+                f"{f.what}.name", got=repr(name), expected="a name that no other joint has"
+            )
         taken.append(name)
         yield f.tie(name, still, starts)
 
@@ -111,13 +113,13 @@ def _bind_joint(
         raise SceneError(
             f"{what}.to",
             got=f"{joint.to!r}, the body itself",
-            expected="another body; nothing for the world",
+            expected="another body; leave out `to` for the world",
         )
     names = [b.name for b in bodies]
     check_known(joint.to, tuple(dict.fromkeys(names)), f"{what}.to", SceneError)
     if names.count(joint.to) > 1:
         got = f"{names.count(joint.to)} bodies called {joint.to!r}"
-        raise SceneError(f"{what}.to", got=got, expected="one of this name")
+        raise SceneError(f"{what}.to", got=got, expected="exactly one body with this name")
     for other in rigid_bodies.affine:
         if other.body.name == joint.to:
             return BoundJoint(joint, what, body, other)

@@ -31,7 +31,7 @@ def limits_and_motors(joints: Sequence[BoundJoint]) -> Iterator[Energy]:
             raise SceneError(
                 f"{j.what}.{given[0]}",
                 got=f"of a joint to {j.moved.name!r}, which has a motion",
-                expected="one to the world, to a body that stands, or to a rigid body",
+                expected="a joint to the world, to a body without motion, or to a rigid body",
             )
     kinds = dict.fromkeys((*KINDS.values(), *(j.kind for j in joints if j.kind is not None)))
     for own, between in ((False, ""), (True, " between bodies")):

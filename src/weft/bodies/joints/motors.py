@@ -15,22 +15,24 @@ class Motor:
     """A motor of a hinge: a spring that turns it to an angle, or a motor that keeps a speed."""
 
     angle: float | None = setting(
-        None, "to which a spring turns it, from where it starts", "rad", keyframes=True
+        None, "target angle of the spring, relative to the start", "rad", keyframes=True
     )
-    speed: float | None = setting(None, "which a motor keeps", "rad/s", keyframes=True)
+    speed: float | None = setting(None, "speed that the motor keeps", "rad/s", keyframes=True)
     stiffness: float | None = setting(
-        None, "of the spring, a radian", "N*m", above=0, keyframes=True
+        None, "stiffness of the spring, per radian", "N*m", above=0, keyframes=True
     )
-    damping: float = setting(0.0, "of the spring, over its stiffness", "s", least=0, keyframes=True)
+    damping: float = setting(
+        0.0, "damping of the spring, over its stiffness", "s", least=0, keyframes=True
+    )
     resistance: float | None = setting(
         None,
-        "torque for each rad/s that the motor is slower than its speed",
+        "torque per rad/s that the motor is too slow",
         "N*m*s",
         above=0,
         keyframes=True,
     )
     torque: float | None = setting(
-        None, "that it does not exceed; none: no end", "N*m", above=0, keyframes=True
+        None, "largest torque or force; none: no limit", "N*m", above=0, keyframes=True
     )
 
     def __post_init__(self) -> None:
@@ -55,24 +57,28 @@ class Drive:
 
     place: float | None = setting(
         None,
-        "along the axis, to which a spring pushes it, from where it starts",
+        "target of the spring along the axis, relative to the start",
         "m",
         keyframes=True,
     )
     speed: float | None = setting(
-        None, "along the axis, which a drive keeps", "m/s", keyframes=True
+        None, "speed along the axis that the drive keeps", "m/s", keyframes=True
     )
-    stiffness: float | None = setting(None, "of the spring", "N/m", above=0, keyframes=True)
-    damping: float = setting(0.0, "of the spring, over its stiffness", "s", least=0, keyframes=True)
+    stiffness: float | None = setting(
+        None, "stiffness of the spring", "N/m", above=0, keyframes=True
+    )
+    damping: float = setting(
+        0.0, "damping of the spring, over its stiffness", "s", least=0, keyframes=True
+    )
     resistance: float | None = setting(
         None,
-        "force for each m/s that the drive is slower than its speed",
+        "force per m/s that the drive is too slow",
         "N*s/m",
         above=0,
         keyframes=True,
     )
     force: float | None = setting(
-        None, "that it does not exceed; none: no end", "N", above=0, keyframes=True
+        None, "largest torque or force; none: no limit", "N", above=0, keyframes=True
     )
 
     def __post_init__(self) -> None:
@@ -104,12 +110,12 @@ def _check(made: Any, target: str, what: str) -> None:
         raise SceneError(
             f"rigid.joints.{what}.{need}",
             got=f"nothing, with {given[0]}",
-            expected="how strong it is",
+            expected="a value",
         )
     if getattr(made, other) is not None or (not springs and made.damping > 0):
         name = other if getattr(made, other) is not None else "damping"
         raise SceneError(
             f"rigid.joints.{what}.{name}",
             got=f"given, with {given[0]}",
-            expected=f"none, but with {'speed' if springs else target}",
+            expected=f"no value; this field needs {'speed' if springs else target}",
         )

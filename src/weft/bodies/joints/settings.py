@@ -15,8 +15,8 @@ from weft.energies.springs.release import NEVER, Release
 ROPES = ("rope", "spring")  # kinds with two ends and a length between them
 OF_ROPES = {"at": None, "length": None, "damping": 0.0, "release": NEVER}
 Place = Vector
-MOVES = "places are those of the start; what a body is jointed to (`to`) may move along a path"
-STOP = "a stop bounds where bodies may be; a motor or drive has keyframes, and moves them"
+MOVES = "the places are those at the start; the other body (`to`) may move along a path"
+STOP = "a stop only limits the motion; to move bodies, give keyframes to a motor or drive"
 
 
 @checked(SceneError, "rigid.joints")
@@ -37,57 +37,62 @@ class Joint:
     )
     point: Place | None = setting(
         None,
-        "place of a ball or hinge, or of a rope or spring on this body, where it starts; none: the "
-        "center of its mass",
+        "place of the joint on this body at the start; none: the center of mass",
         "m",
         constant=MOVES,
     )
-    axis: Place = setting(
-        (0.0, 1.0, 0.0), "direction of a hinge or slider, at the start", constant=MOVES
-    )
+    axis: Place = setting((0.0, 1.0, 0.0), "axis of a hinge or slider at the start", constant=MOVES)
     stiffness: float | None = setting(
         None,
-        "of its springs; none: the body's stiffness times its size; kind spring needs it",
+        "stiffness of the joint's springs; none: the body's stiffness times its size; kind "
+        "spring needs a value",
         "N/m",
         above=0,
         keyframes=True,
     )
-    to: str = setting("", "name of the other body, where it starts; none: the world")
+    to: str = setting("", "name of the other body; none: the world")
     at: Place | None = setting(
         None,
-        "kinds rope, spring: place of the other end, where the other body starts; none: the center "
-        "of that body",
+        "kinds rope, spring: place of the other end at the start; none: the center of the other "
+        "body",
         "m",
         constant=MOVES,
     )
     length: float | None = setting(
-        None, "kinds rope, spring; none: the distance at the start", "m", least=0, keyframes=True
+        None,
+        "kinds rope, spring: length without force; none: the distance at the start",
+        "m",
+        least=0,
+        keyframes=True,
     )
-    damping: float = setting(0.0, "kind spring: over its stiffness", "s", least=0, keyframes=True)
-    release: Release = setting(NEVER, "kinds rope, spring: when it lets go")
-    name: str = setting("", "of a rope, spring or motor, in metrics; none: its kind and number")
+    damping: float = setting(
+        0.0, "kind spring: damping over stiffness", "s", least=0, keyframes=True
+    )
+    release: Release = setting(NEVER, "kinds rope, spring: time at which the joint is released")
+    name: str = setting("", "name of a rope, spring or motor in metrics; none: its kind and number")
     angles: tuple[float, float] | None = setting(
         None,
-        "kind hinge: between which it turns about the axis, from where it starts; within half a "
-        "turn, and 0 inside; none: it turns freely",
+        "kind hinge: smallest and largest angle about the axis, relative to the start; less than "
+        "half a turn, 0 lies between them; none: the hinge turns freely",
         "rad",
         constant=STOP,
     )
     way: tuple[float, float] | None = setting(
         None,
-        "kind slider: between which it moves along the axis, from where it starts; none: freely",
+        "kind slider: smallest and largest place along the axis, relative to the start; none: "
+        "the slider moves freely",
         "m",
         constant=STOP,
     )
     cone: float | None = setting(
         None,
-        "kind ball: by which the axis may be tilted, less than half a turn; none: freely",
+        "kind ball: largest tilt of the axis, less than half a turn; none: no limit",
         "rad",
         above=0,
         constant=STOP,
     )
-    motor: Motor | None = setting(None, "kind hinge: what turns it; none: nothing does")
-    drive: Drive | None = setting(None, "kind slider: what pushes it; none: nothing does")
+    motor: Motor | None = setting(None, "kind hinge: the motor that turns it; none: no motor")
+    drive: Drive | None = setting(None, "kind slider: the drive that pushes it; none: no drive")
 
     def __post_init__(self) -> None:
         if not np.linalg.norm(self.axis) > 0:
@@ -96,24 +101,28 @@ class Joint:
             )
         if self.kind == "spring" and self.stiffness is None:
             raise SceneError(
-                "rigid.joints.stiffness", got="nothing, of a spring", expected="[N/m] how stiff"
+                "rigid.joints.stiffness",
+                got="nothing, with kind spring",
+                expected="a stiffness [N/m]",
             )
         if self.kind in ROPES and self.at is None and not self.to:
             raise SceneError(
                 "rigid.joints.at",
-                got=f"nothing, of a {self.kind}",
-                expected="where its other end is: a place of the world, or another body (`to`)",
+                got=f"nothing, with kind {self.kind}",
+                expected="the other end: a place in the world, or another body (`to`)",
             )
         if self.kind == "rope" and self.damping > 0:
             raise SceneError(
-                "rigid.joints.damping", got=self.damping, expected="none of a rope: take a spring"
+                "rigid.joints.damping",
+                got=self.damping,
+                expected="no value for a rope; use kind spring",
             )
         self._check_limits()
         for name, none in OF_ROPES.items():
             if self.kind not in ROPES and getattr(self, name) != none:
                 raise SceneError(
                     f"rigid.joints.{name}",
-                    got=f"of kind {self.kind}",
+                    got=f"with kind {self.kind}",
                     expected=f"kind {' or '.join(ROPES)}",
                 )
 
@@ -131,7 +140,9 @@ class Joint:
                     own is None or name not in (own.limits, own.motor)
                 ):
                     raise SceneError(
-                        f"rigid.joints.{name}", got=f"of kind {self.kind}", expected=f"kind {kind}"
+                        f"rigid.joints.{name}",
+                        got=f"with kind {self.kind}",
+                        expected=f"kind {kind}",
                     )
         if self.cone is not None and not self.cone < np.pi:
             got = f"{np.degrees(self.cone):g} deg"
@@ -146,5 +157,5 @@ class Joint:
                     got=given,
                     expected="two limits, the first below 0 and the second above"
                     + (", both within half a turn" if name == "angles" else ""),
-                    hint="they count from where the bodies start",
+                    hint="limits are relative to the start of the bodies",
                 )

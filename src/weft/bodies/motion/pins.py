@@ -51,9 +51,9 @@ class Path:
     keyframes: Sequence[Keyframe] = setting(REQUIRED, "times must increase")
     interpolation: Interpolation = setting("smooth", "smooth: monotone cubic, no jump in velocity")
     axis: Vector = setting((0.0, 1.0, 0.0), "direction of rotations")
-    center: Vector | None = setting(None, "of rotations; none: mean of the vertices", "m")
+    center: Vector | None = setting(None, "center of rotations; none: mean of the vertices", "m")
     hold: bool = setting(
-        False, "stay at the last keyframe; else one at the end of the run is needed"
+        False, "stay at the last keyframe; false: the last keyframe must be at the end of the run"
     )
 
     def __post_init__(self) -> None:
@@ -156,8 +156,9 @@ class Pin:
             raise SceneError(
                 f"{self.name}.path",
                 got=f"a last keyframe at {last:g} s",
-                expected=f"one at {needed:g} s or later, where the run ends or the pin lets go",
-                hint="add a keyframe, or say `hold: true` to stay at the last one",
+                expected=f"a keyframe at {needed:g} s or later, when the run ends or the pin is "
+                "released",
+                hint="add a keyframe, or write `hold: true` to stay at the last keyframe",
             )
 
     def targets(self, start: Positions, t: float) -> Positions:

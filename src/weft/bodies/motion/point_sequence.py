@@ -66,9 +66,9 @@ class BodyFrames:
             raise SceneError(
                 f"{name}.frames",
                 got=f"a last frame at {self.times[-1]:g} s",
-                expected=f"one at {end:g} s or later, where the run ends",
+                expected=f"a frame at {end:g} s or later, when the run ends",
                 where=where or None,
-                hint="or say `hold: true` to stay at the last one",
+                hint="write `hold: true` to stay at the last frame",
             )
 
 
@@ -121,8 +121,8 @@ def load_frames(
     assert times is not None
     if own is not None and len(own) > 1 and abs(times[-1] / own[-1] - 1) > 1e-6:
         warnings.warn(
-            f"{name}: fps {fps:g} takes the place of the times in {path.name}: the motion takes "
-            f"{times[-1]:.4g} s for {own[-1]:.4g} s; without fps it keeps its times",
+            f"{name}: fps {fps:g} replaces the times in {path.name}: the motion takes "
+            f"{times[-1]:.4g} s for {own[-1]:.4g} s; leave out fps to keep the times of the file",
             stacklevel=2,
         )
     check_frames(positions, faces, name, path)
@@ -144,8 +144,10 @@ def check_frames(positions: Floats, faces: Faces, name: str, where: str | Path) 
                 got=f"{mismatch.text}, in frame {k} relative to frame {k - 1} (the first is 0)",
                 where=where,
                 expected="one order of vertices, one unit and the same axes in all frames",
-                hint="export all frames with the same settings; a body that turns by a right angle "
-                "within a frame needs frames between",
+                hint=(
+                    "export all frames with the same settings; a body that turns by 90 "
+                    "degrees within a frame needs more frames"
+                ),
             )
 
 
@@ -174,7 +176,7 @@ def _array_file(path: Path, name: str) -> tuple[Floats, Faces, Floats | None]:
                 f"{name}.frames",
                 got="times that do not increase",
                 where=path,
-                expected="a later one for every frame",
+                expected="times that increase with every frame",
             )
     return positions.astype(np.float64), faces.astype(np.int32), own
 
@@ -190,7 +192,7 @@ def _read_numbered_files(path: Path, name: str) -> tuple[Floats, Faces]:
     if not numbered:
         raise SceneError(
             f"{name}.frames",
-            got=f"no numbered file {path.name}",
+            got=f"no numbered file that matches {path.name}",
             where=path.parent,
             expected="files such as walk_0001.obj, named as walk_*.obj",
         )
@@ -217,7 +219,7 @@ def _read_numbered_files(path: Path, name: str) -> tuple[Floats, Faces]:
             raise SceneError(
                 f"{name}.frames",
                 where=file,
-                got=f"{len(x)} vertices and {len(faces)} faces, not those of the first file",
+                got=f"{len(x)} vertices and {len(faces)} faces, unlike the first file",
                 expected="the same triangles in every frame",
                 hint="export without changing the topology",
             )

@@ -79,7 +79,7 @@ class Division:
             return f"turns by {np.degrees(self.turn):.4g} degrees"
         if self.keyed:
             return "turns at a keyframe"
-        return f"leaves the straight way by {1e3 * self.deviation:.3g} mm"
+        return f"leaves a straight line by {1e3 * self.deviation:.3g} mm"
 
 
 def divide_step(

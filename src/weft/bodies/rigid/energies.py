@@ -73,13 +73,13 @@ def check_rigid(rigid_bodies: RigidBodies, integrator: str, *, airless: bool = F
             f"{rigid_bodies.bodies[0].name}.rigid",
             got=f"a rigid body, with integrator {integrator}",
             expected="backward_euler, bdf2 or quasi_static",
-            hint="in one linear solve a step, what turns swells",
+            hint="one linear solve per step would enlarge a body that turns",
         )
     for body in rigid_bodies.affine:
         if body.rigid.air and airless:
             raise SceneError(
                 f"{body.body.name}.rigid.air",
-                got="true, in a scene without air",
+                got="true, but the scene has no wind",
                 expected="a scene with `wind`",
                 hint="`wind: {}` is air that stands still",
             )
@@ -91,12 +91,12 @@ def check_rigid(rigid_bodies: RigidBodies, integrator: str, *, airless: bool = F
                         f"{body.body.name}.rigid.joints {k}.{name}.speed",
                         got="a speed, with quasi_static",
                         expected="backward_euler or bdf2",
-                        hint="nothing moves in an equilibrium",
+                        hint="an equilibrium has no speed",
                     )
             if joint.release.depends and integrator == "quasi_static":
                 raise SceneError(
                     f"{body.body.name}.rigid.joints {k}.release",
                     got="a force or a function, with quasi_static",
                     expected="a time (`at`), or backward_euler or bdf2",
-                    hint="equilibria are no states in time",
+                    hint="an equilibrium has no time",
                 )

@@ -55,7 +55,7 @@ def mass_properties(x: Positions, faces: Faces, name: str = "body") -> MassPrope
             f"{name}.rigid",
             got=f"a volume of {abs(volume):.3g} m^3",
             expected="a body with a volume: a closed mesh that is not flat",
-            hint="give it a thickness, or leave out `rigid`",
+            hint="give the body a thickness, or leave out `rigid`",
         )
     s = a + b + c
     mean = np.einsum("m,mi->i", det, s) / 24 / volume

@@ -19,28 +19,29 @@ class Rigid:
     """A rigid body, moved by forces and contacts. Its mesh has to be closed."""
 
     density: float | None = setting(
-        None, "of what fills it; or give its mass", "kg/m^3", above=0, constant=INERTIA
+        None, "density of the material; or give the mass", "kg/m^3", above=0, constant=INERTIA
     )
     mass: float | None = setting(
-        None, "of the whole body; or give its density", "kg", above=0, constant=INERTIA
+        None, "mass of the whole body; or give the density", "kg", above=0, constant=INERTIA
     )
     velocity: Vector = setting(
-        (0.0, 0.0, 0.0), "of its center at the start", "m/s", constant="that of the start"
+        (0.0, 0.0, 0.0), "velocity of the center at the start", "m/s", constant="that of the start"
     )
     spin: Vector = setting(
         (0.0, 0.0, 0.0), "angular velocity at the start", "rad/s", constant="that of the start"
     )
     stiffness: float = setting(
         1e8,
-        "Young's modulus with which it resists a change of shape: strains are about a pressure "
-        "over this",
+        "Young's modulus against a change of shape: a strain is about pressure over modulus",
         "Pa",
         above=0,
-        constant="what keeps its shape, of which nothing else depends",
+        constant="this number keeps the body's shape; nothing else depends on it",
     )
-    joints: Sequence[Joint] = setting((), "that hold it to the world, or to other bodies")
+    joints: Sequence[Joint] = setting((), "joints to the world or to other bodies")
     air: bool = setting(
-        False, "the scene's wind acts on its surface, each face by half: a plate has two"
+        False,
+        "the scene's wind acts on the surface, with half of its force per face, because "
+        "a plate has two faces",
     )
 
     def __post_init__(self) -> None:

@@ -155,15 +155,18 @@ def distance_grid(
     inside = d < 0
     if not inside.any():
         raise SceneError(
-            f"{name}.distance", got="nothing below 0", expected="a body: below 0 in it"
+            f"{name}.distance",
+            got="no distance below 0",
+            expected="a body: distances below 0 inside",
         )
     border = np.ones(d.shape, dtype=bool)
     border[1:-1, 1:-1, 1:-1] = False
     if (inside & border).any():
         raise SceneError(
             f"{name}.distance",
-            got=f"{int((inside & border).sum())} nodes below 0 on the border",
-            expected="a body inside its grid",
+            got=f"{int((inside & border).sum())} nodes with a distance below 0 on the border "
+            "of the grid",
+            expected="a body that lies inside the grid",
             hint="make the grid larger around it",
         )
     x, faces = _isosurface(d)

@@ -26,8 +26,8 @@ Sizes = Annotated[tuple[Quantity, Quantity, Quantity], Setting("", "m", above=0)
 Width = Annotated[Quantity, Setting("along x", "m", above=0)]
 Depth = Annotated[Quantity, Setting("along z", "m", above=0)]
 ByFaces = Annotated[bool, Setting("contact with the faces, instead of the exact shape")]
-Edge = Annotated[Quantity, Setting("of its edges, about", "m", above=0)]
-LongestEdge = Annotated[Quantity, Setting("of its edges, at most", "m", above=0)]
+Edge = Annotated[Quantity, Setting("approximate length of the edges", "m", above=0)]
+LongestEdge = Annotated[Quantity, Setting("largest length of the edges", "m", above=0)]
 
 
 @checked(SceneError)
@@ -115,7 +115,9 @@ def plate(
 @checked(SceneError)
 def capsule(
     radius: Size,
-    length: Annotated[Quantity, Setting("between the half spheres", "m", above=0)],
+    length: Annotated[
+        Quantity, Setting("distance between the centers of the half spheres", "m", above=0)
+    ],
     size: Edge = 0.03,
     name: str = "capsule",
     mesh: ByFaces = False,
@@ -183,8 +185,10 @@ def box(size: Sizes, edge: Size = 0.1, name: str = "box") -> Body:
 
 @checked(SceneError)
 def ring(
-    radius: Annotated[Quantity, Setting("of the circle in its middle", "m", above=0)],
-    thickness: Annotated[Quantity, Setting("radius of its cross section", "m", above=0)],
+    radius: Annotated[
+        Quantity, Setting("radius of the circle in the middle of the tube", "m", above=0)
+    ],
+    thickness: Annotated[Quantity, Setting("radius of the tube", "m", above=0)],
     size: Edge = 0.02,
     name: str = "ring",
 ) -> Body:

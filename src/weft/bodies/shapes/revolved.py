@@ -22,7 +22,8 @@ LEAST_AROUND = 8  # least number of corners of a circle
 
 @checked(SceneError)
 def plane(
-    extent: Annotated[Quantity, Setting("of its sides", "m", above=0)] = 20.0, name: str = "plane"
+    extent: Annotated[Quantity, Setting("length of the sides", "m", above=0)] = 20.0,
+    name: str = "plane",
 ) -> Body:
     """Create a level plane through the origin: a square so large that nothing leaves it.
 
@@ -40,7 +41,7 @@ def plane(
 @checked(SceneError)
 def cylinder(
     radius: Size,
-    length: Annotated[Quantity, Setting("between its ends", "m", above=0)],
+    length: Annotated[Quantity, Setting("distance between the ends", "m", above=0)],
     size: Edge = 0.03,
     name: str = "cylinder",
 ) -> Body:
@@ -60,10 +61,10 @@ def cylinder(
 
 @checked(SceneError)
 def cone(
-    radius: Annotated[Quantity, Setting("of its base", "m", above=0)],
+    radius: Annotated[Quantity, Setting("radius of the base", "m", above=0)],
     height: Size,
     size: Edge = 0.03,
-    top: Annotated[Quantity, Setting("radius of a flat end above; 0: a tip", "m", least=0)] = 0.0,
+    top: Annotated[Quantity, Setting("radius of the upper end; 0: a tip", "m", least=0)] = 0.0,
     name: str = "cone",
 ) -> Body:
     """Create a cone along y with a flat base below and its tip above; its middle is the origin.

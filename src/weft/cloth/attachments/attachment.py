@@ -21,12 +21,9 @@ from weft.energies.springs.point_springs import PointSprings
 from weft.energies.springs.release import Release
 
 NEAR = 0.05  # [m] default of the largest distance at the start
-STIFF = "per point; none: 100 times the fabric's in stretch"
-MOVES = "places are those of the start; they move along attachments.path"
-CHOSEN = (
-    "a choice made at the start, which says what is near enough to be attached; how long what is "
-    "attached may be is attachments.length"
-)
+STIFF = "stiffness per point; none: 100 times the fabric's stretch stiffness"
+MOVES = "places are given at the start; they move along attachments.path"
+CHOSEN = "weft selects the points at the start; attachments.length is the length that may change"
 UNCHECKED = ("build", "numbers", "updated", "weights")  # methods of attachments that scenes call
 Place: TypeAlias = Vector
 # of the stiffness: one number, or one for each of the points
@@ -55,7 +52,7 @@ class Attachment(ABC):
                 raise SceneError(
                     f"{self.name or self.kind}.weight",
                     got=f"{w.size} numbers, the least {w.min(initial=np.inf):g}",
-                    expected=f"one for all, or one for each of {n} vertices, at least 0",
+                    expected=f"one number, or one for each of {n} vertices, at least 0",
                 )
 
     def weights(self, count: int) -> Floats:

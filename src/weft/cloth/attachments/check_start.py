@@ -66,7 +66,8 @@ def check_stretch(cloth: Cloth, pins: Sequence[Pin], links: Sequence[Link]) -> N
             got=f"{apart[i, j]:.4g} m apart, with {way[i, j]:.4g} m of cloth and ties between",
             expected=f"attachments that stretch cloth by less than half at the start, not by "
             f"{100 * (ratio[i, j] - 1):.0f} %",
-            hint="move what they hold nearer together, or lengthen what is between",
+            hint="move the attached points nearer together, or lengthen the cloth or ties "
+            "between them",
         )
 
 

@@ -69,18 +69,22 @@ class Goal(Attachment):
     body: str | None = None
     stiffness_per_area: float = setting(
         REQUIRED,
-        "force per distance and area of cloth, where the weight is 1; 0: free",
+        "force per distance and area of cloth for weight 1; 0: free",
         "N/m^3",
         least=0,
         keyframes=True,
     )
     damping: float = setting(
-        0.0, "of motion relative to the guide, over the stiffness", "s", least=0, keyframes=True
+        0.0,
+        "damping of motion relative to the guide, over the stiffness",
+        "s",
+        least=0,
+        keyframes=True,
     )
     nearest: bool = setting(
         False,
-        "follow the nearest faces of the guide at the start, not the vertices of the same numbers; "
-        "for guides of another mesh",
+        "true: follow the nearest faces of the guide at the start; false: follow the vertices "
+        "with the same numbers",
         constant=CHOSEN,
     )
     path: Path | None = None
@@ -115,7 +119,7 @@ class Goal(Attachment):
             return FixedAnchor(x, self.path)
         rigid = guide.rigid if guide is not None else site.rigid(self.body or "")
         if rigid is not None:
-            expected = "a mesh that forces do not move"
+            expected = "a mesh that is not a rigid body"
             raise SceneError(f"{site.name}.guide", got="a rigid body", expected=expected)
         if guide is None:
             return BodyAnchor.of(x, site.bodies, self.body or "", site.name)
@@ -132,7 +136,7 @@ class Goal(Attachment):
             expected=f"the edges of {part.name}: {len(part.vertices)} vertices and {len(faces)} "
             "triangles",
             where=cloth.mesh.source,
-            hint="say `nearest: true` for a guide of another mesh",
+            hint="write `nearest: true` for a guide with another mesh",
         )
 
     def updated(self, energies: Sequence[Energy]) -> Sequence[Energy]:

@@ -51,14 +51,17 @@ class Gripper:
     ``pads`` are the sizes of a pad along x, y and z.
     """
 
-    place: Vector = setting(REQUIRED, "middle between the pads, at the start", "m")
-    opening: float = setting(0.05, "clear distance between them, at the start", "m", above=0)
+    place: Vector = setting(REQUIRED, "middle between the pads at the start", "m")
+    opening: float = setting(0.05, "clear distance between the pads at the start", "m", above=0)
     pads: Vector = setting((0.06, 0.01, 0.08), "", "m", above=0)
-    axis: str = setting("y", "along which they close", choices=tuple(AXES))
-    size: float = setting(0.02, "of their edges, at most", "m", above=0)
-    thickness: float | None = setting(None, "kept in contact; none: contact's", "m", least=0)
+    axis: str = setting("y", "axis along which the pads close", choices=tuple(AXES))
+    size: float = setting(0.02, "largest length of the pads' edges", "m", above=0)
+    thickness: float | None = setting(
+        None, "distance that cloth keeps from the pads; none: contact.thickness", "m", least=0
+    )
     interpolation: Interpolation = setting(
-        "smooth", "of every command: smooth starts and ends gently, at the given speed in the mean"
+        "smooth",
+        "motion of every command: smooth starts and ends gently, with the given mean speed",
     )
     name: str = "gripper"
     poses: tuple[GripperPose, ...] = ()  # at the ends of commands, after the start
@@ -129,7 +132,7 @@ class Gripper:
     def _after(self, way: float, speed: Quantity, what: str, **change: Any) -> "Gripper":
         """Return the gripper with one more command, which moves over a distance at a speed."""
         if not way > 0:
-            raise SceneError(f"{self.name}.{what}", got=f"{way:g} m", expected="a way above 0")
+            raise SceneError(f"{self.name}.{what}", got=f"{way:g} m", expected="a distance above 0")
         pose = dataclasses.replace(self.now, time=self.now.time + way / float(speed), **change)
         return dataclasses.replace(self, poses=(*self.poses, pose))
 

@@ -37,14 +37,18 @@ class Rope(Attachment):
     _: KW_ONLY
     to: VertexSelection | None = None
     body: str | None = None
-    at: Place | None = setting(None, "place of the other end, at the start", "m", constant=MOVES)
+    at: Place | None = setting(None, "place of the other end at the start", "m", constant=MOVES)
     path: Path | None = None
     length: float | None = setting(
-        None, "none: the distance at the start", "m", above=0, keyframes=True
+        None, "length without force; none: the distance at the start", "m", above=0, keyframes=True
     )
     stiffness: float | None = setting(None, STIFF, "N/m", above=0, keyframes=True)
     onset: float = setting(
-        0.01, "part of the length over which it becomes stiff", above=0, most=1.0, keyframes=True
+        0.01,
+        "fraction of the length over which the rope becomes stiff",
+        above=0,
+        most=1.0,
+        keyframes=True,
     )
     weight: Weight | None = None
     release: Release = NEVER
@@ -65,7 +69,7 @@ class Rope(Attachment):
                 f"{site.name}.length",
                 got=f"{length[k]:.4g} m, of {site.cloth.name_of(self.vertices[k])}",
                 expected=f"at least the distance at the start, {gap[k]:.4g} m",
-                hint="a longer rope, or begin nearer",
+                hint="use a longer rope, or start the ends nearer",
             )
         ties = site.ties(
             self,
@@ -99,13 +103,13 @@ class Spring(Attachment):
     _: KW_ONLY
     to: VertexSelection | None = None
     body: str | None = None
-    at: Place | None = setting(None, "place of the other end, at the start", "m", constant=MOVES)
+    at: Place | None = setting(None, "place of the other end at the start", "m", constant=MOVES)
     path: Path | None = None
     stiffness: float = setting(REQUIRED, "per point", "N/m", above=0, keyframes=True)
     length: float | None = setting(
-        None, "none: the distance at the start", "m", least=0, keyframes=True
+        None, "length without force; none: the distance at the start", "m", least=0, keyframes=True
     )
-    damping: float = setting(0.0, "over the stiffness", "s", least=0, keyframes=True)
+    damping: float = setting(0.0, "damping over stiffness", "s", least=0, keyframes=True)
     weight: Weight | None = None
     release: Release = NEVER
     name: str = ""
@@ -123,7 +127,7 @@ class Spring(Attachment):
             raise SceneError(
                 f"{site.name}.length",
                 got=f"{length[lost][0]:.4g} m, of {site.cloth.name_of(self.vertices[lost][0])}",
-                expected="0 where both ends start at one place: it has no direction there",
+                expected="0 if both ends start at one place, as the spring has no direction there",
             )
         made = {"length": length, "damping": self.damping, "place": ends.place}
         made["strand"] = site.width
@@ -141,11 +145,13 @@ def _check_ends(made: Rope | Spring) -> None:
     if not any(ends) or (made.to is not None and (made.body is not None or made.at is not None)):
         raise SceneError(
             f"{name}.to, body, at",
-            got="none of them" if not any(ends) else "points of the cloth and another end",
-            expected="one other end: points of the cloth, a body, or a place",
+            got="none of the three" if not any(ends) else "points of the cloth and another end",
+            expected="exactly one other end: points of the cloth, a body, or a place",
         )
     if made.path is not None and (made.at is None or made.body is not None):
-        raise SceneError(f"{name}.path", got="a path", expected="none, but with a place `at`")
+        raise SceneError(
+            f"{name}.path", got="a path", expected="no path; a path needs a place `at`"
+        )
 
 
 def _lengths(made: Rope | Spring, springs: PointSprings) -> Json:

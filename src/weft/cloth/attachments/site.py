@@ -169,7 +169,9 @@ class Site:
             return None
         if every.count(name) > 1:
             got = f"{every.count(name)} bodies called {name!r}"
-            raise SceneError(f"{self.name}.body", got=got, expected="one of this name")
+            raise SceneError(
+                f"{self.name}.body", got=got, expected="exactly one body with this name"
+            )
         number = names.index(name)
         return RigidEnds(self.rigid_bodies.affine[number], number)
 

@@ -55,17 +55,17 @@ class Slide(Attachment):
     path: Path | None = None
     radius: float = setting(
         0.0,
-        "of the rings: distance from the rail that the points keep",
+        "radius of the rings: distance between the points and the rail",
         "m",
         least=0,
         keyframes=True,
     )
     friction: float = setting(
-        0.0, "coefficient, on the rail; not in equilibria", least=0, keyframes=True
+        0.0, "friction coefficient on the rail; equilibria ignore it", least=0, keyframes=True
     )
     spacing: float = setting(
         0.0,
-        "that neighbors keep along the rail, in their order; 0: they pass freely",
+        "smallest distance between neighboring rings along the rail; 0: rings pass each other",
         "m",
         least=0,
         keyframes=True,
@@ -73,7 +73,7 @@ class Slide(Attachment):
     stiffness: float | None = setting(None, STIFF, "N/m", above=0, keyframes=True)
     within: float = setting(
         NEAR,
-        "largest distance at the start from where they would be held",
+        "largest distance between a point and its ring at the start",
         "m",
         above=0,
         constant=CHOSEN,
@@ -102,10 +102,9 @@ class Slide(Attachment):
         if off[far] > self.within:
             raise SceneError(
                 f"{site.name}.within",
-                got=f"{site.cloth.name_of(self.vertices[far])}, {off[far]:.3g} m from where its "
-                "ring holds it",
+                got=f"{site.cloth.name_of(self.vertices[far])}, {off[far]:.3g} m from its ring",
                 expected=f"at most {self.within:.3g} m",
-                hint="start the cloth at the rail (its `along`), or say how far with `within`",
+                hint="start the cloth at the rail (`along`), or give a larger `within`",
             )
         rings: dict[str, Floats | float] = {"length": np.full(len(x), self.radius), "along": along}
         rings |= {"friction": self.friction, "slip": SLIP}
@@ -146,7 +145,7 @@ class Slide(Attachment):
             raise SceneError(
                 f"{site.name}.spacing",
                 got=f"{self.spacing:g} m, on the rigid body {self.body!r}",
-                expected="none there: rings pass freely",
+                expected="no spacing, because the body is rigid",
                 hint="or `kind: body`: clips",
             )
 

@@ -53,7 +53,7 @@ class AttachToBody(Attachment):
                 got=f"{site.cloth.name_of(self.vertices[far])} at {distance[far]:.3g} m from "
                 f"{self.body}",
                 expected=f"at most {self.within:.3g} m",
-                hint=f"move it there, or say `within: {1.01 * distance[far]:.3g} m`",
+                hint=f"move the cloth there, or write `within: {1.01 * distance[far]:.3g} m`",
             )
         near = np.flatnonzero(distance <= 2 * (site.reach or 0.0))
         near = near if self.release.is_never else near[:0]

@@ -35,23 +35,25 @@ class AttachCloth(Attachment):
     _: KW_ONLY
     length: float | None = setting(
         None,
-        "beyond which they are pulled; none: 0, or with contact and a release its gap and "
-        "thickness",
+        "distance above which the points are pulled together; none: 0, or gap plus thickness "
+        "with contact and a release",
         "m",
         least=0,
         keyframes=True,
     )
     closing: float = setting(
         0.0,
-        "in which they are brought to it; 0: at once",
+        "time in which the points come together; 0: at once",
         "s",
         least=0,
-        constant="a time itself; how points come together by keyframes is attachments.length, with "
-        "`within` as far as they start apart",
+        constant=(
+            "this field is a time; for keyframes use attachments.length, with `within` at "
+            "least the distance at the start"
+        ),
     )
     stiffness: float | None = setting(None, STIFF, "N/m", above=0, keyframes=True)
     within: float = setting(
-        NEAR, "largest distance at the start, without closing", "m", above=0, constant=CHOSEN
+        NEAR, "largest distance at the start if closing is 0", "m", above=0, constant=CHOSEN
     )
     weight: Weight | None = None
     release: Release = NEVER
@@ -71,9 +73,8 @@ class AttachCloth(Attachment):
                 f"{site.name}.within",
                 got=f"{site.cloth.name_of(self.vertices[far])} and {site.cloth.name_of(to[far])}, "
                 f"{gap[far]:.3g} m apart",
-                expected=f"at most {length + self.within:.3g} m, where they are brought together "
-                "at once",
-                hint="say `closing: 1 s`, or start them nearer",
+                expected=f"at most {length + self.within:.3g} m, because closing is 0",
+                hint="write `closing: 1 s`, or start the points nearer",
             )
         first = np.maximum(gap, length) if self.closing > 0 else None
         ties = site.ties(

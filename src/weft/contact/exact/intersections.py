@@ -172,7 +172,7 @@ def _near(x: Positions, faces: Faces, quiet: Bools) -> Ints:
             "faces",
             got=f"{count} pairs of {len(faces)} faces in one place",
             expected=f"at most {most}",
-            hint="are parts of the mesh there many times?",
+            hint="does the mesh contain the same part several times?",
         )
     listed = []
     for found, ids in asked:

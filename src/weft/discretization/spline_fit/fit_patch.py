@@ -171,7 +171,7 @@ def fit_patch(
             "control points of a fitted patch",
             got=(n1, n2),
             where=where,
-            expected=f"at least {LEAST} a side",
+            expected=f"at least {LEAST} on each side",
             drawing=outline.drawing(),
         )
     search = _build_initial_net(outline, sides, n1, n2, s)
@@ -185,8 +185,9 @@ def fit_patch(
             "control net",
             got=f"inverted near {np.round(bad[0], 4).tolist()}",
             where=where,
-            expected="a net that is nowhere inside out",
-            hint="other `corners`, other `spans`, or cut the piece in two; `weft check` draws it",
+            expected="a net that does not fold over",
+            hint="choose other `corners` or `spans`, or cut the piece in two; `weft check` "
+            "draws the piece",
             drawing=PatchDrawing(outline.places, bad, net, net[[0, -1, -1, 0], [0, 0, -1, -1]]),
         )
     deviation = max(

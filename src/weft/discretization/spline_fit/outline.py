@@ -50,7 +50,7 @@ def outline_of(mesh: TriangleMesh) -> BoundaryPolygon:
     if uv is None:
         raise MeshError(
             "piece to fit",
-            got="several material coordinates at one vertex",
+            got="several material coordinates at the same vertex",
             where=mesh.source,
             expected="one flat piece; `weft.load` fits pieces one by one",
         )
@@ -64,7 +64,7 @@ def outline_of(mesh: TriangleMesh) -> BoundaryPolygon:
             "piece to fit",
             got=f"{len(loops)} borders",
             where=mesh.source,
-            expected="one: a piece without holes",
+            expected="one border: a piece without holes",
             drawing=PatchDrawing(at),
             hint="cut the piece in two across the hole, or keep triangles for it",
         )
@@ -78,7 +78,7 @@ def outline_of(mesh: TriangleMesh) -> BoundaryPolygon:
             got=f"crosses itself at vertices {found.vertices[ids].tolist()}, near {at}",
             expected="a simple outline",
             where=mesh.source,
-            hint="`weft check` draws it; unfold the piece in the program that made the pattern",
+            hint="`weft check` draws the piece; unfold it in the program that made the pattern",
             drawing=found.drawing(found.places[ids]),
         )
     return found
@@ -97,7 +97,7 @@ def _loops(mesh: TriangleMesh) -> list[Ints]:
             "border of the piece",
             got=f"passes vertices {bad} twice",
             where=mesh.source,
-            expected="every vertex once",
+            expected="each vertex once",
         )
     loops = []
     while following:
@@ -155,7 +155,7 @@ def usable_corners(outline: BoundaryPolygon, where: str = "mesh") -> Ints:
             "corners of the piece",
             got=f"{len(chosen)} usable",
             where=where,
-            expected="four, where its outline turns by more than 20 degrees",
+            expected="four places where the outline turns by more than 20 degrees",
             hint="name four vertices of the outline as `corners`",
             drawing=outline.drawing(at),
         )

@@ -38,7 +38,7 @@ S11, S13 = Scalar(1 / 39916800), Scalar(1 / 6227020800)
 S15, S17 = Scalar(1 / 1307674368000), Scalar(1 / 355687428096000)
 WORK = 273.0  # matrix entries that take as long as the waves at one place
 _STEPS = 200  # number of intervals in the quadrature of a band
-WAVES = "which waves there are; length and intensity may change"
+WAVES = "the waves are fixed; only length and intensity may change"
 _module = wp.get_module("weft.gusts")
 
 
@@ -83,16 +83,16 @@ class Gusts:
 
     intensity: float = setting(
         REQUIRED,
-        "standard deviation of each component, over the speed of the wind",
+        "standard deviation of each component, divided by the speed of the wind",
         least=0,
         keyframes=True,
     )
     length: float = setting(
         1.0, "integral length of the largest eddies, along the wind", "m", above=0, keyframes=True
     )
-    seed: int = setting(0, "of the waves", least=0, constant=WAVES)
+    seed: int = setting(0, "seed of the waves", least=0, constant=WAVES)
     bands: int = setting(
-        20, "of wave numbers, three waves each", least=4, most=1000, constant=WAVES
+        20, "number of wave numbers, with three waves each", least=4, most=1000, constant=WAVES
     )
 
     def waves(self, speed: float) -> "Waves":

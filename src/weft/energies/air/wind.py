@@ -41,31 +41,31 @@ class Wind:
 
     velocity: Vector = setting(
         (0.0, 0.0, 0.0),
-        "of the air far from anything; zero: it stands still",
+        "velocity of the air far from bodies; zero: still air",
         "m/s",
         keyframes=True,
     )
-    density: float = setting(1.2, "of the air", "kg/m^3", above=0, keyframes=True)
+    density: float = setting(1.2, "density of the air", "kg/m^3", above=0, keyframes=True)
     drag: float = setting(
         1.17,
-        "coefficient of a sheet across the wind (a square plate: Hoerner 1965)",
+        "drag coefficient of a sheet across the wind (a square plate: Hoerner 1965)",
         least=0,
         keyframes=True,
     )
     lift: float = setting(
         1.12,
-        "coefficient: lift at the incidence a is this times sin a cos a, drag is drag - lift cos^2 "
-        "a; drag - lift is the friction of a sheet along the wind",
+        "lift coefficient: at the incidence a, lift is this times sin a cos a, and drag is drag "
+        "- lift cos^2 a; drag - lift is the friction of a sheet along the wind",
         least=0,
         keyframes=True,
     )
-    gusts: Gusts | None = setting(None, "turbulence that this wind carries; none: it is steady")
+    gusts: Gusts | None = setting(None, "turbulence of the wind; none: steady wind")
     field: FieldOf | None = None
     gust_offset: Vector | None = None
     crossflow: bool = setting(
         False,
-        "the part of drag across a sheet goes with the normal speed alone, |u.n|, in place of |u|: "
-        "along slender strips, whose lift at small incidence is their added mass",
+        "true: drag across a sheet is proportional to |u.n| in place of |u|; for slender strips, "
+        "whose lift at small incidence is their added mass",
     )
 
     def __post_init__(self) -> None:
@@ -74,11 +74,13 @@ class Wind:
                 "wind.lift",
                 got=self.lift,
                 expected=f"must be <= drag, {self.drag:g}",
-                hint="a sheet along the wind would be pulled into it",
+                hint="otherwise wind would pull a sheet against its direction",
             )
         if self.gusts is not None and not any(self.velocity):
             raise SceneError(
-                "wind.gusts", got="with still air", expected="a velocity that carries them"
+                "wind.gusts",
+                got="gusts, but still air",
+                expected="a wind velocity, which carries the gusts",
             )
 
     @property

@@ -65,8 +65,8 @@ class BucklingForm:
 
     compression: float | None = setting(
         None,
-        "of the spring with which a pair begins; none: the fabric's mean stretch; infinite (in "
-        "Python): without, the force jumps at d = L",
+        "stiffness of the spring before a pair buckles; none: the fabric's mean stretch; "
+        "infinite (in Python): no spring, the force jumps at d = L",
         "N/m",
         above=0,
         finite=False,

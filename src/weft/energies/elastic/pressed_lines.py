@@ -28,17 +28,17 @@ class Pressed:
 
     line: Sequence[tuple[float, float]] = setting(
         REQUIRED,
-        "of points in material coordinates, along edges of the mesh",
+        "points in material coordinates, along edges of the mesh",
         "m",
-        constant="the mesh stays: what is simulated are its points",
+        constant="the mesh is fixed; the simulation moves only its points",
     )
     angle: float = setting(
         REQUIRED,
-        "of the fold at rest, 0: flat; positive where the right side is outside",
+        "angle of the fold at rest; 0: flat; positive if the right side is outside",
         "rad",
         constant=MATERIAL,
     )
-    cloth: str | None = setting(None, "of which cloth, where there are several")
+    cloth: str | None = setting(None, "name of the cloth, if there are several")
 
     def __post_init__(self) -> None:
         if len(self.line) < 2:
@@ -73,11 +73,13 @@ def press_angles(mesh: TriangleMesh, rest: Floats, lines: Sequence[tuple[Pressed
                 place = f"({a[0]:g}, {a[1]:g}) to ({b[0]:g}, {b[1]:g}) m"
                 raise MeshError(
                     f"pressed line {place}",
-                    got=f"edges of the mesh along {found:.3g} m of it",
-                    expected=f"along all of its {length:.3g} m",
-                    hint="take as many vertices that rows or columns of the sheet lie on it, or a "
-                    "pattern's fold lines (docs/guides/garment-files.md); a border cannot be "
-                    "folded",
+                    got=f"edges of the mesh on {found:.3g} m of the line",
+                    expected=f"edges on all {length:.3g} m of the line",
+                    hint=(
+                        "choose the vertices of the sheet so that a row or column lies on "
+                        "the line, or use fold lines of a pattern (docs/guides/garment-files.md); "
+                        "a border cannot be folded"
+                    ),
                 )
             angle[on] = -line.angle  # a hinge's angle is positive for a valley fold
     return angle

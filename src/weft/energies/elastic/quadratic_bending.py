@@ -157,7 +157,7 @@ class QuadraticBendingTerm(QuadraticFormTerm):
             raise SceneError(
                 f"damping of {self.name}",
                 got="keyframes from or to 0",
-                expected="more than 0 at every key, with `bending: quadratic`",
+                expected="a value above 0 at every key, with `bending: quadratic`",
             )
         super().update_constants(energy)
         if self.rate is not None:
@@ -258,6 +258,6 @@ def require_flat(angles: Floats) -> None:
         raise MeshError(
             "rest angles",
             got=f"a curved rest shape, up to {steepest:.3g} rad",
-            expected="flat, with quadratic bending",
+            expected="a flat rest shape, with quadratic bending",
             hint="bending: hinges takes any rest shape",
         )

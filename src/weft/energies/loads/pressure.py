@@ -97,11 +97,17 @@ def volume_hessians(
 class Gas:
     """Gas of a fixed amount and temperature."""
 
-    pressure: float = setting(REQUIRED, "above that outside", "Pa", keyframes=True)
+    pressure: float = setting(REQUIRED, "pressure above the outside pressure", "Pa", keyframes=True)
     volume: float = setting(
-        REQUIRED, "at which a gas of fixed amount has this pressure", "m^3", above=0, keyframes=True
+        REQUIRED,
+        "volume at which a fixed amount of gas has this pressure",
+        "m^3",
+        above=0,
+        keyframes=True,
     )
-    ambient: float = setting(ATMOSPHERE, "outside, of a gas", "Pa", least=0, keyframes=True)
+    ambient: float = setting(
+        ATMOSPHERE, "pressure outside, for a gas", "Pa", least=0, keyframes=True
+    )
 
     def __post_init__(self) -> None:
         absolute = self.pressure + self.ambient
@@ -172,7 +178,7 @@ class Pressure:
         if made.volumes(mesh.vertices).sum() > -FLAT * size**3:  # flat pillows have none
             return made
         warnings.warn(
-            f"{mesh.source}: its faces look inwards; for pressure they are turned",
+            f"{mesh.source}: the faces look inwards; weft turns them for the pressure",
             stacklevel=2,
         )
         return replace(made, faces=mesh.faces[:, ::-1])

@@ -35,31 +35,31 @@ class Sewing:
     """Settings for sewing a garment at the start of a run; its animation begins after that."""
 
     closing: float = setting(
-        1.0, "in which seams close, without gravity", "s", above=0, constant=TIMES
+        1.0, "time in which seams close, without gravity", "s", above=0, constant=TIMES
     )
     settle: float = setting(
         1.0,
-        "after that, in which it comes to rest, with gravity and without friction",
+        "time after closing, in which the garment comes to rest, with gravity and without friction",
         "s",
         least=0,
         constant=TIMES,
     )
     stiffness: float = setting(
         10.0,
-        "of seams, over the stiffness of the fabric in stretch",
+        "stiffness of seams, divided by the stretch stiffness of the fabric",
         above=0,
         most=1e4,
-        constant="what holds seams closed, the stiffer the better",
+        constant="this number only holds seams closed",
     )
     drag: float = setting(
         5.0,
-        "rate at which motion dies until the animation begins",
+        "rate of an extra drag until the animation begins",
         "1/s",
         least=0,
-        constant="it acts until the animation begins",
+        constant="the drag ends when the animation begins",
     )
     onset: float = setting(
-        0.3, "in which gravity grows, once seams are closed", "s", least=0, constant=TIMES
+        0.3, "time in which gravity grows after seams are closed", "s", least=0, constant=TIMES
     )
 
     def begin(self, turn: int) -> float:

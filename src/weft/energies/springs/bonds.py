@@ -89,7 +89,11 @@ class Bonds(SpringEnergy):
             if (end < begin).any():
                 k = int(np.argmax(end < begin))
                 got = f"{begin[k]:g} s to {end[k]:g} s"
-                raise SceneError(f"{self.name}.{name} {k}", got=got, expected="an end after it")
+                raise SceneError(
+                    f"{self.name}.{name} {k}",
+                    got=got,
+                    expected="an end that is later than the beginning",
+                )
 
     @property
     def stencil(self) -> Ints:

@@ -44,20 +44,22 @@ class Hand:
     """
 
     points: Sequence[int] = setting(
-        REQUIRED, "ids of the points that move the held point", constant="what is held stays"
+        REQUIRED,
+        "ids of the points that move the held point",
+        constant="the held points cannot change",
     )
     weights: Sequence[float] = setting(
-        REQUIRED, "of these points; they sum to 1", constant="what is held stays"
+        REQUIRED,
+        "weights of these points; their sum is 1",
+        constant="the held points cannot change",
     )
     times: Sequence[float] = setting(
-        REQUIRED, "from which on the hand is at each place", "s", least=0, constant=_TIME
+        REQUIRED, "time at which the hand reaches each place", "s", least=0, constant=_TIME
     )
     places: Sequence[tuple[float, float, float]] = setting(
-        REQUIRED, "of the hand", "m", constant="the places are keyframes already"
+        REQUIRED, "places of the hand", "m", constant="the places are keyframes"
     )
-    until: float | None = setting(
-        None, "time at which the hand lets go; none: never", "s", constant=_TIME
-    )
+    until: float | None = setting(None, "time of release; none: never", "s", constant=_TIME)
     force: float | None = setting(
         None,
         "largest force of the hand; none: it holds like a pin",

@@ -373,7 +373,7 @@ class PointSpringsTerm(SteppedSpring):
                 f"attachment {self.name}",
                 got=got,
                 expected="ropes, springs, clips, smooth rails that stand or move along a path",
-                hint="other attachments have no derivatives yet",
+                hint="other attachments have no derivatives",
             )
 
     def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:

@@ -44,7 +44,7 @@ class Release:
     )
     force: float | None = setting(
         None,
-        "of a point, at the end of a step, beyond which it lets go; none: never",
+        "force on a point that releases it at the end of a step; none: no limit",
         "N",
         above=0,
         keyframes=True,
@@ -81,7 +81,7 @@ class Release:
                 raise SceneError(
                     "release.when",
                     got=f"{said.dtype} {said.shape}",
-                    expected=f"a bool, or {len(go)} of them: one for every point",
+                    expected=f"a bool, or {len(go)} bools: one for every point",
                 )
             go = go | said
         return go & held.holds

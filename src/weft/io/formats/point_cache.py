@@ -33,12 +33,12 @@ def write_pc2(path: Path, animation: Animation) -> Sequence[str]:
         for moment in animation:
             file.write(np.ascontiguousarray(moment.positions[0], dtype="<f4").tobytes())
     notes = [
-        "no faces in this format: export a frame as .obj with the same `up=` and `units=` "
-        "for the mesh"
+        "this format has no faces: for the mesh, export a frame as .obj with the same `up=` and "
+        "`units=`"
     ]
     if len(animation.shapes) > 1:
         names = ", ".join(s.name for s in animation.shapes[1:])
-        notes.append(f"no bodies in this format: {names} left out")
+        notes.append(f"this format has no bodies: {names} left out")
     return notes
 
 
@@ -84,4 +84,4 @@ def read_pc2(path: Path, fps: float | None) -> tuple[Floats, Floats]:
 
 def _damage_error(path: Path, got: str) -> MeshError:
     """Return the error of a file that is not a whole PC2 file."""
-    return MeshError("point cache", got=got, where=path, expected="a whole .pc2 file")
+    return MeshError("point cache", got=got, where=path, expected="a complete .pc2 file")

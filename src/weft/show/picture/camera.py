@@ -141,7 +141,7 @@ def look_at(
     back = np.subtract(eye, target, dtype=np.float64)
     right = np.cross(up, back)
     if np.linalg.norm(right) < 1e-9:
-        raise WeftError("camera", got=f"a view along {up}", expected="another direction as up")
+        raise WeftError("camera", got=f"a view along {up}", expected="another direction for `up`")
     axes = np.stack([right, np.cross(back, right), back])
     axes /= np.linalg.norm(axes, axis=1)[:, None]
     return Camera(np.asarray(eye, float), axes, float(np.tan(np.radians(field_of_view) / 2)))
@@ -226,7 +226,7 @@ def read_keys(text: str) -> tuple[Key, ...]:
         keys.append(Key(*numbers))
     frames = [k.frame for k in keys]
     if len(keys) < 2 or any(b <= a for a, b in pairwise(frames)):
-        raise WeftError("camera", got=text, expected=f"{wanted}; frames grow")
+        raise WeftError("camera", got=text, expected=f"{wanted}; with increasing frames")
     return tuple(keys)
 
 

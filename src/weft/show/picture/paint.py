@@ -136,7 +136,7 @@ class Paint:
                 got="cloth without a surface",
                 where=mesh.source,
                 expected="`surface` in its pattern or scene",
-                hint="docs/guides/surfaces.md; or choose another look, such as panels",
+                hint="see docs/guides/surfaces.md; or choose another look, such as panels",
             )
         self.mesh, self.looks = mesh, list(appearances.values())
         number = {name: k for k, name in enumerate(appearances)}

@@ -103,7 +103,7 @@ def _format_of(path: Path, style: Style, sheet: int | None) -> str:
     if kind not in wanted:
         raise RunError("picture", got=path.suffix or "no suffix", expected=", ".join(wanted))
     if kind == ".mp4" and style.transparent:
-        hint = "write a .webp, or a .png a frame"
+        hint = "write a .webp, or a .png for each frame"
         raise RunError("picture", got=".mp4", expected="a format with alpha", hint=hint)
     return kind
 

@@ -77,7 +77,10 @@ class FollowedRun:
                 self.edition += 1
                 self.look = self.look if self.look in self.looks else self.looks[0]
             elif len(self.run) == 0:
-                self.note = f"{self.run.path} has no frames any more: this is what was read"
+                self.note = (
+                    f"{self.run.path} has no frames any more: the page shows the frames that "
+                    "it has read"
+                )
                 return
             self.numbers = self._selection.numbers(len(self.run), str(self.run.path))
             self.note = ""

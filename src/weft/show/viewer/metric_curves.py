@@ -54,7 +54,7 @@ class PlottedCurve:
 
 CURVES = (
     PlottedCurve("kinetic", "kinetic energy", "J", "b2182b", True),
-    PlottedCurve("least_distance", "least distance", "m", "2166ac", True),
+    PlottedCurve("least_distance", "smallest distance", "m", "2166ac", True),
     PlottedCurve("iterations", "iterations", "", "4d8a4f", False),
 )
 

@@ -105,7 +105,7 @@ def _run_rows(run: RunReader) -> dict[str, object]:
         rows["kinetic energy"] = f"{last['kinetic']:.3g} J"
     least = (last.get("contact") or {}).get("least_distance")
     if least is not None:
-        rows["least distance"] = f"{1e3 * least:.3g} mm"
+        rows["smallest distance"] = f"{1e3 * least:.3g} mm"
     if "intersections" in last:
         rows["intersections"] = last["intersections"]
     return rows

@@ -167,7 +167,7 @@ def _check_size(size: float, done: int, count: int, most: float, step: int) -> N
         "size of the page",
         got=f"{whole / 1e6:.3g} MB for {count} frames",
         expected=f"at most {most / 1e6:g} MB",
-        hint=f"take fewer frames (`frames=::{wider}`), or a part of the run (`frames=0:50`)",
+        hint=f"choose fewer frames (`frames=::{wider}`), or a part of the run (`frames=0:50`)",
     )
 
 

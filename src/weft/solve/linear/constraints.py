@@ -164,7 +164,7 @@ def _hold(i: int, S: Floats, z: Velocities, direction: Floats, wanted: float) ->
             raise SolverError(
                 f"constraints of vertex {i}",
                 got=f"changes {has:.6g} and {wanted:.6g} m/s",
-                expected="one along each direction",
+                expected="one value along each direction",
                 hint=f"direction {direction.round(3).tolist()} is held twice",
             )
         return

@@ -191,7 +191,7 @@ class _PardisoEngine:
                 "PARDISO",
                 got=f"error {error.value} in phase {phase}",
                 expected="none",
-                hint="take `linear: pcg`",
+                hint="use `linear: pcg`",
             )
         return error.value
 

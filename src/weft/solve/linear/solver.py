@@ -15,14 +15,14 @@ class Outcome(enum.Enum):
     """Result of a linear solve, a minimization or a step; the value is advice for the user."""
 
     CONVERGED = "converged"
-    STOPPED = "stopped after the iterations asked for, at a lower potential than it began with"
+    STOPPED = "stopped after the requested iterations, at a lower potential than at the start"
     MAX_ITERATIONS = (
         "the iteration limit was reached: use a smaller step (equilibria: more load_steps), or "
         "raise max_iterations"
     )
     STALLED = (
-        "the line search found no lower energy: the state may be at round-off of its minimum, "
-        "or the Hessian indefinite; use a smaller step, or psd=PROJECTED in place of EXACT"
+        "the line search found no lower energy: the state is near its minimum up to rounding, or "
+        "the Hessian is indefinite; use a smaller step, or psd=PROJECTED in place of EXACT"
     )
     NOT_DESCENT = (
         "the direction is uphill because the matrix is not positive definite; "
@@ -34,40 +34,40 @@ class Outcome(enum.Enum):
     )
     STRETCHED = (
         "cloth stretches by more than the limit even in the smallest step: raise adaptive.limit, "
-        "or look for a jump in what moves it"
+        "or look for a jump in the motion of pins and bodies"
     )
     GAINED = (
-        "a step of one linear solve gained energy that nothing put in, because the cloth turned by "
-        "a large angle: use a smaller step, or backward_euler"
+        "one linear solve per step gained energy, because the cloth turned by a large angle: use a "
+        "smaller step, or backward_euler"
     )
     BLOCKED = (
-        "pins or bodies would have to pass through cloth, or stretch it past its limit: move them "
-        "another way; where bodies close on cloth, `contact: {pinch: thin}` goes on with less "
-        "thickness, and `pinch: release` lets the cloth pass through the bodies there"
+        "pins or bodies would pass through cloth, or stretch the cloth above its limit: change "
+        "their motion; if bodies pinch the cloth, `contact: {pinch: thin}` continues with less "
+        "thickness, and `pinch: release` lets the cloth pass through the bodies"
     )
     PASSES = (
-        "a prescribed motion passes through something: move it another way, or say `contact: "
-        "{prescribed: pass}` to go on and count these intersections apart"
+        "a prescribed motion passes through cloth or a body: change the motion, or write "
+        "`contact: {prescribed: pass}` to continue and count these intersections separately"
     )
     INTERSECTED = (
-        "surfaces intersect that did not when the step began: use a smaller step; please report "
-        "it, as no step should"
+        "surfaces intersect after the step: use a smaller step, and please report this mistake "
+        "of weft"
     )
     UNHELD = (
-        "a load moves cloth or a rigid body away and nothing holds it, so that there is no "
-        "equilibrium: pin or attach it, put a body in its way, let contact rub (friction: true), "
-        "remove the load, or take steps of time (backward_euler)"
+        "a load moves cloth or a rigid body away, so there is no equilibrium: pin or attach it, "
+        "put a body in its way, add friction (friction: true), remove the load, or use time "
+        "steps (backward_euler)"
     )
     UNBALANCED = (
-        "every lagged problem was solved, but normal forces and directions of friction still "
-        "changed: raise lags, or take shorter load steps"
+        "normal forces and directions of friction still changed after the last update: raise "
+        "lags, or use more load steps"
     )
     UNSETTLED = (
-        "each search converged, but wind that was taken anew where it led moved the cloth again: "
-        "cloth that flutters has no equilibrium; take steps of time (backward_euler), less wind, "
-        "or hold the cloth at more places"
+        "each search converged, but the updated wind moved the cloth again: cloth that flutters "
+        "has no equilibrium; use time steps (backward_euler) or less wind, or hold the cloth at "
+        "more places"
     )
-    NOT_FINITE = "a value is not finite: the state has blown up; use a smaller step"
+    NOT_FINITE = "a value is not finite, because the simulation became unstable; use a smaller step"
 
     @property
     def ok(self) -> bool:

@@ -146,7 +146,7 @@ def test_names_and_numbers():
 def test_what_is_not_placed_is_said():
     flat = [replace(p, placement=Placement()) for p in tube().panels]
     (warning,) = check_pattern(replace(tube(), panels=flat)).warnings
-    assert "left, right" in warning and "inferred from the right sides" in warning
+    assert "left, right" in warning and "infers from the right sides" in warning
     sure = [replace(s, flip=True) for s in tube().seams]
     assert not check_pattern(replace(tube(), panels=flat, seams=sure)).warnings
 
@@ -161,7 +161,7 @@ def test_starts_in_space_that_disagree_are_said():
     assert all(m.orientation.confirmed for m in report.seams)
     crossed = [replace(s, flip=False) for s in wrong]
     report = check_pattern(replace(hung, seams=crossed))
-    told = [w for w in report.warnings if "`flip: true` meant?" in w]
+    told = [w for w in report.warnings if "`flip: true` is right" in w]
     assert len(told) == 2 and "seam left" in told[0]
 
 

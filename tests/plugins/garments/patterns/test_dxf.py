@@ -78,7 +78,7 @@ def read(tmp_path, content, car=None):
 
 def test_edges_go_from_turn_point_to_turn_point(tmp_path):
     """One polyline along the bow, its length and the area those of the drawn chords."""
-    with pytest.warns(UserWarning, match="'front' is to be cut 2 times and becomes one panel"):
+    with pytest.warns(UserWarning, match="'front' has 2 copies but becomes one panel"):
         panel = read(tmp_path, drawing([front()])).panel("front")
     assert [e.curve for e in panel.edges] == 4 * [BorderCurve.LINE] + [BorderCurve.POLYLINE]
     lengths = [edge_length(panel, i) for i in range(5)]
@@ -268,7 +268,10 @@ REFUSED = [
     (piece(polyline(SQUARE[:3], 14, False)), r"outline of piece 'p' = open: from \(0, 0\)"),
     (piece(polyline(SQUARE, 5)), "no block with lines on layer 1"),
     (drawing([square("p", SQUARE)], ("Units: FURLONG",)), "Units = 'FURLONG'"),
-    (piece(polyline(SQUARE), line((20, 0), (20, 9), 6)), "half of it, not along its mirror line"),
+    (
+        piece(polyline(SQUARE), line((20, 0), (20, 9), 6)),
+        "a half piece that does not end on its mirror line",
+    ),
     (
         piece(polyline(SQUARE), *(line((x, 0), (x, 9), 6) for x in (0, 9))),
         "mirror line of piece 'p' = 2 lines",

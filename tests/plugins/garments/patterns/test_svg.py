@@ -81,7 +81,7 @@ def test_units(tmp_path, head, meters):
 
 @pytest.mark.parametrize("head", ["", 'viewBox="0 0 9 9" width="100%"'])
 def test_pixels_are_warned_of(tmp_path, head):
-    with pytest.warns(UserWarning, match="96 pixels to an inch"):
+    with pytest.warns(UserWarning, match="96 pixels per inch"):
         test_units(tmp_path, head, 0.0254 / 96)
 
 
@@ -215,7 +215,7 @@ REFUSED = [
     (with_words("seams", "a b"), "data-seams = 2 words .*one for each of the 4 edges"),
     (with_words("seams", "a b c -"), "seam 'c' of data-seams = 1 sides: p.1"),
     (with_words("edges", "+ - - -"), "data-edges = '\\+' at edge 0"),
-    ("<g id='q'>" + SQUARE + 2 * "<path class='grain' d='M1,1L2,2'/>" + "</g>", "a second one"),
+    ("<g id='q'>" + SQUARE + 2 * "<path class='grain' d='M1,1L2,2'/>" + "</g>", "a second line"),
     (
         "<g id='q'>" + SQUARE + "<path class='hole' d='M1,1L2,2L3,1'/></g>",
         "hole of 'q' = an open path",

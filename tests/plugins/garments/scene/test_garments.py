@@ -290,5 +290,5 @@ def test_zips_and_elastics_that_cannot_be_are_named_with_their_lines(tmp_path, p
 def test_a_body_that_does_not_stand_is_named_where_a_garment_should_start_on_it(tmp_path):
     body = "{capsule: {radius: 10 m, length: 130 m, size: 5 m}, rotation: [90, 0, 0]}"
     text = f"cloth: {{garment: {{pattern: {SKIRT}, size: 6 cm}}}}\nbodies: [{body}]\n"
-    with pytest.warns(UserWarning, match="no body stands: .*in cm: `scale: 1 cm`.*`rotation:"):
+    with pytest.warns(UserWarning, match="no standing body: .*in cm: `scale: 1 cm`.*`rotation:"):
         load_scene(scene_file(tmp_path, text))

@@ -284,7 +284,7 @@ def test_the_command_writes_a_preset(tmp_path):
         (["--out", "made.txt"], "a .yaml file"),
         (["--out", "nowhere/made.yaml"], "a folder that exists"),
         (["--out", "folder.yaml"], "a file that can be written"),
-        (["--out", "sheet.yaml"], "another file than what is fitted to"),
+        (["--out", "sheet.yaml"], "another file than the fit file"),
     ],
 )
 def test_bad_arguments(tmp_path, monkeypatch, arguments, said):

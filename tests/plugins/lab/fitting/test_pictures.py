@@ -224,7 +224,7 @@ def square_disk():
     [
         (drawn(disk=40.0), ""),
         (drawn(colors=(GROUND, BLUE, BLUE)), ""),
-        (square_disk(), "off a circle"),
+        (square_disk(), "differs from a circle"),
     ],
     ids=["a coin", "of the cloth's color", "square"],
 )

@@ -55,8 +55,10 @@ def asset_cloths(
         raise RunError(
             "onto, prim",
             got=f"{asset.name}, and {len(prims)} meshes of it for {len(parts)} cloths",
-            expected=f"an asset from which cloth came, or a mesh for each cloth: "
-            f"{', '.join(str(f) for f in files if f)}",
+            expected=(
+                "the asset from which the cloth came, or a mesh for each cloth: "
+                f"{', '.join(str(f) for f in files if f)}"
+            ),
             where=run.path,
         )
     ends = np.cumsum([0, *(count for _, count in parts)])
@@ -102,7 +104,7 @@ def _on_mesh(
             "asset of the cloth",
             got=f"{unit.text}, relative to the cloth",
             where=f"{asset}{prim or ''}",
-            expected="the unit that `scale` of the scene gave the file",
+            expected="the same unit as `scale` of the scene",
         )
     if place.distance[far] > FAR * size:
         raise MeshError(

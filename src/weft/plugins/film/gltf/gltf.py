@@ -41,14 +41,14 @@ def write_gltf(path: Path, animation: Animation) -> Sequence[str]:
     """
     c = animation.convention
     if (c.up, c.units) != ("y", "m"):
-        expected = "y and m: glTF files are in meters, y up, by their specification"
+        expected = "y and m, because the glTF specification requires meters and y up"
         raise RunError("up, units", got=f"{c.up}, {c.units}", expected=expected)
     kept = animation.with_layers().thin(MOST_TARGETS)
     notes = []
     if kept.count < animation.count:
         notes.append(
-            f"{kept.count} of {animation.count} frames (a glTF viewer keeps all of them "
-            "in memory); `frames=A:B:STEP` chooses"
+            f"{kept.count} of {animation.count} frames (a glTF viewer keeps all frames in "
+            "memory); `frames=A:B:STEP` chooses"
         )
     moments = list(kept)
     times = np.array([m.t - moments[0].t for m in moments])
@@ -62,8 +62,8 @@ def write_gltf(path: Path, animation: Animation) -> Sequence[str]:
             _add_shape(buffer, shape, frames if moves else frames[:1], times, (GRAY,), {})
     if kept.fields and kept.count > 1:
         notes.append(
-            f"{', '.join(kept.fields)}: of the first frame, as morph targets move nothing "
-            "else; on faces, means at vertices"
+            f"{', '.join(kept.fields)}: only of the first frame, because morph targets move only "
+            "positions; values on faces become means at vertices"
         )
     write_file(path, buffer.glb() if path.suffix.lower() == ".glb" else buffer.gltf())
     return notes

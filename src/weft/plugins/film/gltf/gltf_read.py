@@ -72,7 +72,7 @@ class Document:
         """Return the list ``meshes``, ``nodes``, ... of the tree; empty if it is missing."""
         found = self.tree.get(kind, [])
         if not isinstance(found, list):
-            raise ValueError(f"{kind} that are no list")
+            raise ValueError(f"{kind} that are not a list")
         return found
 
     def array(self, number: int) -> Floats:
@@ -102,7 +102,7 @@ class Document:
         """
         most = bound + 2 * self._size
         if values > most:
-            raise ValueError(f"{values} values, where its size allows {most}")
+            raise ValueError(f"{values} values, but the size of the file allows {most}")
 
     def _one(self, kind: str, number: Yaml) -> Json:
         """Return an object of a list by its index; negative indices are errors."""
@@ -110,7 +110,7 @@ class Document:
             raise IndexError(f"{kind} {number!r}")
         found = self.things(kind)[number]
         if not isinstance(found, dict):
-            raise TypeError(f"{kind} {number} is no object")
+            raise TypeError(f"{kind} {number} is not an object")
         return found
 
     def _accessor(self, a: Json) -> Floats:
@@ -193,5 +193,5 @@ def _parts(data: bytes) -> tuple[Json, bytes | None]:
                 chunk = part
             place += 8 + size
     if not isinstance(tree, dict):
-        raise ValueError("no JSON object")
+        raise ValueError("not a JSON object")
     return tree, chunk

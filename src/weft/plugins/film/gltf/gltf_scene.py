@@ -171,7 +171,7 @@ def _pose_at(document: Document, t: float) -> ScenePose:
         world[k] = above @ local[k]
         waiting += [(child, world[k]) for child in nodes[k].get("children", [])]
     if len(world) < len(nodes):
-        raise ValueError("nodes that are below themselves")
+        raise ValueError("nodes that contain themselves")
     return ScenePose(world, {k: m["weights"] for k, m in enumerate(moved) if "weights" in m})
 
 

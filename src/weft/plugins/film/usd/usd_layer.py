@@ -122,7 +122,7 @@ def _time_codes(
             got=f"frames up to {last:g}",
             where=f"{asset}{prim.GetPath()}",
             expected=f"at most {end:g}, where the stage ends",
-            hint="choose frames (`frames=0:48`), or let the stage last longer",
+            hint="choose frames (`frames=0:48`), or make the stage longer",
         )
     return code
 
@@ -147,9 +147,9 @@ class _Target:
         if mesh.placed.within:
             raise MeshError(
                 "prim",
-                got="a point instance, whose mesh is that of all others",
+                got="a point instance, which shares its mesh with all others",
                 where=f"{asset}{mesh.placed.name}",
-                expected="a mesh of its own",
+                expected="its own mesh",
             )
         up = Convention("z" if UsdGeom.GetStageUpAxis(stage) == UsdGeom.Tokens.z else "y")
         self.stage, self.path, self.placed = stage, mesh.placed.name, mesh.placed
@@ -173,7 +173,7 @@ class _Target:
             # Not ``IsInstance``: instances of skins are separated in the session layer.
             if any(spec.GetInfo("instanceable") for spec in prim.GetPrimStack()):
                 prim.SetInstanceable(False)
-                yield f"{path} is no instance any more, as its mesh moves alone"
+                yield f"{path} becomes a prim without instancing, because its mesh moves alone"
         binding = UsdSkel.BindingAPI(self.stage.GetPrimAtPath(self.path))
         if binding.GetInheritedSkeleton() and binding.GetJointIndicesAttr().IsAuthored():
             binding.GetSkeletonRel().SetTargets([])

@@ -90,7 +90,7 @@ def open_stage(path: Path, prim: str | None, options: StageOptions) -> "Iterator
             got = said[2] or said[0]
         except (UnicodeDecodeError, IndexError):  # names in damaged files may be arbitrary bytes
             got = type(error).__name__
-        raise MeshError("USD file", got=got, where=path, expected="a whole one") from error
+        raise MeshError("USD file", got=got, where=path, expected="a complete file") from error
 
 
 def _warn_of_skin(prim: "Usd.Prim", path: Path) -> None:
@@ -107,7 +107,7 @@ def _warn_of_skin(prim: "Usd.Prim", path: Path) -> None:
             return
     warnings.warn(
         f"{path}{prim.GetPath()}: the mesh has weights of joints, but no skeleton moves it: "
-        f"{reason}; its points are read as they are",
+        f"{reason}; weft reads its points without the skeleton",
         stacklevel=2,
     )
 
@@ -179,7 +179,7 @@ def _try(path: Path) -> None:
     if status < 0:
         said = f"more than {seconds} s or {gib(MEMORY + SPACE * size)} to read, or USD crashes"
     if status:
-        raise MeshError("USD file", got=said, where=path, expected="a whole one")
+        raise MeshError("USD file", got=said, where=path, expected="a complete file")
 
 
 def is_below(name: str, other: str) -> bool:

@@ -34,7 +34,7 @@ def main(path: str, memory: int, seconds: int, most_meshes: int) -> None:
     meshes = (p for p in seen if p.IsA(UsdGeom.Mesh))
     for count, prim in enumerate(meshes, start=1):
         if count > most_meshes:
-            raise ValueError(f"more than {most_meshes} meshes, those of instances counted")
+            raise ValueError(f"more than {most_meshes} meshes, including instances")
         for attribute in prim.GetAttributes():
             codes = attribute.GetTimeSamples()
             for code in (codes[0], codes[-1]) if codes else (Usd.TimeCode.Default(),):

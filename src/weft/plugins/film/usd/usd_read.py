@@ -140,8 +140,8 @@ def usd_moving(
             end = max(mesh.placed.times(), default=codes[-1])
             if end < codes[-1] and np.ptp(p, axis=0).any():
                 warnings.warn(
-                    f"{path}{name}: its samples end at time code {end:g}, those of others at "
-                    f"{codes[-1]:g}: it stands still from then on",
+                    f"{path}{name}: its samples end at time code {end:g}, but others end at "
+                    f"{codes[-1]:g}: this prim then stands still",
                     stacklevel=2,
                 )
         faces = [found.faces for found in triangles]
@@ -191,8 +191,8 @@ def select_meshes(
                 "USD file",
                 got=f"no mesh that is drawn{f' below {prim}' if prim else ''}",
                 where=path,
-                expected="one that is visible, of purpose default or render",
-                hint=f"a mesh that is not drawn can be said by its path: prim: {hidden[0]}",
+                expected="a visible mesh of purpose default or render",
+                hint=f"choose a mesh that is not drawn by its path: prim: {hidden[0]}",
             )
     names, known = [p.name for p in meshes], [p.name for p in drawn]
     check_selection(names, known, prim, one=one, what="USD file", path=path)
@@ -240,8 +240,10 @@ def _read_polygons(placed: Placed, path: Path, levels: int) -> "UsdMesh":
         codes = attribute.GetTimeSamples()  # many programs write the same faces at every frame
         same = [np.array_equal(attribute.Get(codes[0]), attribute.Get(c)) for c in codes[1:]]
         if not all(same):
-            expected = "the same at all times"
-            raise MeshError("faces", got="some that change in time", where=where, expected=expected)
+            expected = "the same values at all times"
+            raise MeshError(
+                "faces", got="values that change in time", where=where, expected=expected
+            )
     first = Usd.TimeCode.EarliestTime()
     counts = np.array(mesh.GetFaceVertexCountsAttr().Get(first) or [], dtype=np.int64)
     ids = np.array(mesh.GetFaceVertexIndicesAttr().Get(first) or [], dtype=np.int64)
@@ -391,7 +393,7 @@ class UsdMesh:
             f"primvar {names[0]}",
             got=f"{len(uv)} values, {kind}",
             where=self.placed.name,
-            expected="one a corner (faceVarying) or a vertex",
+            expected="one value per corner (faceVarying) or per vertex",
         )
 
     def subsets(self, triangles: PolygonTriangles) -> tuple[dict[str, Ints], dict[str, Ints]]:

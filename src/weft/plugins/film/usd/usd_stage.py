@@ -49,7 +49,7 @@ class Instancer:
         if any(other != each[0] for other in each[1:]):
             raise MeshError(
                 "protoIndices",
-                got="some that change in time",
+                got="instances that change in time",
                 where=where,
                 expected="the same instances at all times",
             )
@@ -143,7 +143,7 @@ def list_drawn_meshes(stage: "Usd.Stage", path: Path, finer: int = 1) -> list[Pl
             got=f"{count:.6g}, {gib(need)} while they are read",
             expected=f"at most {MOST:,}, and the {gib(memory())} of this machine",
             where=path,
-            hint="point instances count once each; read a part: prim",
+            hint="every point instance counts; read a part of the file: prim",
         )
     return list(walk.meshes(stage.GetPseudoRoot(), None))
 
@@ -223,9 +223,9 @@ class _Walk:
         if found is None:
             raise MeshError(
                 "point instances",
-                got="some that are among their own prototypes",
+                got="an instancer among its own prototypes",
                 where=f"{self.path}{name}",
-                expected="an end of them",
+                expected="instancers that end",
             )
         return found
 
@@ -302,7 +302,8 @@ def _is_drawn(prim: "Usd.Prim", top: "Usd.Prim") -> bool:
 def _warn_of_changes(prim: "Usd.Prim", changes: bool) -> None:
     if changes:
         warnings.warn(
-            f"{prim.GetPath()}: its visibility changes in time; it is taken as visible all along",
+            f"{prim.GetPath()}: its visibility changes in time; weft takes the prim as always "
+            "visible",
             stacklevel=2,
         )
 

@@ -184,11 +184,13 @@ def _check_size(x: Floats) -> float:
         units = {"mm": 1e-3, "cm": 1e-2, "in": 0.0254, "ft": 0.3048}
         unit = min(units, key=lambda u: abs(np.log(max(tallest, 1e-9) * units[u] / USUAL)))
         if LOWEST <= tallest * units[unit] <= HIGHEST:
-            hints.append(f"its file may be in {unit}: `scale: 1 {unit}` of the mesh")
+            hints.append(f"the file may be in {unit}: `scale: 1 {unit}` of the mesh")
     if height < 0.75 * tallest:
         got += f" along y, {tallest:.4g} m along {along}"
         turn = "[0, 0, 90]" if along == "x" else "[-90, 0, 0]"
-        hints.append(f"it lies, or its file has {along} up: `rotation: {turn}` of the body")
+        hints.append(
+            f"the body lies down, or its file has {along} up: `rotation: {turn}` of the body"
+        )
     if hints or not right:
         raise MeshError("body: height", got=got, expected=expected, hint="; ".join(hints) or None)
     return height
@@ -202,7 +204,7 @@ def _find_crotch(x: Floats, faces: Faces, height: float) -> Floats:
     label = component_labels(edges[low[edges].all(1)], len(x))
     count = np.bincount(label[low])
     legs = np.argsort(count)[::-1][:2]
-    hint = "do the thighs or a garment close the gap? `landmarks: {crotch: 0.78 m}` states it"
+    hint = "if thighs or a garment close the gap, give the height: `landmarks: {crotch: 0.78 m}`"
     expected = "two legs that meet at 35 to 60 % of the height"
     if len(legs) < 2 or count[legs[1]] < 0.2 * count[legs[0]]:
         raise MeshError("body: crotch", got="not found", expected=expected, hint=hint)

@@ -27,27 +27,28 @@ def grade(
         Path | None, typer.Option(help="Folder.", metavar="DIR", show_default="NAME-sizes")
     ] = None,
     figure: Annotated[str, typer.Option(help="Whose sizes: woman, man or child.")] = "woman",
-    allowance: Annotated[
-        str, typer.Option(help="From the seam line to the line that is cut.", metavar="LENGTH")
-    ] = "1 cm",
+    allowance: Annotated[str, typer.Option(help="Seam allowance.", metavar="LENGTH")] = "1 cm",
     wear: Annotated[
         Path | None,
         typer.Option(
-            help="A scene in which a mannequin wears it.",
+            help="A scene in which a mannequin wears the garment.",
             metavar="SCENE.yaml",
             show_default="it stands",
         ),
     ] = None,
     print_only: Annotated[bool, typer.Option("--print-only", help="Simulate nothing.")] = False,
     workers: Annotated[
-        int | None, typer.Option(help="Sizes at a time.", min=1, show_default="all cores")
+        int | None,
+        typer.Option(
+            help="Number of sizes that run at the same time.", min=1, show_default="all cores"
+        ),
     ] = None,
 ) -> None:
     """Grade a pattern: draw its sizes as one nest to print and cut (SVG), let a mannequin of every
     size wear it, and compare ease and strain in a table and in pictures.
 
     `weft grade skirt.yaml --sizes 36:46`; sizes are those of EN 13402-3 (docs/guides/sizes.md).
-    The same command goes on where it was stopped. Exit status 1 if a size is not worn.
+    Run the same command again to continue after a stop. Exit status 1 if a size is not worn.
     """
     from weft.base.units import to_si
     from weft.io.files import make_folder
@@ -109,7 +110,7 @@ def _wear(runs: Sequence["SizeRun"], out: Path, workers: int | None) -> bool:
         state = f"{row['state']} {row['message'] or ''}".strip()
         table.add_row(row["size"], body, _numbers(row, "ease"), *strains, state)
     new_console().print(table)
-    say("         body, ease: chest/waist/hips; strains: 99 % of the worst panel")
+    say("         body, ease: chest/waist/hips; strains: 99 % value of the most strained panel")
     return all(row["state"] in VERDICTS[:2] for row in rows)
 
 
@@ -140,7 +141,7 @@ def _read(path: Path, size: str) -> "Pattern":
             f"pattern in size {size}",
             got=str(found[0]),
             where=path.name,
-            expected="one that can be sewn",
+            expected="a pattern that can be sewn",
             hint=f"weft check {path} --set 'measures.size={size}' draws it",
         )
     return pattern

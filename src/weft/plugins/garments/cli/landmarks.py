@@ -23,22 +23,20 @@ def landmarks(
     scale: Annotated[
         str | None,
         typer.Option(
-            help="Length of a unit of its positions: 1 cm.",
+            help="Length of one unit of the positions: 1 cm.",
             metavar="LENGTH",
-            show_default="what the file says, else 1 m",
+            show_default="from the file, otherwise 1 m",
         ),
     ] = None,
     prim: Annotated[
-        str | None, typer.Option(help="Of a USD or glTF file: which mesh, by path or name.")
+        str | None, typer.Option(help="Path or name of the mesh in a USD or glTF file.")
     ] = None,
     rotation: Annotated[
         str | None,
-        typer.Option(
-            help="Angles in degrees by which it is turned: -90,0,0 if z is up.", metavar="X,Y,Z"
-        ),
+        typer.Option(help="Rotation of the body in degrees: -90,0,0 if z is up.", metavar="X,Y,Z"),
     ] = None,
     picture: Annotated[
-        Path | None, typer.Option(help="Where to draw the landmarks.", metavar="PNG")
+        Path | None, typer.Option(help="Picture of the landmarks.", metavar="PNG")
     ] = None,
 ) -> None:
     """Find the landmarks and girths of a person, and draw them; exit status 1 if there are none."""

@@ -17,7 +17,7 @@ Measure = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
-        help="A measure: height=168 cm, chest, waist, hips, ... Repeatable.",
+        help="A measure: height=168 cm, chest, waist, hips, ... You can repeat this option.",
         metavar="NAME=LENGTH",
     ),
 ]
@@ -31,25 +31,32 @@ def mannequin(
     set_: Measure = None,
     body: Annotated[
         Path | None,
-        typer.Option(help="A file of its measures, weft's or GarmentCode's.", metavar="YAML"),
+        typer.Option(help="A file with body measures, of weft or GarmentCode.", metavar="YAML"),
     ] = None,
     pose: Annotated[str, typer.Option(help="a_pose, t_pose, arms_down or sit.")] = "a_pose",
     motion: Annotated[
-        str, typer.Option(help="Of a .npz or .usdc: walk, turn, sit, arms_down or seated.")
+        str, typer.Option(help="Motion for a .npz or .usdc: walk, turn, sit, arms_down or seated.")
     ] = "walk",
-    hold: Annotated[str, typer.Option(help="Time in the a-pose at first.")] = "0.5 s",
-    blend: Annotated[str, typer.Option(help="Time into the motion, and out of it.")] = "1 s",
-    cycles: Annotated[float, typer.Option(help="Times that the motion is done.")] = 2,
-    speed: Annotated[str | None, typer.Option(help="Of walking: 1.2 m/s.")] = None,
-    forward: Annotated[bool, typer.Option("--forward", help="Walk ahead, not in place.")] = False,
-    fps: Annotated[float, typer.Option(help="Frames a second of a motion.")] = 50.0,
+    hold: Annotated[str, typer.Option(help="Time in the a-pose at the start.")] = "0.5 s",
+    blend: Annotated[
+        str,
+        typer.Option(
+            help="Time of the transition from the a-pose into the motion, and back at the end."
+        ),
+    ] = "1 s",
+    cycles: Annotated[float, typer.Option(help="Number of repetitions of the motion.")] = 2,
+    speed: Annotated[str | None, typer.Option(help="Walking speed: 1.2 m/s.")] = None,
+    forward: Annotated[
+        bool, typer.Option("--forward", help="Walk forward instead of in place.")
+    ] = False,
+    fps: Annotated[float, typer.Option(help="Frames per second of a motion.")] = 50.0,
     json: AsJson = False,
 ) -> None:
     """Make a body: a mesh of a pose, the frames of a motion, and its measurements.
 
-    `weft mannequin walk.npz --set "height=172 cm"`; scenes read it as a body's mesh, and have
-    mannequins of their own: `weft explain scene.bodies.mannequin`. USD files have a skeleton and
-    its skin (UsdSkel).
+    `weft mannequin walk.npz --set "height=172 cm"`; a scene reads the file as mesh of a
+    body, or makes its own mannequin: `weft explain scene.bodies.mannequin`. USD files have a
+    skeleton and its skin (UsdSkel).
     """
     from weft.base.errors import MannequinError
     from weft.io import FORMATS, suffixes, write_mesh

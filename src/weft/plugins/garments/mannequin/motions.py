@@ -55,16 +55,24 @@ class MotionSettings:
         MannequinError: an unknown motion, or values out of range.
     """
 
-    motion: str = setting("a_pose", "what it does", choices=MOTIONS)
-    hold: float = setting(0.5, "it first stays in the a-pose", "s", least=0, most=600)
+    motion: str = setting("a_pose", "name of the motion", choices=MOTIONS)
+    hold: float = setting(0.5, "time in the a-pose at the start", "s", least=0, most=600)
     blend: float = setting(
-        1.0, "from the a-pose into the motion, and out of it at the end", "s", least=0.2, most=60
+        1.0,
+        "time of the transition from the a-pose into the motion, and back at the end",
+        "s",
+        least=0.2,
+        most=60,
     )
-    cycles: float = setting(2, "times that it is done", above=0, most=1000)
+    cycles: float = setting(2, "number of repetitions", above=0, most=1000)
     speed: float | None = setting(
-        None, "of walking; none: the free speed for the height", "m/s", least=SLOWEST, most=FASTEST
+        None,
+        "walking speed; none: the usual speed for the height",
+        "m/s",
+        least=SLOWEST,
+        most=FASTEST,
     )
-    forward: bool = setting(False, "walk ahead; false: in place, as on a treadmill")
+    forward: bool = setting(False, "true: walk forward; false: walk in place, like on a treadmill")
 
 
 @dataclass(frozen=True, eq=False)

@@ -74,7 +74,7 @@ class SmplModel:
         """
         b, most = np.asarray(betas, dtype=np.float64), self.shapes.shape[2]
         if len(b) > most:
-            expected = f"at most {most}, as the model has"
+            expected = f"at most {most}, the number in the model"
             raise MannequinError("smpl.betas", got=f"{len(b)} numbers", expected=expected)
         _check_finite("smpl.betas", b, None)
         x = self.mean + self.shapes[:, :, : len(b)] @ b
@@ -140,7 +140,7 @@ def read_smpl(path: Path) -> SmplModel:
         raise MannequinError(
             "smpl.file: kintree_table",
             got=above.tolist(),
-            expected="joints in order, each below one that comes before it",
+            expected="joints in order, each with a parent that comes before",
             where=path,
         )
     faces = a["f"]

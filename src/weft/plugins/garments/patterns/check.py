@@ -164,7 +164,7 @@ def _check_seams(report: Report, every: dict[str, Panel], good: dict[str, Panel]
         _check_values(report, what, seam)
         if seam.notched and len(seam.first) != len(seam.second):
             got = f"{len(seam.first)} and {len(seam.second)} edges"
-            report.add(f"{what}: notched", got, "as many on both")
+            report.add(f"{what}: notched", got, "the same number on both")
         if len(report.errors) == before:
             _check_use(report, seam, every, used)
         if len(report.errors) == before and all(s.panel in good for s in sides):
@@ -187,8 +187,8 @@ def _check_line(report: Report, match: Match) -> None:
             report.add(
                 f"seam {match.seam.name}: {name}",
                 getattr(match.seam, name),
-                "none: three faces meet where a panel is sewn on an inner line",
-                "the line keeps an angle as a fold of its panel: `folds`",
+                "no angle, because three faces meet where a panel is sewn on an inner line",
+                "give the angle as a fold of the panel: `folds`",
             )
 
 
@@ -205,8 +205,8 @@ def _check_use(
         if key in mine:
             report.add(f"seam {seam.name}", f"{name} twice", "once")
         elif key in used and Closing.SEWN in (seam.closing, used[key].closing):
-            got = f"{name}, which seam {used[key].name} has"
-            hint = "cut the edge in two where the seams part"
+            got = f"{name}, which seam {used[key].name} already uses"
+            hint = "divide the edge where the two seams meet"
             report.add(f"seam {seam.name}", got, "edges in one seam", hint)
         mine.add(key)
     used |= dict.fromkeys(mine, seam)
@@ -245,7 +245,7 @@ def _check_consecutive(report: Report, match: Match) -> None:
             report.add(
                 f"seam {match.seam.name}",
                 f"{one}, then {two}",
-                "edges that follow one another",
+                "edges that follow each other",
                 f"they share no corner, and no seam joins their ends: one ends at {end}, the other "
                 f"begins at {begin}",
             )
@@ -259,7 +259,7 @@ def _check_lengths(report: Report, match: Match) -> None:
     what = f"seam {match.seam.name}"
     if ratio > MOST_RATIO:
         expected = f"lengths within a factor of {MOST_RATIO:g}"
-        hint = f"are these the edges that belong together: {_between(match)}?"
+        hint = f"check that these edges belong together: {_between(match)}?"
         report.add(what, text, expected, hint)
     elif ratio > WARN_RATIO:
         report.warn(match, f" joins {text}: the longer side is gathered {ratio:.2f} times")
@@ -271,19 +271,19 @@ def _check_orientations(report: Report) -> None:
     for match in report.seams:
         o = match.orientation
         if o.confirmed is False:
-            source = "as its flip says" if not o.inferred else "inferred from the right sides"
+            source = "as `flip` defines" if not o.inferred else "inferred from the right sides"
             report.warn(
                 match,
-                f", {source}, joins ends that start further apart than the other way round: is "
-                f"`flip: {str(not o.flip).lower()}` meant?",
+                f", {source}, joins the ends that are further apart at the start: check whether "
+                f"`flip: {str(not o.flip).lower()}` is right",
             )
         elif o.inferred and o.confirmed is None:
             guessed.append(match)
     across = [m.seam.name for m in guessed if len(_panels_of(m)) > 1]
     if across:
         report.warnings.append(
-            f"which way round {abbreviate(across, 8)} are sewn is inferred from the right sides; "
-            "their places in space do not tell: `flip` says it for sure"
+            f"weft infers from the right sides how {abbreviate(across, 8)} are sewn, because "
+            "their places in space do not decide; `flip` defines the direction"
         )
 
 
@@ -317,8 +317,8 @@ def _check_unsewn(report: Report) -> None:
     if alone and len(report.pattern.panels) > 1:
         many = "s" * (len(alone) > 1)
         report.warnings.append(
-            f"panel{many} {abbreviate(alone, 8)} without a seam: cut, but not sewn, and free to "
-            "fall: add the seam that joins it, or leave it out"
+            f"panel{many} {abbreviate(alone, 8)} without a seam: cut but not sewn, so it can "
+            "fall: add the missing seam, or remove the panel"
         )
 
 
@@ -346,15 +346,14 @@ def _check_twists(report: Report) -> None:
                 name = f"panel {a}" if a == b else f"panels {a} and {b}"
                 report.warn(
                     match,
-                    f" twists {name}: sewn like this, the right side goes over into the wrong side "
-                    "(a Möbius band): turn one side around (`flip`, in JSON `right_wrong`), or "
-                    "remove it",
+                    f" twists {name}: this seam joins the right side to the wrong side (a Möbius "
+                    "band): reverse one side (`flip`, in JSON `right_wrong`), or remove the seam",
                 )
     turned = sorted(p.name for p in report.pattern.panels if root(p.name)[1])
     if turned:
         report.warnings.append(
-            f"right sides meet wrong sides: panels {abbreviate(turned, 8)} are sewn inside out to "
-            "the others; folds across these seams carry no bending"
+            f"right sides meet wrong sides: panels {abbreviate(turned, 8)} are inside out "
+            "compared with the others; folds across these seams do not bend"
         )
 
 
@@ -376,8 +375,8 @@ def _check_mirror(report: Report, good: dict[str, Panel]) -> None:
             report.warn(
                 match,
                 f" joins an edge on the left with one on the right, {100 * apart:.0f} cm apart: "
-                f"the mirror image of one of them is {100 * other:.0f} cm from the other; is that "
-                "one meant?",
+                f"the mirror image of one of them is {100 * other:.0f} cm from the other; check "
+                "which edge belongs to the seam",
             )
     sewn = report.sewn
     middle = {
@@ -393,8 +392,8 @@ def _check_mirror(report: Report, good: dict[str, Panel]) -> None:
             if any(np.allclose(points, q, atol=SAME) for q in (image, image[::-1])):
                 one, two = (f"{edge_name(placed[n], e)} of panel {n}" for n, e in ((name, i), key))
                 report.warnings.append(
-                    f"{one} is open, and its mirror image, {two}, is in seam {sewn[key]}: "
-                    "was a seam left out?"
+                    f"{one} is open, and its mirror image, {two}, is in seam {sewn[key]}: add "
+                    "the seam if it is missing"
                 )
 
 

@@ -81,7 +81,7 @@ def _check_points(panel: Panel, what: str) -> Iterator[WeftError]:
         yield PatternError(
             f"{what}: line_names",
             got=len(panel.line_names),
-            expected=f"at most {len(panel.lines)}, one of every line",
+            expected=f"at most {len(panel.lines)}, one for every line",
         )
     polygons = [("hole", panel.holes, 3), ("line", panel.lines, 2)]
     polygons.append(("fold", [f.points for f in panel.folds], 2))
@@ -127,21 +127,21 @@ def _check_edges(panel: Panel, what: str) -> Iterator[WeftError]:
             what,
             got=f"{size:.4g} m across",
             expected=f"below {LARGEST:g} m",
-            hint="is its unit right?",
+            hint="check the unit",
         )
     for i, edge in enumerate(panel.edges):
         curve = edge_curve(panel, i)
         name = f"{what}, {edge_name(panel, i)}"
         if edge.curve is BorderCurve.ARC and np.array_equal(curve.start, curve.end):
             yield PatternError(
-                name, got="an arc that ends where it begins", expected="two arcs for a circle"
+                name, got="an arc with the same start and end", expected="use two arcs for a circle"
             )
         elif not curve.length > LEAST:
             yield PatternError(
                 name,
                 got=f"{curve.length:.3g} m long at {curve.start.tolist()}",
                 expected=f"more than {LEAST:g} m",
-                hint="leave out one of its corners",
+                hint="remove one of the corners",
             )
 
 
@@ -160,7 +160,7 @@ def _check_outline(panel: Panel, what: str) -> Iterator[WeftError]:
         where = f"near {np.round(crossing_point([points], crossing), 4).tolist()}"
         got = f"{one} crosses itself" if one == two else f"{one} and {two} cross or touch"
         yield PatternError(
-            what, got=f"{got} {where}", expected="an outline that meets itself nowhere"
+            what, got=f"{got} {where}", expected="an outline that does not touch itself"
         )
         return
     if not signed_area(points) > 0:
@@ -168,7 +168,7 @@ def _check_outline(panel: Panel, what: str) -> Iterator[WeftError]:
             what,
             got="clockwise corners",
             expected="counter-clockwise, seen from the right side",
-            hint="list them from the last to the first (garment.symmetry.reverse_panel does it)",
+            hint="list the corners in reverse order (garment.symmetry.reverse_panel does it)",
         )
         return
     loops = [points]
@@ -183,7 +183,7 @@ def _check_outline(panel: Panel, what: str) -> Iterator[WeftError]:
             yield PatternError(
                 f"{what}: hole {i}",
                 got=f"at {np.round(hole[0], 4).tolist()}",
-                expected="inside the outline, apart from it and from other holes",
+                expected="inside the outline, without touching it or other holes",
             )
         else:
             loops.append(hole)

@@ -69,7 +69,7 @@ class EdgeSpan:
                     f"{what} of panel {self.panel.name}: depth",
                     got=f"{100 * depth:.4g} cm",
                     expected="inside the panel",
-                    hint=f"it leaves the panel after {100 * fits:.3g} cm",
+                    hint=f"the dart leaves the panel after {100 * fits:.3g} cm",
                 )
 
 
@@ -236,7 +236,7 @@ def _feature_spans(
     """Yield the features of an edge in their order, each with the span of the edge that it takes
     up.
     """
-    before, last = 0.0, "the edge's beginning"
+    before, last = 0.0, "the beginning of the edge"
     for f in sorted(features, key=lambda f: f.at):
         what = f"{type(f).__name__.lower()} {f.name} of panel {edge.panel.name}"
         for name, value in f.sizes.items():
@@ -249,8 +249,8 @@ def _feature_spans(
         half = f.edge_length / (2 * length)
         low, high = f.at - half, f.at + half
         if low <= before or high >= 1:
-            side = last if low <= before else "the edge's end"
+            side = last if low <= before else "the end of the edge"
             text = f"{100 * f.edge_length:.3g} cm of {edge.name}, {100 * length:.3g} cm long"
-            raise PatternError(what, got=text, expected=f"apart from {side}")
+            raise PatternError(what, got=text, expected=f"no overlap with {side}")
         yield f, replace(edge, low=low, high=high)
         before, last = high, f.name

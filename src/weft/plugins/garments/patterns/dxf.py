@@ -64,7 +64,7 @@ def read_dxf(path: Path) -> Pattern:
             got="no block with lines on layer 1",
             where=path.name,
             expected="a boundary on layer 1 of every piece's block",
-            hint="is this a drawing in AAMA or ASTM form?",
+            hint="check that this is a drawing in AAMA or ASTM form",
         )
     split = car.given.notches == "corners"
     titles = [_title(b) for b in blocks]
@@ -120,7 +120,7 @@ def _read_piece(block: DxfBlock, split: bool) -> DrawnPiece:
     corner |= match_corners(chain, np.array(cuts).reshape(-1, 2))
     holes = join_chains(block.chains_on(CUTOUTS))
     if not all(map(is_closed, holes)):
-        raise block.error("cutout of piece", "an open line", "closed ones on layer 11")
+        raise block.error("cutout of piece", "an open line", "closed lines on layer 11")
     lines = join_chains(block.chains_on(INTERNAL))
     return DrawnPiece(
         block.name,
@@ -194,8 +194,8 @@ def _outline(
                 )
             return closed[0]
     if any(lines) and is_closed(chains[0]):
-        got = "half of it, not along its mirror line"
-        raise block.error("outline of piece", got, "one part of it on the line of layer 6")
+        got = "a half piece that does not end on its mirror line"
+        raise block.error("outline of piece", got, "one part of the outline on the line of layer 6")
     a, b = 1e3 * chains[0][0].start, 1e3 * chains[0][-1].end
     got = f"open: from ({a[0]:.4g}, {a[1]:.4g}) to ({b[0]:.4g}, {b[1]:.4g}) mm"
     raise block.error("outline of piece", got, "a closed line on layer 1 or 14")

@@ -140,7 +140,7 @@ def _file_error(path: Path, problem: Exception) -> PatternError:
     return PatternError(
         "DXF",
         got=got,
-        expected="a DXF file in order",
+        expected="a valid DXF file",
         where=path.name,
         hint="export it again, as ASCII DXF (AAMA or ASTM)",
     )

@@ -224,8 +224,8 @@ def ease_warnings(name: str, found: Sequence[Ease]) -> Iterator[str]:
         yield f"{text}: {cause}?"
     elif ratio < SMALLER:
         yield (
-            f"{text}: smaller by {100 * (1 - ratio):.0f} %, a garment of another size, unless its "
-            "fabric stretches as much"
+            f"{text}: smaller by {100 * (1 - ratio):.0f} %: another size, unless the fabric "
+            "stretches enough"
         )
     elif ratio > LARGER:
-        yield f"{text}: {ratio:.1f} times as much, a garment of another size?"
+        yield f"{text}: {ratio:.1f} times as much: check whether the garment has another size"

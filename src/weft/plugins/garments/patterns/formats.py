@@ -42,7 +42,7 @@ def read_pattern(path: str | Path, measures: Mapping[str, str | float] | None = 
     if read is None:
         raise PatternError("pattern file", got=str(path), expected=SUFFIXES)
     if measures and read is not read_yaml_pattern:
-        expected = "none: only weft's own patterns are drafted from measures"
+        expected = "no measures, because only weft's own patterns use measures"
         hint = "docs/guides/garment-files.md: a pattern of measures, which may have sizes"
         raise PatternError(
             "measures", got=", ".join(measures), expected=expected, where=path, hint=hint

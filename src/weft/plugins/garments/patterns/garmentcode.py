@@ -189,7 +189,10 @@ def _parse_json(path: Path) -> Yaml:
             names = [k for k, _ in pairs]
             twice = next(k for k in names if names.count(k) > 1)
             raise PatternError(
-                repr(twice), got="twice in one object", where=path.name, expected="every name once"
+                repr(twice),
+                got="twice in the same object",
+                where=path.name,
+                expected="every name once",
             )
         return result
 
@@ -209,7 +212,7 @@ def _parse_json(path: Path) -> Yaml:
             where=f"{path.name}:{problem.lineno}",
         ) from problem
     except (ValueError, RecursionError, MemoryError) as problem:
-        got = "nested without end" if isinstance(problem, RecursionError) else str(problem)
+        got = "nested too deeply" if isinstance(problem, RecursionError) else str(problem)
         raise PatternError(
             "JSON", got=got, expected="valid JSON, UTF-8", where=path.name
         ) from problem
@@ -292,7 +295,7 @@ def _arc(circle: _Circle, ends: Floats, units: _Properties) -> Floats:
     along = ends[1] - ends[0]
     half = float(np.linalg.norm(along)) / 2
     if half == 0:
-        expected = "ends apart: an arc of a whole circle has no direction"
+        expected = "different ends, because an arc of a whole circle has no direction"
         raise PatternError("arc", got=list(circle.params), expected=expected)
     if radius < half * (1 - ROUNDING):
         least = half / units.meters

@@ -69,8 +69,8 @@ def find_gathers(report: Report, size: float, worn: FabricLike | None = None) ->
         if edge > fold / FEWEST:
             found.warnings.append(
                 f"{folds} need edges below {millimeters(fold / FEWEST)}, and {millimeters(edge)} "
-                f"are the finest beside edges of {millimeters(size)}: "
-                f"`size: {millimeters(fold / EDGES / FINEST)}` has them"
+                f"is the smallest edge beside edges of {millimeters(size)}: `size: "
+                f"{millimeters(fold / EDGES / FINEST)}` has them"
             )
     return found
 

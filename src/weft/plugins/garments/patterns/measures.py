@@ -125,10 +125,12 @@ def read_measures(
     for name in given:
         if name not in block.given:
             listed = ", ".join(block.given) or "none"
-            raise block.error("", name, f"one of the file's: {listed}")
+            raise block.error("", name, f"a measure of the file: {listed}")
     for name, value in block.given.items():
         if not _NAME.match(name) or name in FUNCTIONS or name in CONSTANTS:
-            raise block.error(name, name, "a name of letters, digits and _, not that of a function")
+            raise block.error(
+                name, name, "a name of letters, digits and _, but not the name of a function"
+            )
         said = given.get(name, value)
         if isinstance(said, bool) or not isinstance(said, str | int | float):
             expected = "a number with its unit, or an expression, like waist/4 + 1 cm"

@@ -53,9 +53,9 @@ def find_missing_seams(pattern: Pattern, ways: Sequence[SeamWays], figure: Figur
         taken |= {one, two}
         names = (f"{panels[s.panel].edge_name(s.edge)} of panel {s.panel}" for s in (one, two))
         yield (
-            f"{' and '.join(names)} are open, as long as each other "
+            f"{' and '.join(names)} are open, have the same length "
             f"({100 * way.match.first.length:.0f} cm), and no part of the body is between them: "
-            "was a seam left out?"
+            "add the seam if it is missing"
         )
 
 

@@ -79,7 +79,7 @@ def panel_mesh(
     outline[-1][-1] = 0
     border = np.concatenate(loop)
     what = f"panel {panel.name}"
-    coarse = "is the edge length small enough for its curves and narrow parts?"
+    coarse = "use a smaller edge length for curves and narrow parts"
     crossing = first_crossing([border]) if len(border) > 2 else None
     if len(border) < 3 or crossing is not None or signed_area(border) <= 0:
         near = ""

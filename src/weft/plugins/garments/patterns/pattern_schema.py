@@ -177,7 +177,7 @@ class PleatBlock(Block):
     depth: Length
     length: Length
     kind: PleatKind = "knife"
-    to: Literal["start", "end"] = Field("end", description="start or end (of the edge)")
+    to: Literal["start", "end"] = Field("end", description="start or end of the edge")
     angle: Angle | None = None
 
     def pleat(self, name: str) -> Pleat:

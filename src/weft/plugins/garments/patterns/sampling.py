@@ -83,8 +83,8 @@ def sample_edges(
         raise PatternError(
             "seams",
             got=names,
-            expected="seams that agree where edges begin",
-            hint="an edge is in several of them, with different neighbors",
+            expected="seams that agree on the beginning of edges",
+            hint="an edge is in several seams, with different neighbors",
         )
     pairs = [_match_parts(match, cuts) for match in seams]
     wanted = _TargetLengths(panels, curves, size, sizes)
@@ -169,8 +169,8 @@ def _match_parts(match: Match, cuts: Mapping[EdgeId, list[float]]) -> list[tuple
         raise PatternError(
             f"seam {match.seam.name}",
             got=f"{len(one)} and {len(two)} parts between corners",
-            expected="as many on both sides",
-            hint="are corners of it nearly in the same place?",
+            expected="the same number on both sides",
+            hint="check for corners that nearly coincide",
         )
     return [(a, b, i != j) for (a, i), (b, j) in zip(one, two)]
 

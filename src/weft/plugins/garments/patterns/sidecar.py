@@ -127,10 +127,10 @@ def select_size(
                 "size",
                 got=f"pieces of the sizes {', '.join(sizes)}",
                 where=path.name,
-                expected=f"`size: {sizes[0]}` or such in {path.stem}.seams.yaml",
+                expected=f"`size: {sizes[0]}` or similar in {path.stem}.seams.yaml",
             )
         warnings.warn(
-            f"{path.name} holds the sizes {', '.join(sizes)}: taken is its sample size {sample}",
+            f"{path.name} holds the sizes {', '.join(sizes)}: weft takes the sample size {sample}",
             stacklevel=4,
         )
     return [t for t, (own, _) in zip(things, names) if own in ("", size or sample)]
@@ -168,8 +168,8 @@ def _select_panels(
         for piece in known.values():
             if piece.copies not in (None, 1):
                 warnings.warn(
-                    f"piece {piece.name!r} is to be cut {piece.copies} times and becomes one panel:"
-                    " `panels` of a side-car file makes the others",
+                    f"piece {piece.name!r} has {piece.copies} copies but becomes one panel: add "
+                    "the other panels with `panels` of a side-car file",
                     stacklevel=4,
                 )
         return dict(known), [p.panel(n) for n, p in known.items()]
@@ -192,7 +192,7 @@ def _select_panels(
     left = [n for n in known if n not in {p.name for p in used.values()}]
     if left:
         where = car.where("panels")
-        warnings.warn(f"{where}: pieces that no panel takes: {', '.join(left)}", stacklevel=4)
+        warnings.warn(f"{where}: pieces without a panel: {', '.join(left)}", stacklevel=4)
     return used, panels
 
 

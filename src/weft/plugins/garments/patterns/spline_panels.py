@@ -29,7 +29,7 @@ from weft.plugins.garments.patterns.garment import Garment
 FEWEST = LEAST - 1  # least mesh edges along an edge of a panel, for the fewest control points
 KEPT = 1e-3  # weight of the lifted control points in ``_fit_placement``, relative to one vertex
 LEAST_AREA = 0.1  # part of its area on paper that a triangle has to keep on the patch
-TRIANGLES = "or leave `discretization: triangles` for this garment"
+TRIANGLES = "or use `discretization: triangles` for this garment"
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,7 @@ def _check_representable(garment: Garment) -> None:
         raise PatternError(
             "folds of a garment of splines",
             got=abbreviate(folded, 8),
-            expected="none inside a panel: a patch is smooth and does not crease",
+            expected="no fold inside a panel, because a patch is smooth",
             hint="cut the panel there and sew it with the seam's `angle`, " + TRIANGLES,
         )
 
@@ -144,7 +144,7 @@ def _check_counts(
             raise PatchError(
                 f"panel {name}",
                 got=f"{len(side)} vertices along a side of {n} control points",
-                expected="at least as many: seams are sewn, and bodies touched, at vertices",
+                expected="at least the same number, because seams and contact use vertices",
                 hint="a smaller garment.size, or a larger spline.span_size",
                 drawing=outline.drawing(outline.places[side]),
             )

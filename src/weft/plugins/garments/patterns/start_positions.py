@@ -94,9 +94,10 @@ def caught_seams(ways: Iterable[SeamWays], figure: Figure) -> list[StartProblem]
     return [
         StartProblem(
             Outlook.MAY,
-            f"seam {w.match.seam.name} between panels {' and '.join(w.panels)} would close through "
-            f"the body near ({', '.join(f'{c:.2f}' for c in w.middle)}): place its panels in a "
-            "side-car file or in the pattern such that the straight way between its sides is free",
+            f"seam {w.match.seam.name} between panels {' and '.join(w.panels)} would close "
+            f"through the body near ({', '.join(f'{c:.2f}' for c in w.middle)}): place the "
+            "panels in a side-car file or in the pattern so that the straight line between the "
+            "sides is free",
         )
         for w in ways
         if (w.is_over or w.is_inseam(figure.crotch))

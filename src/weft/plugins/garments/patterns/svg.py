@@ -76,7 +76,8 @@ def read_svg(path: Path) -> Pattern:
             "pieces",
             got="no path of class outline",
             where=path.name,
-            expected='at least one: <path class="outline" ...>, or an id or layer of this name',
+            expected='at least one such path: <path class="outline" ...>, or an id or layer of '
+            "this name",
         )
     pieces = [replace(p, name=p.name or f"piece {i}") for i, p in enumerate(pieces, start=1)]
     loose = [o for g in groups.values() if len(_select_borders(g)) != 1 for o in g.others]
@@ -216,7 +217,7 @@ def _label_edges(subpath: Subpath, node: Node) -> list[EdgeCurve]:
             straight = all(c.kind in (BorderCurve.LINE, BorderCurve.POLYLINE) for c in parts)
             if not (result and straight):
                 got = f"{CONTINUED!r} at edge {len(result)}"
-                expected = "it after straight parts, at straight parts only"
+                expected = "this name only at a straight part after a straight part"
                 raise node.error("data-edges", got, expected)
             points = chain_polyline(parts)
             result[-1] = replace(result[-1], kind=BorderCurve.POLYLINE, control_points=points)
@@ -237,7 +238,7 @@ def _add_feature(piece: DrawnPiece, other: _Shape) -> DrawnPiece:
     if other.role == "internal":
         n, name = len(other.chains), node.attributes.get("data-edges", "").strip()
         if name and (n > 1 or "." in name or len(name.split()) > 1):
-            raise node.error("data-edges", repr(name), "one word without dots, for one line")
+            raise node.error("data-edges", repr(name), "one word without dots")
         names = [*piece.line_names, *[name] * n]
         lines = [*piece.lines, *(c.points for c in other.chains)]
         return replace(piece, lines=lines, line_names=names)
@@ -245,7 +246,7 @@ def _add_feature(piece: DrawnPiece, other: _Shape) -> DrawnPiece:
         points = first.points
         return replace(piece, origin=(points.min(0) + points.max(0)) / 2)
     if piece.grain is not None:
-        raise node.error(f"grain of {piece.name!r}", "a second one", "one line")
+        raise node.error(f"grain of {piece.name!r}", "a second line", "one line")
     x, y = first.chain[-1].end - first.chain[0].start
     if x == 0 and y == 0:
         raise node.error(f"grain of {piece.name!r}", "a closed path", "a line along the warp")

@@ -86,7 +86,7 @@ def transform_matrix(node: Node) -> Floats:
             total = own @ total
             area = abs(np.linalg.det(total[:2, :2]))
         if not (np.isfinite(total).all() and area > 1e-12):
-            raise _error(each, "transform", text, "one that keeps areas above zero")
+            raise _error(each, "transform", text, "a transformation that keeps areas above zero")
     return total
 
 

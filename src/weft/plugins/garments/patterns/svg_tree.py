@@ -130,7 +130,7 @@ class _Builder:
             most = f"at most {MOST_NODES} of them, {MOST_DEPTH} deep"
             raise self.make_error("too many elements", most)
         if self.room < 0:
-            raise self.make_error("entities that multiply", "a file without them")
+            raise self.make_error("entities that contain many entities", "a file without them")
         parent = self.open[-1] if self.open else None
         line = self.parser.CurrentLineNumber
         self.open.append(Node(tag.rpartition(":")[2], attributes, self.file, line, parent))
@@ -194,14 +194,14 @@ def meters_per_unit(root: Node) -> float:
         scales.append(INCH / PIXELS if box is None else meters / size)
     if pixels or not scales:
         warnings.warn(
-            f"{root.file} says no width and height in mm, cm or in: taken as 96 pixels to an inch; "
-            "measure a line whose length you know",
+            f"{root.file} says no width and height in mm, cm or in: weft takes 96 pixels per "
+            "inch; check the length of a line that you know",
             stacklevel=2,
         )
     if len(scales) == 2 and abs(scales[0] - scales[1]) > 1e-3 * max(scales):
         warnings.warn(
             f"{root.file}: width, height and viewBox stretch the page by "
-            f"{scales[0] / scales[1]:.4g}; the smaller scale is taken for both, as viewers do",
+            f"{scales[0] / scales[1]:.4g}; weft uses the smaller scale for both, like viewers",
             stacklevel=2,
         )
     return min(scales, default=INCH / PIXELS)

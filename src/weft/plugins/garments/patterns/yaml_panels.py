@@ -153,8 +153,10 @@ def _move_corners(panel: Panel, moves: Mapping[str, Floats]) -> Panel:
             raise PatternError(
                 "grading.corners",
                 got=f"{panel.name}.{corner}",
-                expected=f"a corner 0 to {len(names) - 1} as drawn, or an edge's name: "
-                f"{', '.join(n for n in names if names.count(n) == 1)}",
+                expected=(
+                    f"a corner from 0 to {len(names) - 1} as drawn, or the name of an edge: "
+                    f"{', '.join(n for n in names if names.count(n) == 1)}"
+                ),
                 hint=did_you_mean(corner, names),
             )
         way[number] += move
@@ -226,7 +228,7 @@ def _edge_number(block: DocumentBlock[Any], loc: Loc, name: str, panel: Panel) -
         expected = f"one of the edges {', '.join(dict.fromkeys(names))}"
         raise block.error(loc, repr(name), expected, did_you_mean(name, names))
     if names.count(name) > 1:
-        expected = f"a name that one edge has: {names.count(name)} are called {name}"
+        expected = f"a name of exactly one edge; {names.count(name)} edges are called {name}"
         raise block.error(loc, repr(name), expected)
     return names.index(name)
 

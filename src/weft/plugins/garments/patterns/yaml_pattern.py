@@ -128,7 +128,8 @@ def _measures_of_size(
             got=str(size),
             where=block.document.path.name,
             expected="bust, waist, hips or height among its measures, or `grading`",
-            hint="draft it from `measures`, or give its corners rules (docs/guides/sizes.md)",
+            hint="draft the panel from `measures`, or give rules for its corners "
+            "(docs/guides/sizes.md)",
         )
     return body
 
@@ -310,7 +311,7 @@ class PartReader:
         fields = given_fields(block.given)
         window, join = block.given.window, fields.pop("join", None)
         if window is not None and not 0 <= window[0] < window[1] <= 1:
-            expected = "two numbers from 0 to 1, the second one larger"
+            expected = "two numbers from 0 to 1, the second larger than the first"
             raise block.error("window", list(window), expected)
         if join is None:
             if name not in self.seams:

@@ -133,10 +133,10 @@ def run_sizes(
     except BrokenProcessPool:
         raise SimulationError(
             "processes of sizes",
-            got="one that was killed",
+            got="a process that was killed",
             where=runs[0].folder.parent,
             expected="processes that run",
-            hint="the same command continues; less memory: `workers=1`",
+            hint="run the same command again to continue; `workers=1` needs less memory",
         ) from None
     finally:
         pool.shutdown(cancel_futures=True)
@@ -224,7 +224,7 @@ def _refuse_girths(scene: Path, path: str, names: Iterable[str]) -> None:
     known = measures_by_name()
     for name in names:
         if name in known and known[name].name in GIRTHS:
-            expected = "no girths: they are those of the sizes"
+            expected = "no girths, because the sizes give them"
             raise SceneError(f"{path}.{name}", got="a girth", where=scene, expected=expected)
 
 

@@ -127,6 +127,8 @@ class Wear:
         worst = grades[0][0] if grades else 0
         reasons, verdict = [r for g, r in grades if g], VERDICTS[worst]
         if not stands:
-            reasons.append("no body stands: places of seams, edges and hems are not judged")
+            reasons.append(
+                "no standing body: weft does not judge the places of seams, edges and hems"
+            )
             verdict = verdict if worst else UNJUDGED
         return {"verdict": verdict, "reasons": reasons, "lines": lines}

@@ -6,11 +6,11 @@ from weft.scene.body_source import BodySource
 
 MANNEQUIN = BodySource(
     MannequinBlock,
-    "a person, who may move",
-    "a figure stays who it is; it moves as its motion says",
+    "a person, standing or moving",
+    "a figure is fixed; it moves with its motion",
 )
 SMPL = BodySource(
     SmplBlock,
-    "a person of a model in SMPL's layout, from files",
-    "a person stays who they are; they move as the motion says",
+    "a person from a model in the layout of SMPL, from files",
+    "a person is fixed; it moves with its motion",
 )

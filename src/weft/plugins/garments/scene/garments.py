@@ -99,7 +99,7 @@ def build_garment(builder: Any, block: Any, worn: Fabric | None) -> Garment | Sp
     figure = wearer.figure if fits else None
     doubts: list[object] = []
     if fits:
-        where = "panels start where the file says, as no body stands"
+        where = "panels start at the places in the file, because there is no standing body"
         doubts = [f"{where}: {reason}" for reason in wearer.reasons]
     if figure is not None:
         pattern, ways = fit_start(pattern, figure)
@@ -140,25 +140,30 @@ class GarmentBlock(Block):
     """A garment cut from a flat pattern, sewn at the start of the run (`sewing`)."""
 
     pattern: str = Field(
-        description="a pattern file (docs/guides/garment-files.md), relative to the scene's"
+        description="a pattern file (docs/guides/garment-files.md), relative to the scene file"
     )
-    size: Size = Field(0.02, description="[m] edge length; auto: for the folds of its weight")
+    size: Size = Field(
+        0.02, description="[m] edge length; auto: for the folds under the weight of the cloth"
+    )
     measures: dict[str, str | float] = Field(
-        {}, description="in place of those that the pattern file drafts its panels from: 96 cm"
+        {}, description="measures that replace the measures in the pattern file: 96 cm"
     )
-    seed: int = Field(0, ge=0, description="of the points inside panels")
+    seed: int = Field(0, ge=0, description="seed of the points inside panels")
     start: Literal["auto", "body", "pattern"] = Field(
         "auto",
-        description="where panels start, and in which order seams close: fitted to the body, as "
-        "the pattern says, or (auto) fitted if the pattern is GarmentCode's, or if its panels "
-        "would start in the body or be sewn through it",
+        description=(
+            "places of panels at the start and order of the seams; fitted: to the body; "
+            "pattern: as in the pattern file; auto: fitted if the pattern is from "
+            "GarmentCode, or if its panels would start in the body or be sewn through the "
+            "body"
+        ),
     )
 
 
 OF_GARMENTS = {"span_size", "rule", "bending"}  # fields of SplineBlock that garments have, too
 NOT_OF_GARMENTS = (
-    "give span_size: corners are the pattern's, seams fold as it says, and what touches are the "
-    "triangles of garment.size"
+    "use span_size; the pattern gives corners and folds of seams, and contact uses the triangles "
+    "of garment.size"
 )
 
 
@@ -171,8 +176,8 @@ def check_splines(block: Any) -> None:
 
 GARMENT = ClothSource(
     GarmentBlock,
-    "panels of a pattern, sewn together",
-    "what is cut stays; elastics of its pattern have keyframes there",
+    "a garment: sewn panels of a pattern",
+    "the panels are fixed; elastics have keyframes in the pattern",
     build=build_garment,
     check=check_splines,
     sizes=sizes_of_panels,

@@ -32,13 +32,13 @@ def _measures() -> Iterator[tuple[str, FieldInfo]]:
         if name == "figure":
             yield name, field_of(kind, "woman", Setting(field.description or ""))
             continue
-        default = _DEFAULTS.get(name, "of the tables")
+        default = _DEFAULTS.get(name, "a figure of the tables")
         yield name, field_of(kind | None, None, Setting(f"{field.description}; none: {default}"))
 
 
 _SIZE = Setting(
-    "[m] of its edges, about; or a size of clothes, 40 (docs/guides/sizes.md); none: 0.9 % of "
-    "the height"
+    "[m] approximate edge length; or a size of clothes, 40 (docs/guides/sizes.md); none: 0.9 % "
+    "of the height"
 )
 _FIELDS = {
     **dict(_measures()),
@@ -53,7 +53,7 @@ class MannequinBlock(block_with("_Figure", ShapeBlock, _FIELDS)):  # type: ignor
     Measures that are not given follow from anthropometric tables.
     """
 
-    fps: float = Field(50.0, ge=10, le=1000, description="[1/s] frames that the motion is kept in")
+    fps: float = Field(50.0, ge=10, le=1000, description="[1/s] frame rate of the stored motion")
 
     @model_validator(mode="after")
     def _can_be(self) -> "MannequinBlock":

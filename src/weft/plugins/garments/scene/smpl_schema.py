@@ -25,14 +25,19 @@ class SmplBlock(FieldBlock):
         None, description="shape of the body; none: the motion's, or the mean body"
     )
     arms: Degrees = Field(
-        0.0, ge=0, le=85, description="[degrees] at rest, by which level arms are let down"
+        0.0,
+        ge=0,
+        le=85,
+        description="[degrees] angle of the arms below horizontal in the rest pose",
     )
     motion: str | None = Field(
         None, description="an .npz of AMASS: poses, trans, mocap_framerate; its z axis is up"
     )
-    hold: Time = Field(0.0, description="[s] it first stands at rest")
-    blend: Time = Field(1.0, description="[s] from rest into the motion")
-    fps: float = Field(60.0, ge=10, le=1000, description="[1/s] frames that are kept, about")
+    hold: Time = Field(0.0, description="[s] time in the rest pose at the start")
+    blend: Time = Field(1.0, description="[s] time from the rest pose into the motion")
+    fps: float = Field(
+        60.0, ge=10, le=1000, description="[1/s] approximate frame rate of the stored motion"
+    )
 
     @property
     def files(self) -> tuple[str, ...]:

@@ -68,7 +68,7 @@ def draw_pattern(report: Report) -> "Figure":
     figure: Figure = matplotlib.Figure(figsize=INCHES * size / size.max())
     axes = figure.add_axes((0, 0, 1, 1), aspect="equal")
     axes.set_axis_off()
-    axes.set_title(report.pattern.name if panels else "no panel that can be drawn")
+    axes.set_title(report.pattern.name if panels else "no panel that weft can draw")
     for name, panel in panels.items():
         _draw_panel(axes, report, panel, outlines[name], origins[name])
     for number, match in enumerate(report.seams, start=1):

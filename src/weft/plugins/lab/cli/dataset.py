@@ -13,12 +13,15 @@ def dataset(
     out: Annotated[Path, typer.Argument(help="A .zarr, .h5, .nc or .parquet.", metavar="OUT")],
     quantise: Annotated[
         str | None,
-        typer.Option(help="Positions in steps of this length: 0.1 mm.", metavar="LENGTH"),
+        typer.Option(help="Round positions to multiples of this length: 0.1 mm.", metavar="LENGTH"),
     ] = None,
-    frames: Annotated[str, typer.Option(help="last or all.")] = "last",
-    good: Annotated[bool, typer.Option("--good", help="Only what passes the filters.")] = False,
+    frames: Annotated[str, typer.Option(help="Frames: last or all.")] = "last",
+    good: Annotated[
+        bool, typer.Option("--good", help="Only samples that pass the filters.")
+    ] = False,
     chunk: Annotated[
-        int | None, typer.Option(min=1, help="Samples in a chunk; 1: for reading in any order.")
+        int | None,
+        typer.Option(min=1, help="Samples per chunk; use 1 for reading in random order."),
     ] = None,
     quiet: Quiet = False,
 ) -> None:
@@ -38,4 +41,4 @@ def dataset(
         f"data set {report.path}  ({report.samples} samples{'; left out: ' + left if left else ''})"
     )
     if quantum is not None:
-        say(f"error    {report.error:.3g} m at most, of {quantum / 2:.3g} m")
+        say(f"error    at most {report.error:.3g} m, of {quantum / 2:.3g} m")

@@ -40,35 +40,38 @@ for example
 
 def fit(
     file: Annotated[
-        Path | None, typer.Argument(help="What was measured.", metavar="FILE.yaml")
+        Path | None, typer.Argument(help="File of measurements.", metavar="FILE.yaml")
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            help="The preset; report and plots go beside it.",
+            help="File of the new preset; report and plots are written beside it.",
             metavar="PRESET.yaml",
             show_default="NAME.yaml here",
         ),
     ] = None,
     kinds: Annotated[
-        bool, typer.Option("--kinds", help="Explain the file: fields, kinds of measurement.")
+        bool, typer.Option("--kinds", help="Explain the fit file: fields and kinds of measurement.")
     ] = False,
     kind: Annotated[
-        str, typer.Option("--kind", help="Explain one kind: its fields.", metavar="KIND")
+        str,
+        typer.Option(
+            "--kind", help="Explain the fields of one kind of measurement.", metavar="KIND"
+        ),
     ] = "",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Read and check the file; fit nothing.")
+        bool, typer.Option("--dry-run", help="Only read and check the file.")
     ] = False,
     quiet: Quiet = False,
     json: AsJson = False,
     device: Device = "cpu",
     threads: Threads = None,
 ) -> None:
-    """Fit a fabric to what a laboratory measured: KES-F, FAST, strips, cantilever (ASTM D1388),
+    """Fit a fabric to laboratory measurements: KES-F, FAST, strips, cantilever (ASTM D1388),
     Cusick's drape coefficient, in any units.
 
     Writes a preset in SI that `fabric:` reads, with the source and uncertainty of each number;
-    beside it PRESET.json and PRESET.png (residuals). Says what the data do not determine.
+    beside it PRESET.json and PRESET.png (residuals). Lists numbers that the data do not determine.
     """
     one_blas_thread()
     if kinds or kind or file is None:
@@ -91,9 +94,9 @@ def fit(
 
         raise FabricError(
             "measurements",
-            got="curves that are taken as they are, and no more",
+            got="only curves, which weft takes without fitting",
             where=file.name,
-            expected="something to fit",
+            expected="a measurement to fit",
             hint="a weight, or `as: straight`",
         )
     preset = out or Path(f"{read.name}.yaml")
@@ -124,8 +127,8 @@ def _check_out(read: "FitFile", preset: Path) -> None:
         raise RunError(
             "--out",
             got=str(preset),
-            expected="another file than what is fitted to",
-            hint="say --out PRESET.yaml, or `name:` in the file",
+            expected="another file than the fit file",
+            hint="give --out PRESET.yaml, or `name:` in the file",
         )
     if not preset.parent.is_dir():
         raise RunError("--out", got=str(preset), expected="a folder that exists")
@@ -163,11 +166,11 @@ def _explain(kind: str) -> None:
         say(f"kind: {kind}\n{describe_kind(kind)}")
         _print_rows(fields_of(kind))
         return
-    say("a fit file: what was measured of a fabric")
+    say("a fit file: measurements of a fabric")
     _print_rows({name: a.meaning for name, a in settings_by_field(FitFileSettings).items()})
     say("\nkinds of measurement")
     _print_rows({name: describe_kind(name) for name in KINDS})
-    say("\nfields of one: weft fabrics fit --kind tensile")
+    say("\nfields of one kind: weft fabrics fit --kind tensile")
     say(_EXAMPLE)
 
 

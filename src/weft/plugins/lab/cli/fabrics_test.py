@@ -36,10 +36,10 @@ def test(
         Path | None, typer.Option(help="Folder for CSV, JSON and pictures.", metavar="DIR")
     ] = None,
     size: Annotated[
-        str, typer.Option(help="Edges of the draped specimen.", metavar="LENGTH")
+        str, typer.Option(help="Edge length of the draped specimen.", metavar="LENGTH")
     ] = "5 mm",
-    drapings: Annotated[int, typer.Option(help="Times that it is draped.", min=1)] = 3,
-    seed: Annotated[int, typer.Option(help="Of the bumps from which it buckles.", min=0)] = 0,
+    drapings: Annotated[int, typer.Option(help="Number of drapings.", min=1)] = 3,
+    seed: Annotated[int, typer.Option(help="Seed of the bumps that let it buckle.", min=0)] = 0,
     quiet: Quiet = False,
     json: AsJson = False,
     device: Device = "cpu",
@@ -48,7 +48,7 @@ def test(
     """Test a fabric as a laboratory would: tensile in three directions, shear frame, pure bending
     (KES-FB2), cantilever (ASTM D1388) and Cusick's drape test (BS 5058), each as a table.
 
-    With --out also as CSV, JSON and pictures. All takes a minute, most of it draping.
+    --out also writes CSV, JSON and pictures. The tests take a minute, mostly for the drape.
     """
     one_blas_thread()
     configure(device, threads)

@@ -14,7 +14,11 @@ from weft.cli.options import AsJson, Quiet, SweepPath, new_table, notes, print_j
 SweepYaml = Annotated[Path, typer.Argument(help="A sweep file.", metavar="SWEEP.yaml")]
 Out = Annotated[Path | None, typer.Option(help="Folder of the sweep.", metavar="DIR")]
 Samples = Annotated[
-    int | None, typer.Option(help="In place of the file's number: extends a sweep.", min=1)
+    int | None,
+    typer.Option(
+        help="Number of samples, in place of the file's; a larger number extends a sweep.",
+        min=1,
+    ),
 ]
 
 
@@ -38,18 +42,21 @@ def run(
     sweep: SweepYaml,
     out: Out = None,
     workers: Annotated[
-        int | None, typer.Option(help="Samples at a time.", min=1, show_default="all cores")
+        int | None,
+        typer.Option(
+            help="Number of samples that run at the same time.", min=1, show_default="all cores"
+        ),
     ] = None,
     samples: Samples = None,
-    retry: Annotated[bool, typer.Option("--retry", help="Also what failed.")] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="Run failed samples again, too.")] = False,
     quiet: Quiet = False,
     json: AsJson = False,
 ) -> None:
-    """Run what remains of a sweep: all of it, or what a kill, a full disk or new samples left.
+    """Run all samples of a sweep that have not finished.
 
-    Every sample has a folder of its own below the sweep's; the same command goes on where the last
-    one stopped. Samples run in processes of this machine. For others: `weft sweep plan`, or
-    `weft.sweep(file, executor=...)` in Python.
+    Every sample has its own folder below the folder of the sweep. Run the same command again to
+    continue after a stop. Samples run in processes of this machine. For other machines: `weft
+    sweep plan`, or `weft.sweep(file, executor=...)` in Python.
     """
     from weft.plugins.lab.sweep.bar import sweep_bar
     from weft.plugins.lab.sweep.file import read_sweep
@@ -63,7 +70,10 @@ def run(
         try:
             folder = run_sweep(file, out=out, workers=workers, retry=retry, hooks=hooks)
         except KeyboardInterrupt:
-            say(f"stopped; what is done is on disk. Continue with: weft sweep {sweep}", error=True)
+            say(
+                f"stopped; finished samples are on disk. Continue with: weft sweep {sweep}",
+                error=True,
+            )
             raise typer.Exit(130) from None
     numbers = {kind.value: n for kind, n in counts(folder.look()).items() if n}
     if json:
@@ -92,11 +102,13 @@ def plan(sweep: SweepYaml, out: Out = None, samples: Samples = None) -> None:
 @app.command("sample")
 def sample(
     sweep: SweepPath,
-    name: Annotated[str, typer.Argument(help="Id of a sample, or its number.", metavar="ID")],
-    retry: Annotated[bool, typer.Option("--retry", help="Also where it failed.")] = False,
+    name: Annotated[str, typer.Argument(help="Id or number of a sample.", metavar="ID")],
+    retry: Annotated[
+        bool, typer.Option("--retry", help="Run the sample again, even if it failed.")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run one sample in its folder, or go on with it; exit status 1 where it fails."""
+    """Run or continue one sample in its folder; exit status 1 if it fails."""
     from weft.plugins.lab.sweep.folder import open_sweep
     from weft.plugins.lab.sweep.worker import limit_library_threads, open_unchanged
 
@@ -117,12 +129,12 @@ def sample(
 def status(
     sweep: SweepPath,
     list_: Annotated[
-        bool, typer.Option("--list", help="Every sample on a line, with reasons of failures.")
+        bool, typer.Option("--list", help="Print one line per sample, with reasons of failures.")
     ] = False,
     json: AsJson = False,
 ) -> None:
-    """Show the state of a sweep, also while it runs; `--list`: of every sample, and the command
-    that reproduces each failure.
+    """Show the state of a sweep, also while it runs; `--list`: the state of every sample, and the
+    command that reproduces each failure.
     """
     from weft.plugins.lab.sweep.folder import open_sweep
     from weft.plugins.lab.sweep.table import list_samples, summarize
@@ -143,7 +155,7 @@ def status(
         "running": ", ".join(f"{n} on {host}" for host, n in about["hosts"].items()),
         "stopped": "to be continued",
         "pending": "to be run",
-        "of_earlier_plans": "kept, no part of the sweep now",
+        "of_earlier_plans": "kept, but not part of the sweep now",
     }
     table = new_table("state", "samples", "", right=["samples"])
     for state, text in texts.items():
@@ -155,8 +167,10 @@ def status(
 @app.command("pictures")
 def pictures(
     sweep: SweepPath,
-    out: Annotated[Path, typer.Argument(help="A .png, or a .webp, which moves.", metavar="OUT")],
-    most: Annotated[int, typer.Option(help="Samples, spread evenly over the plan.", min=1)] = 48,
+    out: Annotated[Path, typer.Argument(help="A .png, or an animated .webp.", metavar="OUT")],
+    most: Annotated[
+        int, typer.Option(help="Number of samples, spread evenly over the plan.", min=1)
+    ] = 48,
 ) -> None:
     """Draw a contact sheet: a picture of each sample that has ended, with its values."""
     from weft.plugins.lab.sweep.folder import open_sweep

@@ -38,7 +38,9 @@ def _names(part: str) -> list[str]:
 def validate(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Experiments; none runs the fast part.", metavar="[NAME]..."),
+        typer.Argument(
+            help="Names of experiments; without a name: the fast part.", metavar="[NAME]..."
+        ),
     ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Run both parts: several minutes more.")
@@ -53,7 +55,7 @@ def validate(
     machine, which compiles kernels. An experiment that ends in an error is a failed row.
 
     Rows marked "self" compare weft with itself. Indicative rows (measurements with scatter, scaling
-    laws, known limits) stand apart; one that is missed does not change the exit status.
+    laws, known limits) are listed separately and do not change the exit status.
     """
     one_blas_thread()
     configure(device, threads)

@@ -18,8 +18,7 @@ from weft.base.yaml_lines import Loc
 MOST_NUMBERS = 10_000  # in one field
 ASSUMED = 0.05  # relative standard deviation if a file gives none
 UNCERTAINTY = (
-    "standard deviation of every number: relative (`2 %`) or in its unit (`0.1 gf/cm`); 5 % where "
-    "nothing is said"
+    "standard deviation of every number: relative (`2 %`) or in its unit (`0.1 gf/cm`); default 5 %"
 )
 LEAST, MOST = 1e-9, 1.0  # bounds of a relative one: no data are better; worse ones are useless
 
@@ -37,10 +36,12 @@ class MeasurementSettings:
 
     units_required: ClassVar[bool] = True
 
-    kind: str = setting(REQUIRED, "what it is: `weft fabrics fit --kinds`")
-    name: str | None = setting(None, "what reports call it; none: its kind, with the direction")
-    source: str | None = setting(None, "where the numbers come from, for the preset's sources")
-    unusual: bool = setting(False, "true: numbers far from all fabrics that weft knows are meant")
+    kind: str = setting(REQUIRED, "kind of measurement: see `weft fabrics fit --kinds`")
+    name: str | None = setting(None, "name in reports; none: kind and direction")
+    source: str | None = setting(None, "source of the numbers, for the preset")
+    unusual: bool = setting(
+        False, "true: accept numbers that are far from all fabrics that weft knows"
+    )
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ class PlacedBlock(DocumentBlock[S]):
             raise self.error(name, f"{len(listed)} files", f"1 to {most}")
         for i, said in enumerate(listed):
             if said in listed[:i]:
-                raise self.error(name, f"{said} twice", "another file for each")
+                raise self.error(name, f"{said} twice", "a different file for each")
         return [self._file(name, said) for said in listed]
 
     def _file(self, name: str, said: str) -> Path:

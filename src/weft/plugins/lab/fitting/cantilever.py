@@ -36,7 +36,7 @@ class CantileverSettings(MeasurementSettings):
     overhang: Sequence[float] | None = setting(
         None, "L at 41.5 degrees, in place of c: 38 mm; readings: a list", "m", above=0
     )
-    uncertainty: Yaml = setting(None, f"{UNCERTAINTY}; of several readings the scatter")
+    uncertainty: Yaml = setting(None, f"{UNCERTAINTY}; for several readings their scatter")
 
 
 @dataclass(frozen=True)

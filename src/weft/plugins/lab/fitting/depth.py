@@ -56,12 +56,12 @@ class DepthSettings(RecordedSettings):
     error: float = setting(3e-3, "standard deviation of a depth; 3 mm", "m", above=0, most=VAGUE)
     reach: float = setting(
         0.1,
-        "of the surface: points farther away are none of the cloth's; 10 cm",
+        "largest distance from the surface: weft ignores points that are farther away; 10 cm",
         "m",
         above=0,
     )
     pixels: int = setting(
-        400, "of a frame that are used, at most, evenly; 400", least=10, most=100_000
+        400, "largest number of points per frame, spread evenly; 400", least=10, most=100_000
     )
 
 
@@ -75,7 +75,9 @@ class DepthMaps(SceneMeasurement):
     points: Sequence[Positions]  # (k,3) [m] at each time
     sigma: float  # [m]
     reach: float  # [m]
-    advice: ClassVar[str] = "are camera, start and pins of the scene those of the recording?"
+    advice: ClassVar[str] = (
+        "check that camera, start and pins of the scene agree with the recording"
+    )
 
     @property
     def data(self) -> Floats:
@@ -158,16 +160,18 @@ def _read_arrays(path: Path) -> dict[str, Floats]:
             raise error(key, "numbers that are not finite", "finite numbers")
     time, depth, axes = found["time"], found["depth"], found["axes"]
     if len(time) != len(depth) or len(time) == 0 or time.min() < 0:
-        raise error("time", f"{len(time)} times, {len(depth)} frames", "one >= 0 for each frame")
+        raise error(
+            "time", f"{len(time)} times, {len(depth)} frames", "one time >= 0 for each frame"
+        )
     if not (found["focal"] > 0).all():
         raise error("focal", found["focal"].tolist(), "must be > 0")
     if not is_rotation(axes):
-        raise error("axes", "rows that are no unit vectors at right angles", "right, up and back")
+        raise error("axes", "rows that are not perpendicular unit vectors", "right, up and back")
     seen = depth[np.isfinite(depth) & (depth > 0)]
     if not len(seen):
         raise error("depth maps", "no pixel with a depth", "cloth")
     if (middle := float(np.median(seen))) > FARTHEST:
         got = f"{middle:.4g} m in the middle"
-        hint = "depths are meters; many cameras give millimeters"
+        hint = "depths must be in meters; many cameras give millimeters"
         raise error("depth", got, f"below {FARTHEST} m", hint)
     return found

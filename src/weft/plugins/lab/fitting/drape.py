@@ -69,37 +69,40 @@ class DrapeSettings(PhotographSettings):
 
     outline: Sequence[str] | None = setting(
         None,
-        "CSV of the outline's corners in turn, `x [mm],y [mm]`: a shadow in parallel light; or a "
-        "list",
+        "CSV of the outline's corners in order, `x [mm],y [mm]`: a shadow in parallel light; or "
+        "a list",
     )
     warp: Sequence[float] | None = setting(
         None,
-        "how warp lies, from the picture's right (or x) counter-clockwise: 30 deg; or a list",
+        "angle of the warp, counter-clockwise from the right of the picture (or x): 30 deg; or a "
+        "list",
         "rad",
         above=-ROUND,
         most=ROUND,
     )
     scatter: float = setting(
         SCATTER[0],
-        "standard deviation of the drape coefficient from drape to drape; 2 % (points)",
+        "standard deviation of the drape coefficient between drapings; 2 % (points)",
         "1",
         above=1e-3,
         most=0.5,
     )
     size: float = setting(
         SIZE,
-        "of the simulated specimen's edges; 5 mm; coarser is faster, and points higher",
+        "edge length of the simulated specimen; 5 mm; longer edges are faster, but the "
+        "coefficient is some points higher",
         "m",
         above=SIZES[0],
         most=SIZES[1],
     )
     drapings: int | None = setting(
         None,
-        "simulated drapes whose mean is compared; as many as are seen, 4 to 8",
+        "number of simulated drapes, whose mean is compared; default: the number of measured "
+        "drapes, 4 to 8",
         least=1,
         most=20,
     )
-    seed: int = setting(0, "of the bumps from which they buckle (0)", least=0, most=2**31 - 1)
+    seed: int = setting(0, "seed of the bumps that let them buckle (0)", least=0, most=2**31 - 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,15 +114,19 @@ class CusickSettings(MeasurementSettings):
     )
     size: float = setting(
         CUSICK_SIZE,
-        "edges of the simulated specimen: coarser is faster, and up to points higher (7 mm)",
+        "edge length of the simulated specimen: longer edges are faster, but the coefficient is "
+        "up to some points higher (7 mm)",
         "m",
         least=1e-3,
         most=15e-3,
     )
     drapings: int = setting(
-        CUSICK_DRAPINGS, "simulated specimens whose mean counts (3)", least=1, most=20
+        CUSICK_DRAPINGS,
+        "number of simulated specimens, whose mean is compared (3)",
+        least=1,
+        most=20,
     )
-    seed: int = setting(0, "of the waves from which they buckle (0)", least=0, most=2**31 - 1)
+    seed: int = setting(0, "seed of the waves that let them buckle (0)", least=0, most=2**31 - 1)
     uncertainty: Yaml = setting(None, f"relative: {UNCERTAINTY}")
 
 
@@ -156,8 +163,8 @@ class CusickTest(DrapeMeasurement):
     following: DrapeContinuation
     scatter: float = 0.0  # standard deviation of the mean of the simulated drapes
     advice: ClassVar[str] = (
-        "elastic bending may not drape as this cloth does: docs/explanations/laboratory.md, "
-        "what does not fit"
+        "elastic bending may not describe the drape of this cloth: see "
+        "docs/explanations/laboratory.md"
     )
 
     def near(self, fabric: Fabric) -> "CusickTest":
@@ -201,7 +208,7 @@ class DrapeOutline(DrapeMeasurement):
     sigma: Floats  # (3,) of mean coefficient, depth [m], waves; (4,) with that along warp [m]
     following: DrapeContinuation
     pictures: Sequence[ClothPicture] = ()
-    advice: ClassVar[str] = "a drape says rigidity over weight: weigh the fabric"
+    advice: ClassVar[str] = "a drape gives only rigidity over weight: weigh the fabric"
 
     def near(self, fabric: Fabric) -> "DrapeOutline":
         """Return this measurement prepared to follow drapes of ``fabric`` from scratch."""
@@ -259,16 +266,16 @@ class DrapeOutline(DrapeMeasurement):
             )
         if len(self.seen) == 1:
             said.append(
-                f"{self.name}: one draping is not like the next; six make what is found of "
-                "rigidity more than twice as sure"
+                f"{self.name}: drapings differ; with six drapings the rigidity is more than "
+                "twice as certain"
             )
         if self.eyes[0].height is not None:
             true = np.mean([o.coefficient for o in self.following.outlines(fabric, [Eye()])])
             said.append(f"{self.name}: in parallel light the coefficient is {true:.1%}")
         if self.following.changed:
             said.append(
-                f"{self.name}: folds changed in number {self.following.changed} times while the "
-                "fit went along: there the residuals jump, and derivatives hold on one side"
+                f"{self.name}: the number of folds changed {self.following.changed} times during "
+                "the fit: there the residuals jump, and derivatives hold on one side only"
             )
         return said
 
@@ -333,7 +340,9 @@ def read_drape(block: PlacedBlock[DrapeSettings]) -> Sequence[Measurement]:
         angle = np.array(given.warp)
         if len(angle) not in (1, len(found)):
             raise block.error(
-                "warp", f"{len(angle)} angles", f"one, or {len(found)}: one a draping"
+                "warp",
+                f"{len(angle)} angles",
+                f"one value, or {len(found)} values: one for each draping",
             )
         every = np.broadcast_to(angle, len(found))
         found = [(o.rotate(-a), eye.rotate(-a)) for (o, eye), a in zip(found, every)]

@@ -130,7 +130,7 @@ class DrapeTester:
         Raises:
             SimulationError: no equilibrium was found.
         """
-        what = f"drape of {fabric.name}, on from a fabric nearby"
+        what = f"drape of {fabric.name}, continued from a similar fabric"
         found = find_equilibrium(self.model(fabric), start.x, self.settings, what)
         return DrapedSpecimen(fabric, self.mesh, found.x, found.counts.iterations)
 

@@ -137,7 +137,7 @@ def check_measurements(
                 got=got,
                 where=where,
                 expected=f"about {low:.2g} to {high:.2g} {unit}",
-                hint="is the unit what you mean? `unusual: true` beside it says so",
+                hint="check the unit; if it is right, add `unusual: true`",
             )
             if times >= REFUSED:
                 problems.append(error)
@@ -174,7 +174,8 @@ def check_bulk_density(
         where=where,
         got=f"{bulk:.3g} kg/m^3 ({1e3 * weight:.4g} g/m^2 over {1e3 * thickness:.4g} mm)",
         expected=f"about {BULK[0]:g} to {BULK[1]:g} kg/m^3",
-        hint="is one of them ten times off? `unusual: true` beside one says that it is meant",
+        hint="check both for a factor of ten; if they are right, add `unusual: true` to only "
+        "one of them",
     )
     if not POSSIBLE[0] <= bulk <= POSSIBLE[1]:
         return [error]
@@ -196,13 +197,15 @@ def _range_excess(field: str, value: float) -> tuple[float, str]:
 class FitFileSettings:
     """Fields of a fit file."""
 
-    name: str | None = setting(None, "of the preset that is made; none: the file's")
-    title: str = setting("", "of the preset")
+    name: str | None = setting(None, "name of the new preset; none: the name of the file")
+    title: str = setting("", "title of the new preset")
     start: str = setting(
-        START, "preset or fabric file to begin with, and for what data do not determine (cotton)"
+        START,
+        "preset or fabric file for the start, and for numbers that the data do not "
+        "determine (cotton)",
     )
     hold: Sequence[str] = setting(
-        (), "a list of fields that stay as the start has them: [density]", choices=tuple(UNITS)
+        (), "a list of fields that keep the start value: [density]", choices=tuple(UNITS)
     )
     measurements: Sequence[Yaml] = setting(
         REQUIRED, f"a list of 1 to {MOST} blocks, each with `kind`: {', '.join(KINDS)}"
@@ -341,7 +344,9 @@ def _set_fixed_fields(
             before = fields.get(field)
             if before is not None and field not in HYSTERESIS:
                 raise FabricError(
-                    f"{one.name}: {field}", got="a second time", expected="one curve a direction"
+                    f"{one.name}: {field}",
+                    got="this curve for the second time",
+                    expected="one curve per direction",
                 )
             fields[field] = value if before is None else (before + value) / 2
     for m in measurements:
@@ -350,8 +355,8 @@ def _set_fixed_fields(
             if len(m.depends_on) == 1 and fields.get(curve) is not None and curve != field:
                 raise FabricError(
                     f"{m.name} with {curve}",
-                    got="a straight line and a curve of one direction",
-                    expected="one of them",
-                    hint="leave one out, or give both `as: straight`",
+                    got="a straight line and a curve of the same direction",
+                    expected="only one of them",
+                    hint="remove one of them, or give both `as: straight`",
                 )
     return replace(start, **fields)

@@ -82,7 +82,7 @@ class UndeterminedField:
         known = (
             "the data do not change"
             if self.factor > 1e3
-            else f"the data tell it only to a factor of {self.factor:.2g}"
+            else f"the data determine this number only to a factor of {self.factor:.2g}"
         )
         if not self.others:
             return known if self.factor <= 1e3 else f"{known} with it"
@@ -254,7 +254,7 @@ def fit(
     for turn in range(ROUNDS):
         ready = [*quick]
         for m in slow:
-            say(f"{m.name}: simulating it{' anew' if turn else ''}")
+            say(f"{m.name}: simulating{' again' if turn else ''}")
             ready.append(m.near(problem.fabric))
         if turn == 0:
             problem.close(ready, settle=False)
@@ -273,14 +273,14 @@ def _fields(
     asked = {f for m in measurements for f in m.depends_on}
     fields = tuple(f for f in UNITS if f in asked and f not in hold)
     if not fields:
-        raise FabricError("hold", got=", ".join(hold), expected="something left to fit")
+        raise FabricError("hold", got=", ".join(hold), expected="a field that is left to fit")
     for field in fields:
         if not getattr(start, field) > 0:
             raise FabricError(
                 f"{field} of the starting fabric {start.name}",
                 got=0,
                 expected="must be > 0 to be fitted",
-                hint="hold it, or start from another fabric",
+                hint="hold the field, or start from another fabric",
             )
     return fields
 
@@ -440,7 +440,7 @@ class _LeastSquares:
         covariance = T @ np.linalg.inv(J.T @ J) @ T.T
         for one, two in self.tied:
             value = float(getattr(self.start, one) / getattr(self.start, two))
-            reason = "these data tell the mean of both alone, not their ratio"
+            reason = "these data determine only the mean of both, not their ratio"
             ratio = UndeterminedField(f"{one}/{two}", np.inf, (), value, reason)
             self.open.append(ratio)
         return Fit(

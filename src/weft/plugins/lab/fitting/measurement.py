@@ -56,7 +56,7 @@ class Measurement:
     pictures: Sequence["ClothPicture"] = ()
     slow: ClassVar[bool] = False
     tells_ratio: ClassVar[bool] = True
-    advice: ClassVar[str] = "is its uncertainty what you mean?"
+    advice: ClassVar[str] = "check the uncertainty"
 
     if TYPE_CHECKING:  # subclasses have fields or properties, and a property here hides fields
 

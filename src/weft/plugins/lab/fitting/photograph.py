@@ -60,8 +60,8 @@ class PhotographSettings(MeasurementSettings):
 
     picture: Sequence[str] | None = setting(
         None,
-        "a photograph of the draped specimen from straight above, or a list: of its drapings, six "
-        "better than one; in place of `outline`",
+        "a photograph of the draped specimen from straight above, or a list with one photograph "
+        "per draping (better six than one); in place of `outline`",
     )
     mask: Sequence[str] | None = setting(
         None,
@@ -70,18 +70,18 @@ class PhotographSettings(MeasurementSettings):
     )
     disk: tuple[float, float, float] | None = setting(
         None,
-        "[column, row, radius] of the disk in pixels; none: it is looked for",
+        "[column, row, radius] of the disk in pixels; none: weft finds the disk",
         above=0,
     )
     pixel: float | None = setting(
         None,
-        "size of a pixel in the disk's plane, 0.3 mm, where no disk is to be seen",
+        "size of a pixel in the plane of the disk, 0.3 mm, if the disk is not visible",
         "m",
         above=0,
     )
     camera: float | None = setting(
         None,
-        "height of the lens above the disk; none: parallel light, or from far away",
+        "height of the lens above the disk; none: parallel light, or a camera that is far away",
         "m",
         above=LOWEST,
         most=HIGHEST,
@@ -104,11 +104,13 @@ def read_photographs(
     paths, given = block.files("picture", most), block.given
     masks: Sequence[Path | None] = () if given.mask is None else block.files("mask", most)
     if masks and len(masks) != len(paths):
-        raise block.error("mask", f"{len(masks)} files", f"{len(paths)}, as there are pictures")
+        raise block.error("mask", f"{len(masks)} files", f"{len(paths)}, the number of pictures")
     if given.disk is not None and len(paths) > 1:
-        raise block.error("disk", f"one, for {len(paths)} pictures", "a block for each picture")
+        raise block.error(
+            "disk", f"one value, for {len(paths)} pictures", "a block for each picture"
+        )
     if given.disk is not None and given.pixel is not None:
-        raise block.error("pixel", "a scale beside the disk's", "one of disk, pixel")
+        raise block.error("pixel", "two scales", "one of disk, pixel")
     disk = None if given.disk is None else Disk(*given.disk)
     cloths = [segment_cloth(path, mask) for path, mask in zip(paths, masks or [None] * len(paths))]
     return [(*measure_outline(cloth, disk, given.pixel, given.camera), cloth) for cloth in cloths]
@@ -150,9 +152,9 @@ def measure_outline(
     if not radii(points, after).all():
         raise PictureError(
             "draped specimen",
-            got="a disk beside it",
+            got="a disk, too",
             where=where,
-            expected="its disk in its middle",
+            expected="the disk in the middle of the cloth",
             hint="`disk` is [column, row, radius] in pixels of the file",
         )
     outline = radial_outline(points, after)
@@ -183,7 +185,7 @@ def check_size(outline: RadialOutline, where: str) -> None:
             got=got,
             where=where,
             expected=f"{2 * DISK:g} m (all hangs) to {2 * SPECIMEN:g} m (flat)",
-            hint="the scale or the unit is wrong, or the outline is not that of the specimen",
+            hint="the scale, the unit or the outline is wrong",
         )
 
 
@@ -214,7 +216,9 @@ def detect_disk(cloth: ClothPicture) -> Disk:
     if not RATIOS[0] < ratio < RATIOS[1]:
         raise _not_found(cloth.where, f"one color up to {ratio:.0%} of the cloth's radius")
     if off > ROUND:
-        raise _not_found(cloth.where, f"something {off:.1%} of its radius off a circle")
+        raise _not_found(
+            cloth.where, f"a shape that differs from a circle by {off:.1%} of its radius"
+        )
     return disk
 
 
@@ -281,7 +285,7 @@ def check_polygon(corners: Floats, where: str) -> RadialOutline:
             got=f"open: its last corner is {step[-1]:.3g} m from its first",
             expected="closed",
             where=where,
-            hint="corners of all of it, in turn",
+            hint="all corners of the outline, in order",
         )
     pair = first_crossing([corners], touching=False)
     if pair is not None:
@@ -291,7 +295,7 @@ def check_polygon(corners: Floats, where: str) -> RadialOutline:
             got=f"edges {pair[0][1] + 1} and {pair[1][1] + 1} cross near {at}",
             where=where,
             expected="an outline that does not cross itself",
-            hint="corners in turn",
+            hint="list the corners in order",
         )
     middle = 0.5 * (corners.min(0) + corners.max(0))
     outline = radial_outline(corners - middle, after - middle)

@@ -86,9 +86,9 @@ def segment_cloth(path: Path, mask: Path | None = None) -> ClothPicture:
     found = replace(_segment(image, path, mask), reduced=reduced)
     if found.doubt > DOUBTED:
         warnings.warn(
-            f"{path.name}: shaded or noisy cloth may be taken for background, {found.doubt:.0%} of "
-            "its area: what is fitted is as much less sure; give `mask: FILE`, white where the "
-            "cloth is, or take the picture before another color and in even light",
+            f"{path.name}: shaded or noisy cloth may be taken for background, {found.doubt:.0%} "
+            "of its area: the fit is less certain by this area; give `mask: FILE`, white where "
+            "the cloth is, or take the picture in front of another color and in even light",
             stacklevel=2,
         )
     return found
@@ -100,7 +100,7 @@ def _segment(image: Floats, path: Path, mask: Path | None) -> ClothPicture:
     if mask is not None:
         given, _ = load_picture(mask)
         if given.shape != image.shape:
-            expected = f"{_size(image)}, as the picture"
+            expected = f"{_size(image)}, the size of the picture"
             raise PictureError("mask", got=_size(given), expected=expected, where=mask)
         return _segment_by_mask(given[..., :3].mean(2) * given[..., 3], color, str(mask))
     if image[..., 3].min() < 0.5:
@@ -192,12 +192,12 @@ def largest_piece(mask: Bools, where: str) -> Bools:
     outside = np.bincount(np.where(filled, 0, label).ravel(), minlength=count + 1)[1:]
     others = int((outside > PIECE * size[best]).sum())
     if others:
-        hint = "cut the others away, or give `mask: FILE`, white where the cloth is"
+        hint = "remove the other pieces, or give `mask: FILE`, white where the cloth is"
         raise _cloth_error(f"{others + 1} pieces", "one", where, hint)
     edge = np.concatenate([filled[0], filled[-1], filled[:, 0], filled[:, -1]])
     if edge.any():
         hint = "take the picture from farther away"
-        raise _cloth_error("the border cuts it", "background all around", where, hint)
+        raise _cloth_error("the border cuts the cloth", "background all around", where, hint)
     return filled
 
 
@@ -267,12 +267,12 @@ def _segment_by_mask(gray: Floats, color: Floats, where: str) -> ClothPicture:
 def _single_piece(cloth: Bools, where: str) -> Bools:
     """Return the one piece of cloth of a mask, which must leave some background."""
     if cloth.mean() > FULL:
-        raise _cloth_error(f"{cloth.mean():.0%} of it", "cloth before a background", where)
+        raise _cloth_error(f"{cloth.mean():.0%} of it", "cloth in front of a background", where)
     return largest_piece(cloth, where)
 
 
 def _not_found(where: str) -> PictureError:
-    expected = "one piece that differs in color from what the picture's border shows"
+    expected = "one piece with another color than the border of the picture"
     hint = "give `mask: FILE`, a picture that is white where the cloth is and black elsewhere"
     return _cloth_error("none found", expected, where, hint)
 

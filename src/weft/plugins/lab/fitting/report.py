@@ -81,10 +81,10 @@ def _wrap(text: str) -> list[str]:
 def _verdict(found: Fit) -> Sequence[str]:
     """Return lines that say how well the model fits and what the uncertainties mean."""
     if not found.converged:
-        text = "The search ended before it had converged: numbers are where it stopped."
+        text = "The search ended before it converged: these are its last numbers."
         return textwrap.wrap(text, WIDE)
     if found.freedom <= 0:
-        text = "No more numbers than fields: nothing is left over that could contradict the fit."
+        text = "No more measured numbers than fields: the data cannot contradict the fit."
         return textwrap.wrap(text, WIDE)
     text = (
         f"chi^2 = {found.squares:.4g} for {found.freedom} degrees of freedom; chance of more: "
@@ -92,8 +92,8 @@ def _verdict(found: Fit) -> Sequence[str]:
     )
     if found.scale > 1:
         text += (
-            f", {found.scale:.3g} times that of the stated uncertainties, because the data are "
-            f"further from the model than these say (chance below {100 * UNLIKELY:g} %)"
+            f", {found.scale:.3g} times that of the stated uncertainties, because the data "
+            f"differ more from the model (chance below {100 * UNLIKELY:g} %)"
         )
     return textwrap.wrap(text + ".", WIDE)
 
@@ -109,7 +109,7 @@ def _undetermined_lines(file: FitFile, found: Fit) -> Iterator[str]:
     for word, some in (
         ("held on request", [f for f in file.hold if f not in taken]),
         (
-            "no measurement depends on it",
+            "no measurement depends on this field",
             [f for f in UNITS if f not in taken and f not in file.hold],
         ),
     ):

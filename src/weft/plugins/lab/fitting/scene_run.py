@@ -38,7 +38,7 @@ VAGUE = 0.1  # [m] standard deviation of a position from which on data are usele
 class RecordedSettings(MeasurementSettings):
     """A recorded scene."""
 
-    scene: str = setting(REQUIRED, "the scene file of what was recorded; its one fabric is fitted")
+    scene: str = setting(REQUIRED, "scene file of the recording; weft fits its fabric")
 
 
 @dataclass(eq=False)
@@ -157,14 +157,14 @@ def build_scene_run(block: MeasurementBlock, until: float | None) -> SceneRun:
     loaded = load_scene(path)
     if len(loaded.scene.cloth.fabrics) != 1:
         got = f"{path.name} with {len(loaded.scene.cloth.fabrics)} fabrics"
-        raise block.error("scene", got, "a scene of one fabric")
+        raise block.error("scene", got, "a scene with exactly one fabric")
     if until is not None and until > loaded.seconds + 1e-9:
         raise FabricError(
             "recorded times",
             got=f"up to {until:g} s",
             where=block.where("scene"),
             expected=f"within the {loaded.seconds:g} s of {path.name}",
-            hint="is the unit of time what you mean?",
+            hint="check the unit of time",
         )
     seconds = loaded.seconds if until is None else until
     frames = max(1, int(np.ceil(seconds * loaded.fps - 1e-9)))

@@ -56,14 +56,14 @@ class KesSettings(SheetSettings):
     )
     LT: Pair = setting(
         None,
-        "linearity of tension, warp and weft: [0.65, 0.62]; with it EMT is a curve",
+        "linearity of tension, warp and weft: [0.65, 0.62]; with LT, EMT is a curve",
         "1",
         above=0,
         most=1,
     )
     G: Sequence[float] | None = setting(
         None,
-        "shear stiffness, one or warp and weft: 0.62 gf/(cm*deg)",
+        "shear stiffness, one value, or warp and weft: 0.62 gf/(cm*deg)",
         "N/m",
         above=0,
         per_angle=True,
@@ -114,7 +114,7 @@ def read_kes(block: PlacedBlock[KesSettings]) -> Sequence[Measurement | FixedFie
     given, called = block.given, block.given.name or "KES"
     out: list[Measurement | FixedFields] = []
     if given.LT is not None and given.EMT is None:
-        raise block.error("LT", given.LT, "EMT beside it")
+        raise block.error("LT", given.LT, "EMT, too")
     at = [block.where("EMT")] * len(PARTS)
     for k, (direction, emt) in enumerate(zip(DIRECTIONS, given.EMT or ())):
         name = f"{called} EMT {direction}"
@@ -200,5 +200,5 @@ def _with_values(
         if (value := getattr(given, name)) is not None:
             out.append(Value(f"{called} {name}", field, value, given.uncertainty * value))
     if not out:
-        raise block.error("", None, f"some of {known}")
+        raise block.error("", None, f"at least one of {known}")
     return out

@@ -39,17 +39,20 @@ class SilhouetteSettings(RecordedSettings):
     """
 
     picture: str = setting(
-        REQUIRED, "the hanging sample, level and from far away, before a background of one color"
+        REQUIRED,
+        "the hanging sample, level and from far away, in front of a background of one color",
     )
     mask: str | None = setting(
         None,
         "a picture that is white where the cloth is; none: by color, before the background",
     )
-    pixel: float = setting(REQUIRED, "size of a pixel where the sample hangs: 0.5 mm", "m", above=0)
+    pixel: float = setting(REQUIRED, "size of a pixel at the sample: 0.5 mm", "m", above=0)
     azimuth: float = setting(
-        0.0, "from where it is seen, to the right of the front (+z): 30 deg; 0", "rad"
+        0.0, "direction of view, to the right of the front (+z): 30 deg; 0", "rad"
     )
-    time: float | None = setting(None, "when; the end of the scene", "s", above=0)
+    time: float | None = setting(
+        None, "time of the picture; default: the end of the scene", "s", above=0
+    )
     error: float = setting(
         2e-3, "standard deviation of widths and places; 2 mm", "m", above=0, most=VAGUE
     )
@@ -80,7 +83,9 @@ class HangingSample(SceneMeasurement):
     seen: Silhouette
     sigma: float  # [m]
     pictures: Sequence[ClothPicture] = ()
-    advice: ClassVar[str] = "is the sample of the scene as large, and held, as that of the picture?"
+    advice: ClassVar[str] = (
+        "check that the sample in the scene has the size and the pins of the sample in the picture"
+    )
 
     @property
     def data(self) -> Floats:
@@ -136,7 +141,7 @@ def read_silhouette(block: PlacedBlock[SilhouetteSettings]) -> Sequence[Measurem
             got=f"{largest:.3g} m large",
             where=path.name,
             expected=f"a cloth of {size:.3g} m, as in the scene",
-            hint="`pixel` is the size of one pixel where the sample hangs",
+            hint="`pixel` must be the size of one pixel at the sample",
         )
     sigma = float(np.hypot(given.error, cloth.doubt * (seen.right - seen.left).mean()))
     called = given.name or "silhouette"

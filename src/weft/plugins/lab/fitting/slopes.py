@@ -36,10 +36,12 @@ class SlopeSettings(CurveSettings):
 
     hysteresis: bool = setting(
         False,
-        "true: the branch may lie above the line of the origin by a constant, half of 2HG or 2HB, "
-        "which the fabric gets",
+        "true: the branch can be above the line through the origin by a constant, half of 2HG or "
+        "2HB; weft writes this number into the fabric",
     )
-    uncertainty: Yaml = setting(None, f"of forces or moments, or of the modulus: {UNCERTAINTY}")
+    uncertainty: Yaml = setting(
+        None, f"standard deviation of forces or moments, or of the modulus: {UNCERTAINTY}"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +66,7 @@ class BendingSettings(SlopeSettings):
     curvature.
     """
 
-    direction: str = setting(REQUIRED, "warp or weft: the yarns that are bent", choices=DIRECTIONS)
+    direction: str = setting(REQUIRED, "warp or weft: the yarns that bend", choices=DIRECTIONS)
     points: Sequence[tuple[Yaml, Yaml]] | None = setting(
         None, "pairs [curvature, moment per width], such as [[1 1/cm, 0.05 gf*cm/cm]]"
     )
@@ -85,7 +87,7 @@ class SlopeData(Measurement):
     sigma: Floats  # (m,)
     hysteresis: bool
     labels: tuple[str, str]  # of x and data, with units
-    advice: ClassVar[str] = "a loading branch that begins above 0 asks for `hysteresis: true`"
+    advice: ClassVar[str] = "a loading branch that begins above 0 needs `hysteresis: true`"
 
     @property
     def depends_on(self) -> tuple[str, ...]:
@@ -161,11 +163,11 @@ class SlopeTest:
         if x[-1] >= self.largest:
             got, most = (f"{a:.3g}" for a in self.plotted(np.array([x[-1], self.largest])))
             expected = f"{self.labels[0]} below {most}"
-            raise block.error("points", got, expected, "is the unit what you mean?")
+            raise block.error("points", got, expected, "check the unit")
         kept = sigmas > 0  # a datum of 0 with a relative error has no weight and would divide by 0
         hysteresis: bool = block.given.hysteresis
         if kept.sum() < 1 + hysteresis:
-            got = f"{int(kept.sum())} of a size"
+            got = f"{int(kept.sum())} points above 0"
             raise block.error("points", got, f"at least {1 + hysteresis}")
         plotted, per_field = self.plotted(x)[kept], self.per_field(x)[kept]
         data = (plotted, per_field, y[kept], sigmas[kept])

@@ -134,18 +134,18 @@ def read_table(path: Path, error: type[WeftError], most_rows: int = 2_000_000) -
         reader = csv.reader(lines, delimiter=between)
         rows = [(reader.line_num, row) for row in reader if any(c.strip() for c in row)]
     except UnicodeDecodeError as problem:
-        raise wrong("text that is no UTF-8", hint="save it as 'CSV UTF-8'") from problem
+        raise wrong("text that is not UTF-8", hint="save it as 'CSV UTF-8'") from problem
     except (OSError, ValueError, csv.Error) as problem:
         raise wrong(error_text(problem)) from problem
     if not 2 <= len(rows) <= most_rows + 1:
-        raise wrong(f"{len(rows)} lines", f"a head, and 1 to {most_rows} rows")
+        raise wrong(f"{len(rows)} lines", f"a header line, and 1 to {most_rows} rows")
     heads = tuple((m[1].lower(), m[2] or "") for m in map(_HEAD.match, rows[0][1]) if m)
     named = tuple(Row(tuple(row), f"{path.name}:{line}") for line, row in rows[1:])
     for row in named:
         if len(row.cells) != len(heads):
-            comma = "in numbers a comma is no decimal point, unless semicolons are between them"
+            comma = "a comma is not a decimal point, unless semicolons separate the numbers"
             hint = comma if between == "," and len(row.cells) > len(heads) else None
-            expected = f"{len(heads)}, as in the head"
+            expected = f"{len(heads)} values, like in the header line"
             raise wrong(f"{len(row.cells)} cells", expected, where=row.where, hint=hint)
     return TextTable(path.name, heads, named, between != ",", error)
 
@@ -167,10 +167,10 @@ class CurveSettings(MeasurementSettings):
         None, "of bare numbers in `points` or of columns of `file`: [%, gf/cm]"
     )
     file: str | None = setting(
-        None, "CSV with a head such as `strain [%],force [gf/cm]`, in place of `points`"
+        None, "CSV with a header line such as `strain [%],force [gf/cm]`, in place of `points`"
     )
     columns: tuple[str, str] | None = setting(
-        None, "names of the two columns of `file`, where they are others"
+        None, "names of the two columns of `file`, if they differ"
     )
 
 
@@ -269,12 +269,12 @@ def check_loading(
                 got=problem[1],
                 where=found.where[k],
                 expected=problem[2],
-                hint="take the loading branch, in the order in which it was measured",
+                hint="use the loading branch, in the order of the measurement",
             )
     kept = np.flatnonzero(found.x > 0)
     if not len(kept):
         raise FabricError(
-            what, got="no points but the origin", expected="at least one", where=found.where[0]
+            what, got="only the origin", expected="at least one", where=found.where[0]
         )
     return DataPoints(found.x[kept], found.y[kept], [found.where[int(k)] for k in kept])
 

@@ -49,10 +49,12 @@ class TensileSettings(CurveSettings):
         key="as",
     )
     length: float | None = setting(
-        None, "of the strip between the jaws; bias only (20 cm)", "m", above=0, most=1.0
+        None, "length of the strip between the jaws; only for bias (20 cm)", "m", above=0, most=1.0
     )
-    width: float | None = setting(None, "of the strip; bias only (5 cm)", "m", above=0, most=1.0)
-    uncertainty: Yaml = setting(None, f"of forces: {UNCERTAINTY}")
+    width: float | None = setting(
+        None, "width of the strip; only for bias (5 cm)", "m", above=0, most=1.0
+    )
+    uncertainty: Yaml = setting(None, f"standard deviation of forces: {UNCERTAINTY}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +69,7 @@ class TensileTest(Measurement):
     length: float = LENGTH  # [m]
     width: float = WIDTH  # [m]
     advice: ClassVar[str] = (
-        "it is no straight line: `as: curve` keeps it as it is, or give fewer points"
+        "the data are not a straight line: use `as: curve`, or give fewer points"
     )
 
     @property
@@ -153,11 +155,13 @@ def read_tensile(block: PlacedBlock[TensileSettings]) -> Sequence[Measurement | 
     cut, form = block.given.cut, block.given.form
     called = block.given.name or f"tensile {cut}"
     if cut == "bias" and form == "curve":
-        raise block.error("as", form, "straight, on the bias: curves are along warp and weft")
+        raise block.error(
+            "as", form, "straight for the bias, because curves are along warp and weft"
+        )
     for field in ("length", "width"):
         if cut != "bias" and (said := getattr(block.given, field)) is not None:
-            hint = "only strips on the bias depend on it"
-            raise block.error(field, said, "nothing: forces are per width", hint)
+            hint = "only strips on the bias depend on this field"
+            raise block.error(field, said, "no such field, because forces are per width", hint)
     found, sigma = read_loading(block, called, NAMES, SI, cut=cut)
     if found.x[-1] > LARGEST:
         got, hint = f"a strain of {found.x[-1]:.3g}", "strains are plain numbers, or percent: '3 %'"

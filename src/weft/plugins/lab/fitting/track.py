@@ -31,8 +31,8 @@ class TrackSettings(RecordedSettings):
 
     points: str = setting(
         REQUIRED,
-        "CSV `time [s],u [cm],v [cm],x [m],y [m],z [m]`: a row for every point and time at which "
-        "it was seen; u, v: where it is marked, in material coordinates",
+        "CSV `time [s],u [cm],v [cm],x [m],y [m],z [m]`: one row for every point and time; u, v: "
+        "material coordinates of the mark",
     )
     error: float = setting(
         2e-3, "standard deviation of a coordinate; 2 mm", "m", above=0, most=VAGUE
@@ -58,7 +58,7 @@ class Track(SceneMeasurement):
     weight: Floats
     seen: Floats
     sigma: float
-    advice: ClassVar[str] = "are the scene's axes, start and pins those of the recording?"
+    advice: ClassVar[str] = "check that axes, start and pins of the scene agree with the recording"
 
     @property
     def data(self) -> Floats:
@@ -104,7 +104,7 @@ def locate_points(corner_uv: Floats, uv: Floats, where: str) -> tuple[Ints, Floa
                 where=where,
                 expected=f"on the cloth, u {low[0]:.4g} to {high[0]:.4g} m, v {low[1]:.4g} to "
                 f"{high[1]:.4g} m",
-                hint="is the unit what you mean?",
+                hint="check the unit",
             )
         found[i], weight[i] = best, every[best]
     return found, weight
@@ -126,8 +126,8 @@ def _check_size(seen: Floats, time: Floats, uv: Floats, where: str) -> None:
                 "tracked points",
                 got=f"{apart:.3g} m apart at {t:g} s",
                 where=where,
-                expected=f"about {along:.3g} m, as u and v say",
-                hint="is the unit what you mean?",
+                expected=f"about {along:.3g} m, the distance in u and v",
+                hint="check the unit",
             )
 
 

@@ -20,11 +20,11 @@ class ValueSettings(MeasurementSettings):
 
     field: str = setting(
         REQUIRED,
-        "which number of the fabric: density, thickness, bending_warp, shear, ...",
+        "name of the number: density, thickness, bending_warp, shear, ...",
         choices=tuple(UNITS),
     )
     value: Yaml = setting(
-        REQUIRED, "it, with its unit; several readings: a list, whose mean counts"
+        REQUIRED, "the number with its unit; several readings: a list, whose mean is used"
     )
     uncertainty: Yaml = setting(None, UNCERTAINTY)
 
@@ -79,7 +79,7 @@ class RatioSettings(MeasurementSettings):
 
     fields: tuple[str, str] = setting(
         REQUIRED,
-        "two numbers of the fabric of one unit: [bending_warp, bending_weft]",
+        "two numbers of the fabric with the same unit: [bending_warp, bending_weft]",
         choices=tuple(UNITS),
     )
     value: float = setting(REQUIRED, "the first over the second, such as 1.2", "1", above=0)

@@ -96,7 +96,9 @@ def cantilever(
     """
     from scipy.optimize import root_scalar
 
-    require(fabric, f"bending_{direction}", "a cantilever", "it would hang down at any overhang")
+    require(
+        fabric, f"bending_{direction}", "a cantilever", "the strip would hang down at any overhang"
+    )
     rigidity = float(getattr(fabric, f"bending_{direction}"))
     weight = fabric.density * GRAVITY
     c = (rigidity / weight) ** (1 / 3)
@@ -121,7 +123,7 @@ def cantilever(
         raise SimulationError(
             f"cantilever of {fabric.name} along the {direction}",
             got=f"{MOST_STRIPS} overhangs",
-            expected="one whose chord is at 41.5 degrees",
+            expected="an overhang with the chord at 41.5 degrees",
         )
     length = float(found.root)
     shape = _hang(fabric, direction, segments, length, shape)

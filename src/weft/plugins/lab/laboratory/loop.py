@@ -108,7 +108,7 @@ def bending_loop(fabric: Fabric, direction: Direction) -> HysteresisLoop:
     Raises:
         FabricError: a fabric with no rigidity. SimulationError: no equilibrium.
     """
-    require(fabric, f"bending_{direction}", "pure bending", "it would carry no moment")
+    require(fabric, f"bending_{direction}", "pure bending", "the fabric would carry no moment")
     # The clamps are in the middle of the first and the last row of cells.
     cell = GAP / CELLS
     mesh = turn_strip(clamped_strip(GAP + cell / 2, CELLS + 1)[0], direction)

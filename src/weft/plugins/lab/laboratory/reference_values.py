@@ -36,7 +36,7 @@ _MATSUDAIRA = (
     "measured on this fabric: Matsudaira, Masuda, Wada & Yokura 2015, J. Textile Eng. 61(6) 69-73, "
     "doi 10.4188/jte.61.69, Table 2, taken from a transcription"
 )
-_KIND = "usual range of such fabrics, for which we found no one source; not of this one"
+_KIND = "usual range of similar fabrics, without a single source; not measured on this fabric"
 
 # By preset. A single number was measured on the very cloth whose rigidity and density the preset
 # has.

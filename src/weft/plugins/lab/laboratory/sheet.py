@@ -229,7 +229,10 @@ def _cusick_table(result: Cusick) -> TestTable:
         folds = f", {known.nodes} folds" if known.nodes is not None else ""
         notes.append(f"published: {known.text}{folds} ({known.source})")
     if any(d.under for d in result.drapings):
-        notes.append("cloth swung in under the disk, which is not simulated: a tester reads more")
+        notes.append(
+            "cloth moved in under the disk, which weft does not simulate: a tester reads a "
+            "larger value"
+        )
     return TestTable("cusick", columns, rows, notes)
 
 

@@ -77,7 +77,9 @@ def tensile(
         require(fabric, "shear", "a pull on the bias", "its threads would turn freely")
     pulls = np.array(STRAINS[cut] if strains is None else strains, dtype=np.float64)
     if pulls.ndim != 1 or len(pulls) == 0 or not (np.diff(pulls, prepend=0.0) > 0).all():
-        raise WeftError("strains", got=pulls.tolist(), expected="above 0, each above the last")
+        raise WeftError(
+            "strains", got=pulls.tolist(), expected="above 0, each larger than the last"
+        )
     if not 0 < size[1] <= size[0] <= SLENDER * size[1]:
         raise WeftError(
             "size",

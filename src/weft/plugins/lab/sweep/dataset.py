@@ -131,7 +131,7 @@ def write_dataset(
             got="no sample",
             where=sweep.path,
             hint=str(left_out),
-            expected="at least one that is done",
+            expected="at least one finished sample",
         )
     reader = _Reader(sweep, samples, options)
     _write_arrays(_build(reader, left_out), out)
@@ -211,7 +211,7 @@ class _Reader:
                 got="another last frame than it ended with",
                 where=run.path,
                 expected="what weft wrote",
-                hint="remove its folder and run the sweep again",
+                hint="remove the folder of the sample and run the sweep again",
             )
 
 
@@ -248,7 +248,7 @@ def _build(reader: _Reader, left_out: Mapping[str, int]) -> "Dataset":
         position.attrs = position.attrs | {"comment": f"off by at most {quantum / 2:g} m"}
         position.encoding = {"dtype": "int32", "scale_factor": quantum, "_FillValue": MISSING}
     counts = np.array(reader.n_vertices, np.int32)
-    meaning = {"long_name": "vertices of the sample; those after them are missing"}
+    meaning = {"long_name": "number of vertices of the sample; later entries are missing"}
     variables["n_vertices"] = Variable("sample", counts, meaning)
     variables |= _sample_columns(reader.samples)
     description = {
@@ -281,9 +281,9 @@ def _sample_columns(samples: Sequence[SampleStatus]) -> "dict[str, Variable]":
 
     add("id", texts(s.id for s in plan), "digest of the sample's values")
     add("number", np.array([s.number for s in plan], np.int64), "index in the plan of the sweep")
-    add("seed", np.array([s.seed for s in plan], np.int64), "its own seed")
-    add("digest", texts(s.digest for s in statuses), "of its last frame, bitwise")
-    add("seconds", np.array([s.seconds for s in statuses]), "wall clock it took", "s")
+    add("seed", np.array([s.seed for s in plan], np.int64), "seed of the sample")
+    add("digest", texts(s.digest for s in statuses), "digest of the last frame, bitwise")
+    add("seconds", np.array([s.seconds for s in statuses]), "wall-clock time of the sample", "s")
     for path in dict.fromkeys(p for s in plan for p in s.values):
         values, unit = parameter_values(path, plan)
         add(f"param.{path}", values, f"{path} of the scene", unit)
@@ -292,7 +292,7 @@ def _sample_columns(samples: Sequence[SampleStatus]) -> "dict[str, Variable]":
             add(name, measure_values(samples, name), meaning, unit)
         else:
             flags = [s.measures.get(name) for s in statuses]
-            add_flags(name, flags, meaning, "there is none")
+            add_flags(name, flags, meaning, "there is no value")
     for name in ("good", *FILTERS):
         flags = [s.flags.get(name) for s in statuses]
         about = f"passes the filter: {FILTERS.get(name, 'all that are set')}"
@@ -355,9 +355,9 @@ def _check_path(path: Path) -> None:
     if path.exists():
         raise SweepError(
             "data set",
-            got=f"{path} is there already",
+            got=f"{path} exists already",
             expected="a new name",
-            hint="remove it, or choose another",
+            hint="remove it, or choose another name",
         )
     for package in (PACKAGES[path.suffix.lower()], "xarray", "dask.array"):
         optional(package, "data", "data set", SweepError)

@@ -110,8 +110,10 @@ def _too_many(got: str) -> SweepError:
         "samples",
         got=got,
         expected=f"at most {MOST_SAMPLES:,} in a sweep",
-        hint="a grid of many fields grows fast: `design: sobol` covers the same box with as many "
-        "samples as you like",
+        hint=(
+            "a grid of many fields grows fast: `design: sobol` covers the same range with "
+            "any number of samples"
+        ),
     )
 
 
@@ -144,7 +146,7 @@ def _read_csv(path: Path) -> Iterator[Values]:
             reader = csv.reader(file)
             head = [name.strip() for name in next(reader, [])]
             if not head or "" in head or len(set(head)) < len(head):
-                expected = "paths of fields, each once: cloth.fabric,step"
+                expected = "paths of fields, each only once: cloth.fabric,step"
                 got = f"first line {','.join(head)!r}"
                 raise SweepError("csv", got=got, where=path, expected=expected)
             for row in reader:

@@ -18,8 +18,8 @@ class DiskFullError(SweepError):
             "disk",
             got="no space left",
             where=folder,
-            expected="room for the samples to come",
-            hint="free some space and run the same command again: it goes on where it stopped",
+            expected="enough space for the next samples",
+            hint="free some space and run the same command again, which continues",
         )
 
 

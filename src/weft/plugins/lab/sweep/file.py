@@ -23,33 +23,34 @@ class SweepSettings:
     """Fields of a sweep file."""
 
     scene: str = setting(REQUIRED, "the scene file, relative to this one")
-    description: str = setting("", "what this is, for people")
+    description: str = setting("", "a description for readers")
     common: YamlMapping | None = setting(
         None, "fields of the scene that are the same in all samples: {step: 10 ms}", key="set"
     )
     design: str | None = setting(
-        None, "how values are chosen; none: grid, if fields vary", choices=DESIGNS
+        None, "design of the values; none: grid, if fields vary", choices=DESIGNS
     )
     vary: YamlMapping | None = setting(
         None,
-        "what varies: paths of fields to lists of values, or {from, to, steps, scale, whole}",
+        "the fields that vary: paths of fields to lists of values, or {from, to, steps, scale, "
+        "whole}",
     )
     samples: int | None = setting(None, "how many", least=1)
-    seed: int = setting(0, "of the design, and of the samples' own seeds", least=0)
+    seed: int = setting(0, "seed of the design, and of the samples' own seeds", least=0)
     seeds: Sequence[str] = setting(
-        (), "a list of paths, fields that take a sample's own seed: [cloth.sheet.seed]"
+        (), "a list of paths: fields that get the sample's own seed: [cloth.sheet.seed]"
     )
     file: str = setting("", "of design csv: a file whose first line has the paths")
     function: str = setting("", "of design function: file.py:function, called with (rng, samples)")
     time_limit: float | None = setting(
-        None, "of wall clock that a sample may take; none: no limit", "s", above=0
+        None, "largest wall-clock time of a sample; none: no limit", "s", above=0
     )
     threads: int = setting(1, "CPU threads of a sample", least=1, most=MOST_THREADS)
     device: str = setting("cpu", "cpu, cuda or cuda:N")
     out: str | None = setting(None, "folder of the sweep; none: runs/NAME")
     keep: Filters = setting(
         Filters(),
-        "which samples are good: {converged: true, static: 5 cm/s, intersections: 0, ...}",
+        "conditions for good samples: {converged: true, static: 5 cm/s, intersections: 0, ...}",
     )
 
 
@@ -102,7 +103,7 @@ def read_sweep(path: str | Path, samples: int | None = None) -> SweepFile:
         settings = replace(settings, samples=samples)
     scene = path.parent / settings.scene
     if not is_file(scene):
-        hint = f"it is looked for in {path.parent}"
+        hint = f"weft looks for the file in {path.parent}"
         raise source.field_error(("scene",), repr(settings.scene), "a file", hint)
     design = _design(source, settings)
     for k, name in enumerate(settings.seeds):
@@ -122,7 +123,7 @@ def _design(source: SweepDocument, settings: SweepSettings) -> Design:
     for other, (field, given) in elsewhere.items():
         if (name == other) != bool(given):
             expected = "a value" if name == other else f"nothing, with design {name}"
-            hint = f"of design {other}: where its samples come from"
+            hint = f"only for design {other}, as the source of its samples"
             raise source.field_error((field,), given or None, expected, hint)
     if (name in elsewhere) == bool(fields):
         expected = f"nothing, with design {name}" if fields else "the fields that vary"
@@ -136,7 +137,7 @@ def _design(source: SweepDocument, settings: SweepSettings) -> Design:
         raise source.field_error(("samples",), samples, f"nothing, with design {name}")
     for field, taken in fields.items():
         if name == "grid" and taken.count == 0:
-            expected = "steps: a grid needs to know how many"
+            expected = "`steps`, because a grid needs a number of values"
             raise source.field_error(("vary", field), "a range without steps", expected)
     design.check_size()
     return design
@@ -148,7 +149,7 @@ def read_field_values(source: SweepDocument, path: str, value: object) -> FieldV
     if isinstance(value, list) and value:
         return Choice(tuple(value))
     if not isinstance(value, Mapping):
-        hint = "a field that stays the same stands in `set`"
+        hint = "put a fixed field into `set`"
         expected = "a list of values, or {from: 1 cm, to: 2 cm}"
         raise source.field_error(loc, repr(value), expected, hint)
     return source.read_block(Range, value, loc)

@@ -93,7 +93,7 @@ class SweepFolder:
             exact = [self.plan[int(name)]]
         matches = exact or matches
         if len(matches) != 1:
-            expected = "the id of one (`weft sweep status --list` has them)"
+            expected = "the id of a sample (see `weft sweep status --list`)"
             raise SweepError("sample", got=name, where=self.path, expected=expected)
         return matches[0]
 
@@ -252,7 +252,7 @@ def _same_sweep(out: Path, old: Json, new: Json) -> None:
             "sweep folder",
             got=f"a sweep of another scene (differs in: {', '.join(names)})",
             where=out,
-            expected="what its samples were simulated with",
+            expected="the scene of its samples",
             hint="choose another folder with --out",
         )
 

@@ -12,9 +12,9 @@ from weft.run.run_folder import RunFolder
 # Unit (empty: yes or no) and meaning of every measure.
 MEASURES = {
     "frames": ("1", "number of the last frame"),
-    "steps": ("1", "steps taken, parts of divided ones counted"),
+    "steps": ("1", "number of steps, including parts of divided steps"),
     "newton": ("1", "Newton iterations of all steps"),
-    "converged": ("", "no step was divided because it did not converge"),
+    "converged": ("", "true: every step converged without division"),
     "intersections": (
         "1",
         "pairs of faces that intersect: most of any frame with contact, else the last",
@@ -28,7 +28,7 @@ MEASURES = {
     "highest_end": ("m", "height of the highest vertex in the last frame"),
     "width_end": ("m", "extent along x in the last frame"),
     "depth_end": ("m", "extent along z in the last frame"),
-    "contacts_end": ("1", "points that touch in the last frame; none: no contact"),
+    "contacts_end": ("1", "points in contact in the last frame; none: no contact"),
     "slipped_off": (
         "",
         "the cloth's highest vertex lies below the top of the highest body; none: no bodies",

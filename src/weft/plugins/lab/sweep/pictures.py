@@ -53,7 +53,7 @@ def find_ended(sweep: SweepFolder) -> list[SampleStatus]:
             "contact sheet",
             got="no sample",
             where=sweep.path,
-            expected="at least one that has ended",
+            expected="at least one sample that has ended",
         )
     return ended
 

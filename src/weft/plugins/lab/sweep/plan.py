@@ -20,7 +20,7 @@ from weft.plugins.lab.sweep.file import SweepFile, overrides
 from weft.plugins.lab.sweep.varied import yaml_text
 
 PLAN = "plan.jsonl"
-ANEW = "`weft sweep SWEEP.yaml` writes it anew"
+ANEW = "`weft sweep SWEEP.yaml` writes the plan again"
 SEEDS = 2**31  # upper bound of a sample's own seed
 NAME = 12  # hexadecimal digits of an id
 
@@ -89,7 +89,8 @@ def plan_of(sweep: SweepFile, rounds: Sequence[int] = ()) -> list[Sample]:
         raise SweepError("samples", got="none", where=sweep.path.name, expected="at least one")
     if twice:
         warnings.warn(
-            f"{twice} samples have the values of another one: each runs once", stacklevel=2
+            f"{twice} samples have the values of another sample: weft runs each value once",
+            stacklevel=2,
         )
     return list(samples.values())
 
@@ -117,14 +118,14 @@ def read_plan(inside: SafeFolder) -> list[Sample]:
     except OSError as error:
         raise damage_error(inside, PLAN, error.strerror) from error
     except ValueError as error:
-        raise damage_error(inside, PLAN, f"line {len(samples) + 1} is no sample") from error
+        raise damage_error(inside, PLAN, f"line {len(samples) + 1} is not a sample") from error
     return samples
 
 
 def damage_error(inside: SafeFolder, name: str, got: object, hint: str = ANEW) -> SweepError:
     """Return the error of a file of a sweep that is not what weft wrote."""
     where = str(inside.path)
-    return SweepError(name, got=got, where=where, expected="what weft wrote", hint=hint)
+    return SweepError(name, got=got, where=where, expected="the content that weft wrote", hint=hint)
 
 
 def _digest(tree: Yaml) -> str:

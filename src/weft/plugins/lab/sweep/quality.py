@@ -11,17 +11,19 @@ from weft.base.trees import Json
 class Filters:
     """Bounds on a sample's measures; a filter that is None is not applied."""
 
-    converged: bool | None = setting(None, "true: no step was divided because it did not converge")
+    converged: bool | None = setting(None, "true: every step converged without division")
     static: float | None = setting(
-        None, "most that any point moves at the end: 5 cm/s", "m/s", least=0
+        None, "largest speed of a point at the end: 5 cm/s", "m/s", least=0
     )
     intersections: int | None = setting(
-        None, "most pairs of faces that intersect, in any frame: 0", least=0
+        None, "largest number of intersecting pairs of faces in any frame: 0", least=0
     )
     strain: float | None = setting(
         None, "greatest principal strain at the end: 10 % is 0.1", "1", least=0
     )
-    slipped_off: bool | None = setting(None, "false: it still reaches over the highest body")
+    slipped_off: bool | None = setting(
+        None, "false: the cloth still reaches above the highest body"
+    )
 
     def flags(self, measures: Json) -> dict[str, bool]:
         """Return the result of each filter that is set, by its name, and ``good``: all are passed.

@@ -33,11 +33,11 @@ class SampleKind(enum.Enum):
 class Reason(enum.Enum):
     """Reason for which a sample failed; the value is advice for the user."""
 
-    NOT_CONVERGED = "a step did not converge, however short: a shorter step, or other values"
-    TIME_LIMIT = "it took longer than time_limit: --retry goes on where it stands"
-    BAD_SCENE = "these values make no scene that can be simulated"
-    CRASHED = f"its process ended {MOST_ATTEMPTS} times at the same place: memory, perhaps"
-    ERROR = "weft met something that it does not expect"
+    NOT_CONVERGED = "a step did not converge: use a shorter step, or other values"
+    TIME_LIMIT = "the sample took longer than time_limit: --retry continues it"
+    BAD_SCENE = "weft cannot simulate a scene with these values"
+    CRASHED = f"its process ended {MOST_ATTEMPTS} times at the same place: check the memory"
+    ERROR = "an unexpected error in weft"
 
     @property
     def advice(self) -> str:

@@ -106,7 +106,7 @@ class _Tasks:
             try:
                 future = self.executor.submit(run_samples, *arguments)
             except Exception as error:
-                raise self._error("executor", error, "one that accepts tasks") from error
+                raise self._error("executor", error, "an executor that accepts tasks") from error
             self.submitted.append((future, samples))
 
     def collect(self) -> None:
@@ -172,14 +172,14 @@ class _Tasks:
         if "full" in answer:
             raise DiskFullError(path)
         if "error" in answer:
-            expected = "samples that can be begun"
+            expected = "samples that can start"
             raise SweepError("samples", got=answer["error"], where=path, expected=expected)
         if "status" in answer and not is_written(SafeFolder(self.sweep.place(sample))):
             raise SweepError(
                 "sweep folder",
-                got="a folder that workers do not write into",
+                got="a folder to which workers do not write",
                 where=path,
-                expected="one that this process and all workers see: a shared file system",
+                expected="a folder that this process and all workers see: a shared file system",
             )
         self.hooks.note(f"left for another process: {answer.get('busy', sample.id)}")
 

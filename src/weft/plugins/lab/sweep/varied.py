@@ -60,7 +60,7 @@ class Range:
     """
 
     first: float | str = setting(REQUIRED, "a number, or one with a unit such as 15 cm", key="from")
-    last: float | str = setting(REQUIRED, "a larger one, in the same unit", key="to")
+    last: float | str = setting(REQUIRED, "a larger number, in the same unit", key="to")
     steps: int | None = setting(None, "levels of a grid, both ends included", least=1)
     scale: str = setting("linear", "of the values between", choices=("linear", "log"))
     whole: bool = setting(False, "only whole numbers")
@@ -70,7 +70,9 @@ class Range:
         if self.unit != self._quantities[1][1]:
             raise SweepError("vary", got=both, expected="both ends in the same unit")
         if not self.low < self.high:
-            raise SweepError("vary", got=both, expected="must be from less to more")
+            raise SweepError(
+                "vary", got=both, expected="must be from the smaller to the larger number"
+            )
         if self.log and self.low <= 0:
             expected = "must be > 0, with scale: log"
             raise SweepError("vary: from", got=self.first, expected=expected)

@@ -56,7 +56,7 @@ def _open(root: Path, marks: tuple[int, ...]) -> SweepFolder:
             got="changed since the sweep was planned",
             where=sweep.scene,
             expected="the same files",
-            hint="put it back, or start another sweep with --out",
+            hint="restore the file, or start another sweep with --out",
         )
     return sweep
 

@@ -344,7 +344,7 @@ def _cases() -> Iterator[Case]:
         yield Case(f"starts on a table, {name}", stepper, flat, groups, difference=FINE)
     # Each minimization starts with the friction of the one before.
     euler, bdf2 = _integrators(1e-10).values()
-    yield Case("friction taken anew", euler, {**table, "lags": 3}, on_table)
+    yield Case("friction updated", euler, {**table, "lags": 3}, on_table)
     pressed = [("stretch", *loads, "body", "friction", "gap")]
     yield Case("equilibrium, friction", partial(_static, True), table, pressed, frames=1)
     blown = [(*loads, "path", "shear", "wind")]

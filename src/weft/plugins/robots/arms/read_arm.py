@@ -153,7 +153,7 @@ def _joints(mujoco: ModuleType, m: Any, name: str, path: Path) -> list[ArmJoint]
             got=", ".join(sorted(odd)),
             expected="hinges and slides of a tree of links, and joints that mimic in proportion",
             where=path,
-            hint="cut loops at a joint; `translation` and `rotation` place the base",
+            hint="open loops at a joint; `translation` and `rotation` place the base",
         )
     made = []
     for k, kind in enumerate(kinds):
@@ -190,7 +190,7 @@ def _target(joint: ArmJoint, value: Any, what: str) -> tuple[Keys, float | None]
     force = to_si(value["force"], "N", f"{what}.force")
     if not (joint.slides and force > 0):
         got = f"{force:g} N of a {'slide' if joint.slides else 'hinge'}"
-        raise SceneError(f"{what}.force", got=got, expected="a force above 0 of a slide")
+        raise SceneError(f"{what}.force", got=got, expected="a force above 0 for a slide")
     return keys, force
 
 
@@ -217,7 +217,7 @@ def link_body(
                 name,
                 got="links beyond it",
                 expected="the last link of the arm, because its joint has a `force`",
-                hint="put the geometry of pads into the link of the finger",
+                hint="put the geometry of the pads into the link of the finger",
             )
         drive = Drive(place=0.0, stiffness=force / YIELDS, force=force)
         rigid = Rigid(mass=mass, joints=(Joint(kind="slider", axis=link.axis, drive=drive),))

@@ -17,4 +17,6 @@ def _links(path: Path, block: Any, name: str) -> Sequence[Body]:
 URDF = BodySource(
     str, "a robot arm: a URDF file, relative to the scene file; its z is up", LINKS_STAY, _links
 )
-MJCF = BodySource(str, "a robot arm: an MJCF file, likewise", LINKS_STAY, _links)
+MJCF = BodySource(
+    str, "a robot arm: an MJCF file, relative to the scene file; its z is up", LINKS_STAY, _links
+)

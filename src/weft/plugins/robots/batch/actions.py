@@ -38,7 +38,7 @@ def check_start(positions: ArrayArgument, world: World) -> Positions:
         raise SceneError(
             where,
             got="positions, in a scene with pins",
-            expected="no pins: these hold where the scene starts",
+            expected="no pins, because a pin holds the place at the start of the scene",
             hint="use holds",
         )
     contact = world.model.contact
@@ -61,7 +61,7 @@ def check_moves(actions: ArrayArgument, worlds: Sequence[World]) -> list[Floats]
         raise SceneError(
             "actions",
             got=f"for scenes of {' and '.join(map(str, counts))} pins",
-            expected="as many pins in every scene, at least one",
+            expected="the same number of pins in every scene, at least one",
             hint="`holds` grips vertices that no pin holds",
         )
     try:
@@ -77,9 +77,9 @@ def check_moves(actions: ArrayArgument, worlds: Sequence[World]) -> list[Floats]
             if pin.path is not None and move[k].any():
                 raise SceneError(
                     f"actions of world {world.number}, {pin.name}",
-                    got="a pin with a path of its own",
+                    got="a pin with its own path",
                     expected="pins that stand still, where actions move them",
-                    hint="give it zeros, or leave out its path",
+                    hint="give zeros for this pin, or leave out its path",
                 )
     return list(moves)
 
@@ -151,7 +151,7 @@ def _hold(hold: object, world: World) -> Hold:
         if len(ids) == 0:
             raise SceneError(
                 where,
-                got="vertices of a spline or rod that determine none of its points",
+                got="vertices that do not determine a point of the spline or rod",
                 expected="corners, sides or whole spans of splines, whole rings of a rod",
                 hint="pin a spline's side in the scene, and move the pin with actions",
             )

@@ -305,7 +305,7 @@ class Batch:
             raise SceneError(
                 "positions of all worlds",
                 got=f"meshes of {', '.join(sorted({str(len(x)) for x in every}))} vertices",
-                expected="the same mesh in all",
+                expected="the same mesh in all worlds",
                 hint="`batch.state` has those of each world",
             )
         return np.stack(every)

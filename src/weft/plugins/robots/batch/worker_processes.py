@@ -117,7 +117,7 @@ class WorkerProcesses:
         """Raise a SimulationError if the batch was closed."""
         if not self._end.alive:
             raise SimulationError(
-                "batch", got="closed: its processes have ended", expected="a new batch"
+                "batch", got="a closed batch, whose processes have ended", expected="a new batch"
             )
 
     def _ask(
@@ -213,8 +213,9 @@ class WorkerProcesses:
             _name(share),
             got=f"ended ({how})",
             expected="a process that runs",
-            hint="`reset` starts its worlds again; if memory ran out, make a batch with fewer "
-            "processes or worlds",
+            hint=(
+                "`reset` starts its worlds again; if memory ran out, use fewer processes or worlds"
+            ),
         )
         self.failed.update(dict.fromkeys(share, self.ended[k]))
 
@@ -232,9 +233,9 @@ class WorkerProcesses:
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise SceneError(
                 "batch of scenes",
-                got=f"what cannot be sent to another process: {error}",
+                got=f"an object that cannot be sent to another process: {error}",
                 expected="energies, forces and paths that are classes and functions of modules",
-                hint="processes=1 takes any",
+                hint="processes=1 accepts any function",
             ) from None
 
 

@@ -22,7 +22,7 @@ class Control {
     Object.assign(this, { about, chosen, until: 0, measured: about.measured });
     const { title, choices } = about;
     this.number = element("output");
-    this.mark = element("i", { title: "measured value; a double click goes back to it", hidden: true });
+    this.mark = element("i", { title: "measured value; double-click to return to this value", hidden: true });
     if (choices && choices.length) {
       this.input = element("select", {}, ...choices.map((name) => new Option(name)));
       this.row = element("label", { className: "control choice" }, element("span", { textContent: title }), this.input);
@@ -116,7 +116,7 @@ class Desk {
         box.addEventListener("change", () => this.say({ do: "freeze", panel, on: box.checked }));
         return element("label", { className: "control" }, box, ` ${panel}`);
       });
-      $("controls").append(element("details", {}, element("summary", { textContent: "panels that stay" }), ...rows));
+      $("controls").append(element("details", {}, element("summary", { textContent: "fixed panels" }), ...rows));
     }
     document.body.classList.add("plays");
     for (const id of ["hands", "desk", "deeds"]) $(id).removeAttribute("hidden");
@@ -167,8 +167,8 @@ class Desk {
 
   advise(frame) { // what a person can do now
     const unsewn = this.isUnsewn(frame), { playing } = frame.status;
-    $("hint").textContent = unsewn ? "drag a panel: move it \u00b7 drag beside: turn"
-      : "drag cloth: pull \u00b7 wheel: deeper \u00b7 shift at the end: pin \u00b7 click a pin: free \u00b7 drag beside: turn";
+    $("hint").textContent = unsewn ? "drag a panel: move \u00b7 drag the background: turn"
+      : "drag cloth: pull \u00b7 wheel: deeper \u00b7 hold shift at the end: pin \u00b7 click a pin: release \u00b7 drag the background: turn";
     this.touched = this.touched || this.hand.holds.size > 0;
     $("invitation").hidden = this.touched && (playing || frame.t > 0);
     $("invitation").textContent = unsewn ? "move panels with the pointer, then sew"
@@ -176,7 +176,7 @@ class Desk {
   }
 
   describe({ t, status: { fps, real_time, contacts, intersections, playing } }) {
-    const speed = playing ? `${fps.toFixed(0)} pictures a second, ${real_time.toFixed(2)} of real time` : "paused";
+    const speed = playing ? `${fps.toFixed(0)} pictures per second, ${real_time.toFixed(2)} times real time` : "paused";
     return `${about.name}, ${t.toFixed(2)} s\n${speed}\n${contacts} contacts, ${intersections} intersections`;
   }
 

@@ -156,7 +156,7 @@ class Drawing {
   // `box`: low and high corner of what moves; `floor`: height of the ground.
   constructor(canvas, box, floor) {
     const gl = canvas.getContext("webgl2", { antialias: true, alpha: false });
-    if (gl === null) throw new Error("this browser has no WebGL2: try another, or switch on hardware acceleration");
+    if (gl === null) throw new Error("this browser has no WebGL2: use another browser, or enable hardware acceleration");
     Object.assign(this, { gl, canvas, floor, adapts: false, slow: 0, sent: null });
     this.main = program(gl, VERTEX, FRAGMENT);
     this.dots = program(gl, DOT_VERTEX, DOT_FRAGMENT);

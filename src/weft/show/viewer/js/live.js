@@ -28,7 +28,7 @@ class LiveFrames {
         number = frame.number;
         this.newest = frame;
       } catch (error) {
-        about.problem = error instanceof TypeError ? "the simulation does not answer: it was ended, or the connection is lost" : error.message;
+        about.problem = error instanceof TypeError ? "the simulation does not answer: it has ended, or the connection is lost" : error.message;
         await new Promise((go) => setTimeout(go, AFTER_ERROR));
       }
       this.changed();

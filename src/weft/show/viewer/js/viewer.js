@@ -185,7 +185,7 @@ async function open() {
       Object.assign(about, now);
       if (!state.playing) go($("follow").checked ? count() - 1 : state.frame);
     } catch {
-      about.note = "the server does not answer: this is what was read";
+      about.note = "the server does not answer: the page shows the frames that it has read";
     }
     changed();
     setTimeout(follow, EVERY);
