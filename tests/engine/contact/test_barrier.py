@@ -24,6 +24,7 @@ from weft.contact.distance.distance import PairKind, closest_of, separation
 from weft.contact.narrow_phase.classify import contacts as contacts_of
 from weft.contact.narrow_phase.distance_bounds import DisplacementBound
 from weft.discretization.mesh import grid
+from weft.kernel import Scalar
 from weft.kernel.granularity import WORD
 from weft.laws import Psd
 
@@ -182,6 +183,24 @@ def test_energy_is_infinite_at_the_thickness_and_zero_at_the_gap():
         assert np.isfinite(g).all() and g[0, 1] < 0
 
 
+def test_edges_that_are_no_longer_parallel_have_no_mollifier():
+    """Those of a set that was found where they were."""
+    x = np.array([[-1, 0, 0], [1, 0, 0], [0, 0.03, -1], [0, 0.03, 1.0]])
+    kept, plain = (
+        contact_set(np.array([[0, 1, 2, 3]]), np.array([1]), 1.0, 0.05, parallel=threshold)
+        for threshold in (1e-3, 0.0)
+    )
+    np.testing.assert_array_equal(scatter(kept, x), scatter(plain, x))
+
+
+def test_distances_of_cores_are_those_of_their_surfaces():
+    x = np.array([[0.2, 0.5, 0.2], [0, 0, 0], [0, 0, 1.0], [1, 0, 0]])
+    pair = contact_set(np.array([[0, 1, 2, 3]]), np.array([0]), 1.0, 0.05)
+    y, radius = kernel.points(x), kernel.array(np.array([0.1, 0.2, 0.2, 0.2]), Scalar)
+    assert kernel.numpy(pair.distances(y))[0] == pytest.approx(0.5)
+    assert kernel.numpy(pair.distances(y, radius))[0] == pytest.approx(0.2)
+
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("thickness", [0.0, 0.004])
 def test_ccd_never_allows_what_tight_inclusion_forbids(seed, thickness):
@@ -228,7 +247,8 @@ def test_ccd_follows_no_pairs_beyond_its_list():
     y, end, dy = kernel.points(x), kernel.points(x + dx), kernel.points(dx)
     about = separation(), DisplacementBound.at(y, end), kernel.empty(1)
     assert max_step_of(y, dy, whole, *about) < 0.1
-    assert max_step_of(y, dy, Candidates(whole.stencil[:n], n, bounds[:n]), *about) == 1.0
+    part = Candidates(whole.stencil[:n], whole.points, bounds[:n])
+    assert max_step_of(y, dy, part, *about) == 1.0
 
 
 def test_ccd_of_common_and_of_separating_motion():

@@ -375,9 +375,9 @@ def on_a_pole(mesh, stiffness=20.0, length=0.02, friction=0.3, slip=0.02):
     body = np.array([12, 13, 14, 15], np.int32)
     nodes = np.array([[1.0, 0, 0, 0], [0.1, 0.5, 0.4, 0], [0, 0, 0, 1.0]])
     return PointSprings(
-        np.concatenate([TWO[:6], np.broadcast_to(body, (6, 4))], axis=1),
-        HALVES[:6],
-        stiffness * EACH[:6],
+        np.concatenate([TWO[:5], np.broadcast_to(body, (5, 4))], axis=1),
+        HALVES[:5],
+        stiffness * EACH[:5],
         length=length,
         nodes=nodes,
         along=np.array([0.0, 0.6, 1.3]),
