@@ -223,7 +223,7 @@ class StepSettings:
     forcing: float = setting(
         0.5,
         "largest relative error of iterative linear solves in the energy norm; smaller when "
-        "Newton converges, and at most 0.1 after 70 iterations or if effort is not converged",
+        "Newton converges, and at most 0.1 if effort is not converged",
         above=0,
         below=1,
     )
