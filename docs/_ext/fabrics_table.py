@@ -51,8 +51,5 @@ def markdown() -> str:
         ]
         heads = ("field", "value", "unit", "origin", "source")
         parts.append(f"(fabric-{f.name})=\n\n## {f.name}\n\n{f.title}\n\n{table(heads, fields)}")
-    marks = (
-        "No mark: measured. \\~ our estimate. ° a published constant. "
-        "Pairs: warp / weft."
-    )
+    marks = "No mark: measured. \\~ our estimate. ° a published constant. Pairs: warp / weft."
     return "\n\n".join([table(HEADS, rows), marks, *parts])
