@@ -238,6 +238,6 @@ def test_a_left_shoulder_sewn_to_a_right_back_is_named(back, crosses):
 def test_an_edge_whose_mirror_image_is_sewn_was_left_out():
     right = (("front right", 3), ("back right", 3))
     left = (("front left", 1), ("back left", 1))
-    found = [w for w in warnings_of_halves(right) if "left out" in w]
+    found = [w for w in warnings_of_halves(right) if "if it is missing" in w]
     assert len(found) == 2 and "panel front left" in found[0] and "front right" in found[0]
-    assert not any("left out" in w for w in warnings_of_halves(right, left))
+    assert not any("if it is missing" in w for w in warnings_of_halves(right, left))

@@ -182,8 +182,8 @@ REFUSED = [
     ([], "pattern = no such field"),
     ("// comment\n{}", r"JSON .*x.json:1.*JSON has no comments"),
     ('{"pattern": NaN}', "number = NaN .*finite numbers"),
-    ('{"a": 1, "a": 2}', "'a' = twice in one object"),
-    ("[" * 100000, "JSON = nested without end"),
+    ('{"a": 1, "a": 2}', "'a' = twice in the same object"),
+    ("[" * 100000, "JSON = nested too deeply"),
     ('{"a": ' + "9" * 5000 + "}", "JSON = "),
 ]
 
