@@ -47,6 +47,7 @@ def read_camera(overrides: Sequence[str]) -> CameraSensor:
     """
     defaults = asdict(CameraSettings())
     plain = {k: list(v) if isinstance(v, tuple) else v for k, v in defaults.items()}
+    plain["field_of_view"] = f"{defaults['field_of_view']} rad"  # numbers of angles are degrees
     tree: Json = {"camera": plain}
     for text in overrides:
         override_field(tree, text)
