@@ -46,7 +46,7 @@ class AdaptiveSettings:
         1.5, "factor on `successes` if the longer step fails at once", least=1
     )
     most_successes: int = setting(40, "upper limit of `successes` after such failures", least=1)
-    most_halvings: int = setting(12, "largest number of halvings of `step`", least=0, most=20)
+    most_halvings: int = setting(8, "largest number of halvings of `step`", least=0, most=20)
 
     def __post_init__(self) -> None:
         if self.most_successes < self.successes:

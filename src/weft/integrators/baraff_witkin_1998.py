@@ -153,7 +153,6 @@ class BaraffWitkin1998:
             solves = 2
         v = state.v + solution.change
         x = state.x + dt * v
-        altered = alteration is not None and bool(np.any(alteration))
         if alteration is not None:
             x = x + alteration
         quadratic = partial(self._model_of, model, phi.step)
@@ -164,7 +163,6 @@ class BaraffWitkin1998:
             solution.linear,
             (x, v),
             quadratic,
-            None if altered else Psd.PROJECTED if solves == 2 else self.settings.psd,
             self.settings.most_speed,
             clock,
             solves,
@@ -174,12 +172,12 @@ class BaraffWitkin1998:
         )
         return after, {**memory, **kept}, report
 
-    def _model_of(self, model: Model, step: Step, psd: Psd) -> QuadraticModel:
-        """Return the quadratic model that the solve minimizes.
+    def _model_of(self, model: Model, step: Step) -> QuadraticModel:
+        """Return the quadratic model that the solve minimizes, with PROJECTED Hessians.
 
         Its unknowns are positions; its minimum solves (M/h^2 + ...) (x - x_n) = M v/h + f.
         """
-        system = self._linearize(model, step, psd, None)
+        system = self._linearize(model, step, Psd.PROJECTED, None)
         scale_by(system.A, 1 / step.dt**2)
         force = model.assembly.mass[:, None] * step.state.v / step.dt + system.force
         return QuadraticModel(system.A, kernel.array(force, vec3), step.device_origin)

@@ -11,20 +11,18 @@ under contact forces, and the motion to it is free of collisions.
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.base.arrays import Floats, Positions, Velocities
+from weft.base.arrays import Floats, Positions
 from weft.base.errors import SceneError
 from weft.energies.barrier import Barrier
 from weft.energies.state import State
 from weft.energies.step import Step
-from weft.energies.term import Term, damping_of
-from weft.integrators.assembly import sum_energies
+from weft.energies.term import Term
 from weft.integrators.base import StepReport
 from weft.integrators.lagged_friction import minimize_lagged
 from weft.integrators.model import Model
@@ -118,8 +116,7 @@ def finish(
     solver: Solver,
     linear: LinearSolution,
     ends: tuple[Positions, Floats],
-    quadratic: Callable[[Psd], QuadraticModel],
-    psd: Psd | None,
+    quadratic: Callable[[], QuadraticModel],
     most_speed: float,
     clock: float,
     solves: int = 1,
@@ -133,11 +130,9 @@ def finish(
         solver: solver of the linear systems.
         linear: result of the linear solve.
         ends: positions (n,3) [m] and velocities (n,3) [m/s] that the linear solve leads to.
-        quadratic: builds the quadratic model with a Hessian. The search under contact takes
-            PROJECTED: an exact one that is barely positive definite yields too much under contact
+        quadratic: builds the quadratic model for the search under contact. It takes PROJECTED
+            Hessians: an exact one that is barely positive definite yields too much under contact
             forces.
-        psd: Hessian of the linear solve; None: the end has moved by more than the solve, so that
-            the energy that it gained is not known.
         most_speed: [m/s] above which the step counts as diverged.
         clock: value of ``time.perf_counter()`` when the step began.
         solves: number of linear solves made.
@@ -152,12 +147,8 @@ def finish(
         outcome = Outcome.NOT_FINITE
     counts = Counts(outcome, solves, linear.iterations, 0, int(linear.rescued))
     if outcome.ok and model.contact is not None and not phi.is_contact_free(x):
-        x, counts = _under_contact(model, phi, quadratic(Psd.PROJECTED), solver, x, counts)
+        x, counts = _under_contact(model, phi, quadratic(), solver, x, counts)
         v = phi.step.velocity(x)
-    elif outcome.ok and psd is not None:
-        solved = partial(quadratic, psd)
-        if _gains_energy(model, phi.step, solved, kernel.points(x), v):
-            counts = dataclasses.replace(counts, outcome=Outcome.GAINED)
     report = StepReport.of(phi, x, counts, clock, linear_solver=solver.linear.name, **more)
     if not report.outcome.ok:
         return phi.step.state, {}, report
@@ -191,42 +182,23 @@ def _under_contact(
     found = minimize_lagged(modeled, start, solver.linear, newton, kept, model.lags, value)
     solver.prepared_contact = found.prepared
     end, counts = np.array(kernel.numpy(found.x)), found.counts.after(counts)
-    v = phi.step.velocity(end)
-    if counts.outcome.ok and _gains_energy(model, phi.step, lambda: quadratic, found.x, v):
+    if counts.outcome.ok and _gains_energy(model, phi.step, quadratic, found.x):
         counts = dataclasses.replace(counts, outcome=Outcome.GAINED)
     return end, counts
 
 
-def _gains_energy(
-    model: Model,
-    step: Step,
-    quadratic: Callable[[], QuadraticModel],
-    x: WarpArray,
-    v: Velocities,
-) -> bool:
-    """Return whether a step that ended at x (n,) vec3 and v (n,3) [m/s] has gained energy that
-    nothing put in.
+def _gains_energy(model: Model, step: Step, quadratic: QuadraticModel, x: WarpArray) -> bool:
+    """Return whether a step that ended at x (n,) vec3 has gained energy that nothing put in.
 
-    The gain is the increase of kinetic and stored energy beyond the work of pins and contact; it
-    may be ``MOST_GAIN`` times the kinetic energy and the energy that was exchanged. The quadratic
-    model does not know that rotation is no stretch: where cloth turns by a large angle in one step,
-    it ends with elastic energy that no work has paid for.
+    The gain is the increase of kinetic and elastic energy beyond the work of pins and contact; it
+    may be ``MOST_GAIN`` times the kinetic energy. The quadratic model does not know that rotation
+    is no stretch: if contact turns the cloth by a large angle in one step, the cloth ends with
+    elastic energy that no work has paid for.
     """
-    mass = model.assembly.mass
+    mass, v = model.assembly.mass, step.velocity(kernel.numpy(x))
     before, after = (0.5 * float(np.einsum("n,ni,ni->", mass, u, u)) for u in (step.state.v, v))
-    stored = _stored(model, x) - _stored(model, step.device_state)
+    stored = model.assembly.value(x) - model.assembly.value(step.device_state)
+    gain = after - before + stored - quadratic.work(x)
     # Energy of the velocities that the tolerance allows: a gain below a part of it is no error.
     uncertain = 0.5 * float(mass.sum()) * TOLERANCE**2
-    most = MOST_GAIN * (before + after + uncertain)
-    gain = after - before + stored
-    if gain <= most:
-        return False
-    work = quadratic().work(x)
-    return gain - work > most
-
-
-def _stored(model: Model, x: WarpArray) -> float:
-    """Return the energy [J] of all terms at x without the potentials of their damping."""
-    found = sum_energies(model.assembly.bound, x)
-    damping = {damping_of(name) for name in found}
-    return sum(value for name, value in found.items() if name not in damping)
+    return gain > MOST_GAIN * (before + after + uncertain)

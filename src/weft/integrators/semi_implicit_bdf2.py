@@ -108,7 +108,6 @@ class SemiImplicitBdf2:
             solution.linear,
             (x, phi.step.velocity(x)),
             quadratic,
-            Psd.PROJECTED if solves == 2 else wanted,
             self.settings.most_speed,
             clock,
             solves,
@@ -146,8 +145,8 @@ class SemiImplicitBdf2:
         add_diagonal(A, kernel.array(model.assembly.mass / step.scale, Scalar))
         return A
 
-    def _model_of(self, model: Model, step: Step, b: Floats, psd: Psd) -> QuadraticModel:
-        """Return the quadratic model that the solve minimizes."""
+    def _model_of(self, model: Model, step: Step, b: Floats) -> QuadraticModel:
+        """Return the quadratic model that the solve minimizes, with PROJECTED Hessians."""
         x = kernel.points(np.array(step.state.x))
-        A = self._matrix(model, step, x, psd)
+        A = self._matrix(model, step, x, Psd.PROJECTED)
         return QuadraticModel(A, kernel.array(b, vec3), x)

@@ -133,19 +133,21 @@ def simulate(scene, seconds=0.3):
 
 
 @pytest.mark.parametrize("seed", [None, 1])
-def test_stiff_scene_gains_energy_at_a_fixed_step_and_completes_with_adaptive(seed):
-    """The pin moves at 30 m/s; a step of 0.02 s would throw the cloth apart.
+def test_stiff_scene_diverges_at_a_fixed_step_and_completes_with_adaptive_ones(seed):
+    """The pin moves at 30 m/s; with h = 0.02 s the cloth is thrown apart.
 
-    How the sheet whips is chaotic, but adaptive steps bound stretch (1.09, measured) and speed
-    (root mean square, 20 m/s); they take 570 sub-steps and reject 51.
+    How the sheet whips is chaotic: over 20 disturbed starts with each of PARDISO, SuperLU and
+    multigrid, its fastest vertex reaches 38 to 141 m/s. What adaptive steps have to bound spreads
+    little: stretch 1.59 to 2.00 (standard deviation 0.10; 198 with fixed steps), root mean square
+    speed 21 to 32 m/s (244), 116 to 190 sub-steps, 20 to 31 of them rejected.
     """
     with disturbed(seed) if seed else nullcontext():
-        with pytest.raises(AssertionError, match="GAINED"):
-            simulate(yanked(None))
+        stretch, speed, _ = simulate(yanked(None))
+        assert speed > 200 and stretch > 100
         stretch, speed, reports = simulate(yanked(AdaptiveSettings()))
-    assert speed < 60 and stretch < 1.5
+    assert speed < 60 and stretch < 3
     assert sum(len(r.rejected) for r in reports) > 3
-    assert sum(r.substeps for r in reports) < 1200
+    assert sum(r.substeps for r in reports) < 300
 
 
 def test_resumes_bitwise(tmp_path):

@@ -86,11 +86,11 @@ def test_semi_implicit_is_the_formula_of_choi_and_ko():
     "stepper", [Bdf2(), SemiImplicitBdf2(), SemiImplicitBdf2(SemiImplicitSettings(Psd.EXACT))]
 )
 def test_pins_arrive(stepper):
-    path = Path([Keyframe(0.0), Keyframe(0.1, (0.0, 0.02, 0.01))], "linear")
+    path = Path([Keyframe(0.0), Keyframe(0.1, (0.0, 0.2, 0.1))], "linear")
     model = strip_model(MESH, MATERIAL, [Pin(MESH.groups["top"], path=path)])
     end = run(stepper, [H] * 10, model)[-1]
     top = MESH.groups["top"]
-    np.testing.assert_allclose(end.x[top] - MESH.vertices[top], [[0, 0.02, 0.01]] * 5, atol=1e-12)
+    np.testing.assert_allclose(end.x[top] - MESH.vertices[top], [[0, 0.2, 0.1]] * 5, atol=1e-12)
 
 
 def test_an_indefinite_matrix_is_met_by_a_projected_one():

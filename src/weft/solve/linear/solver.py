@@ -37,7 +37,7 @@ class Outcome(enum.Enum):
         "or look for a jump in the motion of pins and bodies"
     )
     GAINED = (
-        "one linear solve per step gained energy, because the cloth turned by a large angle: use a "
+        "one linear solve per step gained energy, because contact turned the cloth: use a "
         "smaller step, or backward_euler"
     )
     BLOCKED = (
