@@ -185,8 +185,9 @@ def test_candidates_known_to_be_apart(rng, m, stride, one):
     about = (pairs, kept, since.motion, stride, kernel.array(left, wp.int32), out)
     kernel.launch(ask, len(out), *about)
     kept = np.full(n, thickness[0]) if one else thickness
-    other = np.where(edges, stencil[:, 2], stencil[:, 1])
-    reach = 0.25 * (kept[stencil[:, 0]] + kept[other])
+    T = kept[stencil]
+    sides = T[:, :2].max(1) + T[:, 2:].max(1), T[:, 0] + T[:, 1:].max(1)
+    reach = 0.25 * np.where(edges, *sides)
     reach += np.where(adjacent == 1, 0.3 * GAP, GAP) if len(adjacent) else GAP
     far = away[stencil]
     lengths = np.where(edges, far[:, :2].max(1) + far[:, 2:].max(1), far[:, 0] + far[:, 1:].max(1))
