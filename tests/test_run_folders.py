@@ -95,7 +95,7 @@ def test_damage_is_found_named_and_repaired(run, whole, file, change):
         simulate(run.path, frames=6, resume=True)
 
 
-@pytest.mark.parametrize("last, flaw", [(3, "whole up to frame 3 alone"), (5, None)])
+@pytest.mark.parametrize("last, flaw", [(3, "complete only up to frame 3"), (5, None)])
 def test_metrics_that_end_before_the_frames(run, last, flaw):
     """They are damaged, unless the last frame alone has no line, as after a kill."""
     (run.path / CHECKPOINT).unlink()

@@ -140,7 +140,7 @@ def test_an_open_body_has_no_inside():
     whole = trunk()
     faces = whole.faces[whole.vertices[whole.faces].mean(1)[:, 1] < 0.15]
     shell = Body(whole.vertices, faces, name="shell")
-    with refused(SceneError, "contact.resolve", hint="shell: open"):
+    with refused(SceneError, "contact.resolve", hint="shell: this body is open"):
         prepare(start(tube(0.095, center=(0.02, 0, 0)), shell))
 
 

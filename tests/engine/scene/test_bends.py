@@ -39,7 +39,7 @@ def test_rest_angles_count():
     assert said(weft.Scene(cloth, rest_angles="as-given")) == []
     assert said(weft.Scene(cloth, rest_angles="as-given", bending="pairs")) == []
     (text,) = said(weft.Scene(cloth, rest_angles=folded(np.radians(20)).vertices))
-    assert "up to 40 degrees" in text and "others" in text
+    assert "up to 40 degrees" in text and "other rest angles" in text
     several = weft.join([weft.sheet(3, 3).move((0, 1, 0)), folded(1.0)], ["one", "two"])
     (text,) = said(weft.Scene(several))
     assert text.startswith("two is bent")

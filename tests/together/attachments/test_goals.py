@@ -206,7 +206,7 @@ def test_a_file_frees_cloth_and_draws_it_to_the_guide(tmp_path):
         (
             ("damping: 50 ms", "stiffness: 4 N/m"),
             4,
-            ("attachments.0", "stiffness is none of kind goal"),
+            ("attachments.0", "stiffness is not a field of kind goal"),
         ),
         (("damping: 50 ms", "body: ball"), 4, ("guide", "a guide and a body")),
         (("damping: 50 ms", "release: {force: 3 N}"), 4, ("attachments.0", "release")),

@@ -83,7 +83,7 @@ def test_a_mesh_file_for_every_frame(export, made, tmp_path):
         (("a.pc2", "--units", "ft"), "units = "),
         (("a.pc2", "--fps", "0"), "--fps"),
         (("a.pc2", "--fps", "60", "--frames", "0:-1:2"), "one of the two"),
-        (("a.glb", "--up", "z"), "meters, y up"),
+        (("a.glb", "--up", "z"), "meters and y up"),
         (("a.pc2", "--net"), "--net"),
     ],
 )

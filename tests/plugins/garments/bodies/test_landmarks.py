@@ -86,7 +86,7 @@ def test_a_tape_lies_around_the_posed_skin():
     [
         (lambda x: 39.37 * x, {}, "height", "1 in"),
         (lambda x: x[:, [0, 2, 1]], {}, "height", "z up: `rotation: [-90, 0, 0]`"),
-        (lambda x: 100 * x[:, [0, 2, 1]], {}, "height", "`scale: 1 cm` of the mesh; it lies"),
+        (lambda x: 100 * x[:, [0, 2, 1]], {}, "height", "`scale: 1 cm` of the mesh; the body lies"),
         (lambda x: np.where(np.isclose(x, x.max()), np.nan, x), {}, "body", ""),
         (lambda x: x, {"wiast": 1.0}, "landmarks", "waist"),
         (lambda x: x, {"wrist_left": 1.0}, "landmarks.wrist_left", ""),

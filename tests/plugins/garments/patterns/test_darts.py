@@ -97,7 +97,7 @@ def test_darts_in_curves_keep_them(curve):
         (Pleat("d", 0.5, 0.02, 0.1, "knif"), ("kind", "knif")),
         (Pleat("d", 0.5, 0.02, 0.1, angle=4.0), "angle"),
         (Pleat("d", 0.5, 0.2, 0.1, "box"), ("pleat d of panel p", "120 cm")),
-        (Dart("d", 0.93, 0.04, 0.1), ("dart d of panel p", "apart from other")),
+        (Dart("d", 0.93, 0.04, 0.1), ("dart d of panel p", "no overlap with other")),
     ],
 )
 def test_features_that_do_not_fit(dart, message):

@@ -126,7 +126,7 @@ def test_an_unfolded_piece_with_lines_and_holes_is_cut_into_triangles(tmp_path):
     """Half of a piece with everything in it: its area is that of the outline without the holes; no
     slivers along straight edges, whose points rounding puts beside the line.
     """
-    with pytest.warns(UserWarning, match="cut 2 times"):
+    with pytest.warns(UserWarning, match="has 2 copies"):
         pattern = read(tmp_path, drawing([front(line((0, 0), (0, 300), 6))]))
     (panel,) = pattern.panels
     lengths = [edge_length(panel, i) for i in range(len(panel.edges))]
@@ -162,7 +162,7 @@ def test_sizes(tmp_path):
         square(f"p{width}", box(width, width), text("Piece Name: p"), text(f"Size: {size}"))
         for size, width in (("S", 100), ("M", 110), ("L", 120))
     ]
-    with pytest.warns(UserWarning, match="sizes S, M, L: taken is its sample size M"):
+    with pytest.warns(UserWarning, match="sizes S, M, L: weft takes the sample size M"):
         pattern = read(tmp_path, drawing(blocks, ("Units: METRIC", "Sample Size: M")))
     assert np.ptp(pattern.panel("p").corners[:, 0]) == pytest.approx(0.11)
     for car, got, expected in (("{}", "S, M, L", "size: S"), ("size: XL", "'XL'", "S, M, L")):

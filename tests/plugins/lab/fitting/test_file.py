@@ -157,7 +157,7 @@ BAD = {
     "  - kind: tensile\n    cut: warp\n    points:\n      - [1 %, 40 gf/cm]\n"
     "      - [0.5 %, 60 gf/cm]\n": ("tensile warp: strain", "0.005 after 0.01", "sheet.yaml:7"),
     "  - {kind: tensile, cut: warp, points: [[1 %, -4 gf/cm]]}\n": ("force", "-3.923"),
-    "  - {kind: tensile, cut: warp, points: [[0, 0]]}\n": ("tensile warp", "no points"),
+    "  - {kind: tensile, cut: warp, points: [[0, 0]]}\n": ("tensile warp", "only the origin"),
     "  - {kind: tensile, cut: bias, as: curve, points: [[1 %, 4 gf/cm]]}\n": (
         "measurements.0.as",
         "curve",
