@@ -13,11 +13,8 @@ pytestmark = pytest.mark.quick
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = [p for p in sorted(DOCS.rglob("*.md")) if "decisions" not in p.parts]
+READ = [p for p in sorted(DOCS.rglob("*.md")) if "decisions" not in p.parts]
 SHORT = ("guides", "explanations", "tutorials")  # folders whose sentences are short
-# These pages are not in plain English yet.
-LATER = {f"guides/{name}.md" for name in ("garments", "pattern-files", "mannequin", "sizes")}
-READ = [p for p in PAGES if p.relative_to(DOCS).as_posix() not in LATER]
 
 
 def name_of(page):
