@@ -40,14 +40,19 @@ BEFORE = {
 BEFORE_ITERATIONS = 9.3  # a step
 
 
+def between_markers(name: str) -> re.Pattern[str]:
+    """The marker before the block of that name, the block, and the marker after it."""
+    return re.compile(rf"(<!-- begin {name} -->\n)(.*?)(<!-- end {name} -->)", re.DOTALL)
+
+
 def replaced(text: str, name: str, block: str) -> str:
     """The document with another block between the markers of that name.
 
     Raises:
         ValueError: markers that are not there once.
     """
-    pattern = re.compile(rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
-    new, count = pattern.subn(lambda m: f"{m[1]}{block.rstrip()}\n{m[2]}", text)
+    pattern = between_markers(name)
+    new, count = pattern.subn(lambda m: f"{m[1]}{block.rstrip()}\n{m[3]}", text)
     if count != 1:
         raise ValueError(f"{count} places for {name} in the document, expected 1")
     return new
@@ -130,9 +135,9 @@ def phases(measures: Sequence[BenchMeasure]) -> str:
 
 def comparison(document: str) -> str:
     """The README's table: some rows and columns of the document's table ``peers-100``."""
-    found = re.search(r"(?s)<!-- begin peers-100 -->\n(.*?)<!-- end peers-100 -->", document)
+    found = between_markers("peers-100").search(document)
     assert found is not None
-    lines = [line.strip("| ") for line in found[1].splitlines() if line.startswith("|")]
+    lines = [line.strip("| ") for line in found[2].splitlines() if line.startswith("|")]
     head, _, *rows = ([cell.strip() for cell in line.split("|")] for line in lines)
     places = [head.index(name) for name in COLUMNS]
     kept = [row for row in rows if row[0] in COMPARED]

@@ -22,11 +22,10 @@ def markdown() -> str:
 
 def effects() -> str:
     """The effects of `weft explain physics`, each with its page."""
-    pages = {e["page"]: f"[{Path(e['page']).name}](../{e['page']}.md)" for e in simulated_effects()}
-    rows = [
-        [e["effect"], e["simulated"], pages[e["page"]], cell(e["about"])]
-        for e in simulated_effects()
-    ]
+    rows = []
+    for e in simulated_effects():
+        page = f"[{Path(e['page']).name}](../{e['page']}.md)"
+        rows.append([e["effect"], e["simulated"], page, cell(e["about"])])
     return table(("effect", "simulated", "page", "what it does, or what its omission does"), rows)
 
 

@@ -71,11 +71,11 @@ def example_of(page: Path) -> PageExample | None:
 def main(pages: list[str]) -> None:
     """Draw the pictures of pages; none: of all guides."""
     build = DOCS.parent / "build" / "pictures"
-    shutil.rmtree(build, ignore_errors=True)
     for page in map(Path, pages) if pages else sorted((DOCS / "guides").glob("*.md")):
         example = example_of(page)
         if example is not None:
             sys.stdout.write(f"{page.stem}: {example.name} -> {example.picture.name}\n")
+            shutil.rmtree(build / page.stem, ignore_errors=True)
             example.draw(build / page.stem)
 
 
