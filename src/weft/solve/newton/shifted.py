@@ -41,9 +41,8 @@ class Shifted:
         mass: (n,) [kg] lumped masses.
         max_iterations: largest number of attempted steps.
         try_exact: try the exact Hessian after some full steps.
-        meets: try the exact Hessian after as many shortened steps, too. Where edges meet that are
-            nearly parallel, the projected Hessian lacks the part of the mollifier, and its
-            directions stay too long.
+        meets: try the exact Hessian after as many shortened steps, too: contact may shorten step
+            after step.
         farthest: largest displacement of one step; beyond it nothing resists the motion. Under a
             load that only the shift resists, a step is the acceleration over mu: 98 km under
             gravity.
