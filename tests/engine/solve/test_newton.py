@@ -139,6 +139,16 @@ def test_a_direction_without_room_is_truncated_point_by_point(room, goes):
     assert found.counts.truncations == (np.ndim(goes) > 0)
 
 
+def test_a_truncated_direction_does_not_judge_the_model():
+    A = np.eye(6) - 0.1
+    function = Obstructed(
+        lambda x: x @ A @ x / 2 - TARGET @ x, lambda x: A @ x - TARGET, lambda x: A
+    )
+    function.room = 0.05
+    found, _ = watched(function, np.zeros(6), max_iterations=1)
+    assert found.counts.truncations == 1 and found.counts.model_quality == 1.0
+
+
 def test_iteration_limit():
     assert run(QUARTIC, np.full(6, 10.0), max_iterations=2).outcome is Outcome.MAX_ITERATIONS
 

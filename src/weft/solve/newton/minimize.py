@@ -170,7 +170,8 @@ class Search:
         found = self._backtrack(direction, limit)
         if found.step == 0.0:
             return None if self.descent.has_other() else self.rule.at_end_of_directions()
-        self._judge_model(direction, found)
+        if direction is proposal:  # of a truncated direction the decrement says nothing
+            self._judge_model(direction, found)
         value, moved = at.value, found.step * direction.length
         combine(at.x, found.step, direction.d, at.x)
         at.value = found.value - self.descent.merit(at.x)
