@@ -2,7 +2,7 @@
 towel that is lifted from a table.
 
     python -m benchmarks.peers [--scene drape] [--only NAME ...] [--side 41] [--into FOLDER]
-        [--markdown]
+        [--repeats 5] [--markdown]
 
 Each simulator is installed with pip from the registry, into an environment of its own under
 FOLDER, and runs there on one core. Seconds are processor time of its steps, without set-up or
@@ -76,10 +76,22 @@ SIMULATORS = {
         {"set": [f"{EFFORT}=interactive"]},
     ),
     "mujoco": Rival(
-        "MuJoCo, `ipc`, 20 ms", "mujoco-core>=4", "run_mujoco.py", {"step": 0.02, "solver": "CG"}
+        "MuJoCo, `ipc`, 20 ms",
+        "mujoco-core>=4.0.1",
+        "run_mujoco.py",
+        {"step": 0.02, "solver": "CG"},
+    ),
+    "mujoco-3": Rival(
+        "MuJoCo 3, `ipc`, 20 ms",
+        "mujoco>=3.17,<4",
+        "run_mujoco.py",
+        {"step": 0.02, "solver": "CG"},
     ),
     "mujoco-5ms": Rival(
-        "MuJoCo, `ipc`, 5 ms", "mujoco-core>=4", "run_mujoco.py", {"step": 0.005, "solver": "CG"}
+        "MuJoCo, `ipc`, 5 ms",
+        "mujoco-core>=4.0.1",
+        "run_mujoco.py",
+        {"step": 0.005, "solver": "CG"},
     ),
     "bpy": Rival("Blender, margins of 4 mm", "bpy", "run_bpy.py", {"gap": 4e-3}),
     "bpy-own": Rival("Blender, its own margins", "bpy", "run_bpy.py", {"gap": None}),
@@ -355,9 +367,18 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     p.add_argument("--side", type=int, default=41, help="vertices along an edge of the sheet")
     p.add_argument("--into", type=Path, default=cache, help=f"environments, results ({cache})")
     p.add_argument("--cores", type=int, default=1, help="that each simulator may use")
+    p.add_argument(
+        "--repeats", type=int, default=1, help="runs of each, in alternation; the median counts"
+    )
     p.add_argument("--markdown", action="store_true", help="the table as documents have it")
     p.add_argument("--show", action="store_true", help="the last results; nothing is run")
     return p.parse_args(given)
+
+
+def median(rows: Sequence[Row]) -> Row:
+    """The row of the median time, the lower one of two; a failed row, if there is one."""
+    failed = [r for r in rows if r.failed]
+    return failed[0] if failed else sorted(rows, key=lambda r: r.normalized)[(len(rows) - 1) // 2]
 
 
 def main() -> None:
@@ -368,9 +389,12 @@ def main() -> None:
     kept = folder / f"results-{a.scene}-{a.side}.json"
     results = json.loads(kept.read_text()) if kept.exists() else {}
     every = [n for n, r in SIMULATORS.items() if a.scene == "drape" or r.runner != "run_bpy.py"]
-    for name in [] if a.show else a.only or every:
-        print(name, file=sys.stderr, flush=True)
-        results[name] = dataclasses.asdict(simulated(name, a.side, folder, a.cores, a.scene))
+    found: dict[str, list[Row]] = {}
+    for name in [] if a.show else (a.only or every) * a.repeats:
+        row = simulated(name, a.side, folder, a.cores, a.scene)
+        print(f"{name}: {row.failed or f'{row.normalized:.4g} s'}", file=sys.stderr, flush=True)
+        found.setdefault(name, []).append(row)
+        results[name] = dataclasses.asdict(median(found[name]))
         kept.write_text(json.dumps(results, indent=1))
     rows = [Row(**results[name]) for name in SIMULATORS if name in results]
     print("\n".join(table(rows, a.side, a.markdown)))

@@ -38,14 +38,14 @@ def test_frames_are_judged(loaded):
 
 def test_a_rival_that_cannot_be_installed_is_a_row(tmp_path, monkeypatch):
     def call(*_):
-        raise RuntimeError("ERROR: No matching distribution found for mujoco>=4")
+        raise RuntimeError("ERROR: No matching distribution found for mujoco-core>=4.0.1")
 
     monkeypatch.setattr(peers, "call", call)
     monkeypatch.setattr("venv.create", lambda *_, **__: None)
     row = peers.simulated("mujoco", 9, tmp_path, 1)
     assert "No matching distribution" in row.failed
     *_, line = peers.table([row], 9, markdown=True)
-    assert line.endswith("| none: ERROR: No matching distribution found for mujoco>=4 |")
+    assert line.endswith("| none: ERROR: No matching distribution found for mujoco-core>=4.0.1 |")
 
 
 # 8 s: a process of its own, as for the others.

@@ -153,8 +153,10 @@ class BaraffWitkin1998:
             solves = 2
         v = state.v + solution.change
         x = state.x + dt * v
+        work: float | None = float((solution.impulse * v).sum())
         if alteration is not None:
             x = x + alteration
+            work = None
         quadratic = partial(self._model_of, model, phi.step)
         after, kept, report = finish(
             model,
@@ -163,6 +165,7 @@ class BaraffWitkin1998:
             solution.linear,
             (x, v),
             quadratic,
+            work,
             self.settings.most_speed,
             clock,
             solves,

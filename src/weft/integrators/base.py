@@ -87,6 +87,7 @@ class StepReport(Counts):
     released: int = 0  # one-sided constraints that were dropped because they pulled
     unsettled: float = 0.0  # outcome STOPPED: fraction of vertices above the tolerance
     gain: float = 0.0  # [J] outcome STOPPED: decrease that Newton's model still predicted
+    gained: float = 0.0  # [J] steps of one linear solve: energy that nothing put in
     divisible: bool = True  # if the step failed: a shorter one may succeed
     contact: Json = field(default_factory=dict)  # see ``contact_report``
     attachments: Json = field(default_factory=dict)  # by name
@@ -121,6 +122,7 @@ class StepReport(Counts):
             seconds=sum(r.seconds for r in every),
             indefinite=sum(r.indefinite for r in every),
             released=sum(r.released for r in every),
+            gained=max(r.gained for r in (self, *parts)),
             rejected=(*(r.as_rejected() for r in tries), *self.rejected),
         )
 

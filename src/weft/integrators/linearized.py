@@ -17,12 +17,13 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.base.arrays import Floats, Positions
+from weft.base.arrays import Floats, Positions, Velocities
 from weft.base.errors import SceneError
 from weft.energies.barrier import Barrier
 from weft.energies.state import State
 from weft.energies.step import Step
-from weft.energies.term import Term
+from weft.energies.term import Term, damping_of
+from weft.integrators.assembly import sum_energies
 from weft.integrators.base import StepReport
 from weft.integrators.lagged_friction import minimize_lagged
 from weft.integrators.model import Model
@@ -117,6 +118,7 @@ def finish(
     linear: LinearSolution,
     ends: tuple[Positions, Floats],
     quadratic: Callable[[], QuadraticModel],
+    work: float | None,
     most_speed: float,
     clock: float,
     solves: int = 1,
@@ -133,6 +135,8 @@ def finish(
         quadratic: builds the quadratic model for the search under contact. It takes PROJECTED
             Hessians: an exact one that is barely positive definite yields too much under contact
             forces.
+        work: [J] of the pins in the linear solve; None: the end has moved by more than the solve,
+            so that the energy that the step gained is not known.
         most_speed: [m/s] above which the step counts as diverged.
         clock: value of ``time.perf_counter()`` when the step began.
         solves: number of linear solves made.
@@ -149,6 +153,9 @@ def finish(
     if outcome.ok and model.contact is not None and not phi.is_contact_free(x):
         x, counts = _under_contact(model, phi, quadratic(), solver, x, counts)
         v = phi.step.velocity(x)
+    elif outcome.ok and work is not None:
+        gain = _gain(model, phi.step, x, v) - work
+        more["gained"] = gain if gain > MOST_GAIN * _uncertain(model) else 0.0
     report = StepReport.of(phi, x, counts, clock, linear_solver=solver.linear.name, **more)
     if not report.outcome.ok:
         return phi.step.state, {}, report
@@ -188,17 +195,39 @@ def _under_contact(
 
 
 def _gains_energy(model: Model, step: Step, quadratic: QuadraticModel, x: WarpArray) -> bool:
-    """Return whether a step that ended at x (n,) vec3 has gained energy that nothing put in.
+    """Return whether a step under contact that ended at x (n,) vec3 has gained energy that nothing
+    put in.
 
     The gain is the increase of kinetic and elastic energy beyond the work of pins and contact; it
     may be ``MOST_GAIN`` times the kinetic energy. The quadratic model does not know that rotation
     is no stretch: if contact turns the cloth by a large angle in one step, the cloth ends with
     elastic energy that no work has paid for.
     """
-    mass, v = model.assembly.mass, step.velocity(kernel.numpy(x))
-    before, after = (0.5 * float(np.einsum("n,ni,ni->", mass, u, u)) for u in (step.state.v, v))
+    v = step.velocity(kernel.numpy(x))
+    before, after = (_kinetic(model.assembly.mass, u) for u in (step.state.v, v))
     stored = model.assembly.value(x) - model.assembly.value(step.device_state)
     gain = after - before + stored - quadratic.work(x)
-    # Energy of the velocities that the tolerance allows: a gain below a part of it is no error.
-    uncertain = 0.5 * float(mass.sum()) * TOLERANCE**2
-    return gain > MOST_GAIN * (before + after + uncertain)
+    return gain > MOST_GAIN * (before + after + _uncertain(model))
+
+
+def _gain(model: Model, step: Step, x: Positions, v: Velocities) -> float:
+    """Return the increase [J] of kinetic and stored energy in a step that ended at x and v (n,3);
+    potentials of damping store nothing.
+    """
+    mass, stored = model.assembly.mass, []
+    for points in (kernel.points(x), step.device_state):
+        found = sum_energies(model.assembly.bound, points)
+        damping = {damping_of(name) for name in found}
+        stored.append(sum(value for name, value in found.items() if name not in damping))
+    return _kinetic(mass, v) - _kinetic(mass, step.state.v) + stored[0] - stored[1]
+
+
+def _kinetic(mass: Floats, v: Velocities) -> float:
+    return 0.5 * float(np.einsum("n,ni,ni->", mass, v, v))
+
+
+def _uncertain(model: Model) -> float:
+    """Return the energy [J] of velocities that the tolerance allows: a gain below a part of it is
+    no error.
+    """
+    return 0.5 * float(model.assembly.mass.sum()) * TOLERANCE**2

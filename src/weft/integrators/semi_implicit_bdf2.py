@@ -108,6 +108,7 @@ class SemiImplicitBdf2:
             solution.linear,
             (x, phi.step.velocity(x)),
             quadratic,
+            float((solution.impulse * solution.change).sum()),
             self.settings.most_speed,
             clock,
             solves,

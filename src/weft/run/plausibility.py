@@ -52,6 +52,7 @@ OPEN = 2e-3  # [m] gap from which a sewn seam counts as open
 CAUGHT = 1e-2
 TIGHT = 0.25  # strain from which a panel is too small, at the 95th percentile
 LARGE = 2.0  # stretch that no cloth survives
+GAINED = 0.05  # part of the largest kinetic energy of a run that a step may gain
 STRAINED = 0.03  # largest strain between mesh and rest shape at the start
 
 KEYS = 1000  # largest number of keyframes of a motion at which steps are looked at
@@ -412,6 +413,27 @@ def about_released(lines: Iterable[Json]) -> Iterator[str]:
             f"released cloth passes through bodies or pinned cloth in {len(frames)} frames, "
             f"{ranges(frames)}: at most {max(found.values())} pairs of faces; the number of "
             "intersections does not include them"
+        )
+
+
+def about_gains(lines: Iterable[Json]) -> Iterator[str]:
+    """Yield a warning about steps of one linear solve that gained energy; ``lines`` are those of
+    the metrics.
+
+    Cloth that turns by an angle a in one step is stretched by a^2/2, because the linear model does
+    not know that rotation is no stretch. The energy gained grows with the fourth power of the step.
+    """
+    steps = [(m.get("gained", 0.0), m["kinetic"], m["dt"], m["t"]) for m in lines]
+    most = GAINED * max((kinetic for _, kinetic, _, _ in steps), default=0.0)
+    found = [step for step in steps if step[0] > most]
+    if found:
+        gain, _, dt, t = max(found)
+        enough = dt * (most / gain) ** 0.25
+        yield (
+            f"{len(found)} of {len(steps)} steps of one linear solve gained energy that nothing "
+            f"put in: at t = {t:.4g} s {GAINED * gain / most:.2g} times the largest kinetic "
+            f"energy of the run, because cloth that turns far in one step is stretched. Try "
+            f"`step: {1e3 * enough:.1g} ms`, or use `integrator: backward_euler`"
         )
 
 

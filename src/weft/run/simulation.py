@@ -37,6 +37,7 @@ from weft.io.files import check_room
 from weft.run.drive import Driver, StepFailed, TakenStep
 from weft.run.plausibility import (
     CAUGHT,
+    about_gains,
     about_garment,
     about_released,
     about_stretch,
@@ -131,7 +132,8 @@ def run_scene(
         while loop.order is not None:
             loop = Loop(sew_earlier(scene, *loop.order) or scene, folder, fps)
             loop.run(frames, False, 0, on_progress)
-        _warn(about_released(folder.log.records()))
+        records = list(folder.log.records())
+        _warn([*about_released(records), *about_gains(records)])
 
 
 def _warn(texts: Iterable[str]) -> None:

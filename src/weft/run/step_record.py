@@ -77,7 +77,7 @@ def report_as_dict(report: StepReport, dt: float) -> Json:
     del tree["reached"], tree["divisible"], tree["place"], tree["parts"]
     tree["energies"] = tree.pop("terms")
     tree["rejected"] = [r.as_dict(dt) for r in report.rejected]
-    for name in ("attachments", "obstacle"):
+    for name in ("attachments", "gained", "obstacle"):
         if not tree[name]:
             del tree[name]
     return tree

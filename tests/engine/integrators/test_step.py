@@ -1,6 +1,7 @@
 """A step: the potential in hand, tolerance, other minimizers, purity, and failure."""
 
 import dataclasses
+import warnings
 
 import numpy as np
 import pytest
@@ -146,3 +147,26 @@ def test_reactions_carry_the_weight(scene):
     pull = phi.reaction(state.x).sum(0)
     weight = 9.81 * model.mass.sum()
     assert pull[1] == pytest.approx(weight, rel=1e-4) and abs(pull[0]) < 1e-4 * weight
+
+
+@pytest.mark.parametrize("integrator", ["bdf2_semi_implicit", "baraff_witkin_1998", "bdf2"])
+def test_steps_of_one_solve_say_when_they_gain_energy(integrator, tmp_path):
+    """Pins stop and a fine sheet swings on: steps of 20 ms of one solve gain energy, and say so."""
+    cloth = weft.sheet(31, 31, fabric="cotton")
+    path = weft.Path([weft.Keyframe(0.0), weft.Keyframe(0.2, (0.4, 0, 0))], "linear", hold=True)
+    pins = [weft.Pin(cloth.group("left"), path=path)]
+    scene = weft.Scene(cloth, pins, integrator=integrator, step=0.02)
+    with warnings.catch_warnings(record=True, action="always") as caught:
+        run = weft.simulate(scene, seconds=0.4, fps=50, out=tmp_path, progress=False)
+    m = run.metrics
+    lost = ("inertia", "damping")
+    stored = [sum(v for k, v in x["energies"].items() if not k.endswith(lost)) for x in m]
+    energy = [x["kinetic"] + e for x, e in zip(m, stored, strict=True)]
+    after = [b - a for a, b, x in zip(energy, energy[1:], m[1:], strict=False) if x["t"] > 0.21]
+    said = [str(w.message) for w in caught if "gained energy" in str(w.message)]
+    if integrator == "bdf2":
+        assert not said and not any("gained" in x for x in m)
+    else:
+        assert len(said) == 1 and "Try `step: " in said[0]
+        gained = max(x.get("gained", 0.0) for x in m if x["t"] > 0.21)
+        assert gained == pytest.approx(max(after), rel=0.1)
