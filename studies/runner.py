@@ -35,6 +35,7 @@ _STUDIES = {
     "buckling-bias": "buckling_bias",
     "buckling-anisotropy": "buckling_anisotropy",
     "effort": "effort",
+    "iterations": "iterations",
     "gradients-at-snaps": "snaps",
     "fabric-recovery": "fabric_recovery",
     "drape-friction": "drape_friction",
@@ -43,7 +44,11 @@ _STUDIES = {
 # Of some studies: the least, what it counts, and which they are.
 _NUMBERS = {
     "n": (8, "vertices a side", "on one mesh: kim2020-..., effort"),
-    "seeds": (1, "start", "that repeats: effort (starts), fabric-recovery (noise), drape-friction"),
+    "seeds": (
+        1,
+        "start",
+        "that repeats: effort and iterations (starts), fabric-recovery (noise), drape-friction",
+    ),
 }
 
 
