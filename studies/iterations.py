@@ -63,12 +63,11 @@ class Kind:
 
 
 SCENES = Path(weft.__file__).parent / "scenes"
-SPLINE = ("cloth.discretization=bspline",)
 KINDS: Mapping[str, Kind] = {
     "drape": Kind(SCENES / "drape.yaml", 1.2, (21, 41)),
     "fine drape": Kind(SCENES / "drape.yaml", 0.6, (60, 80)),
     "ball": Kind(ROOT / "contact" / "sphere.yaml", 1.0, (21, 41)),
-    "spline drape": Kind(SCENES / "drape.yaml", 0.8, (15, 25), more=SPLINE),
+    "hanging": Kind(ROOT / "two_corners.yaml", 1.0, (21, 60), more=("contact.gap=4 mm",)),
     "spline on a ball": Kind(ROOT / "splines" / "sphere.yaml", 0.8, (15, 24)),
     "spline panel": Kind(ROOT / "splines" / "panel.yaml", 0.6, friction=False),
     "twist": Kind(ROOT / "contact" / "twist.yaml", 2.4, (21, 41), 0.4),
