@@ -10,7 +10,7 @@ PYTEST = $(BIN)/python -m pytest $(PARALLEL)
 # The tests of a contributor.
 USUAL = -m "not slow and not campaign and not browser"
 
-.PHONY: demo check test test-engine test-garments test-lab test-robots test-film test-alone test-ci test-all fuzz kill mutants lint typecheck docs pictures package addon validate study bench bench-cuda lowest wheels clean
+.PHONY: demo check test test-engine test-garments test-lab test-robots test-film test-alone test-ci test-all fuzz kill mutants lint typecheck docs pictures package addon validate study bench numbers bench-cuda lowest wheels clean
 
 demo: $(INSTALLED)  ## simulate the built-in scene and draw it
 	$(BIN)/weft demo
@@ -103,6 +103,9 @@ study: $(INSTALLED)  ## NAME=...: a question of the papers, into OUT; without a 
 
 bench: $(INSTALLED)  ## speed and memory beside their targets; NAME=...: one benchmark
 	$(BIN)/python -m benchmarks $(NAME)
+
+numbers: $(TOOLS)  ## an hour on an idle machine: every table of speed, accuracy and size in README and docs
+	$(BIN)/python -m benchmarks.numbers
 
 bench-cuda: $(TOOLS)  ## on a CUDA device: the tests with a case for CUDA, and the benchmarks; NAME=...: one benchmark
 	@$(BIN)/python -c 'import sys, warp as wp; from weft import kernel; kernel.initialize(); sys.exit(0 if wp.get_cuda_devices() else "make bench-cuda: Warp finds no CUDA device on this machine. docs/explanations/cuda.md says what is known without one.")'

@@ -34,6 +34,7 @@ _BENCHMARKS = {
     "sweep": ("sweep", "sweep"),
     "batch": ("batch", "batch"),
     "play": ("play", "play"),
+    "garments": ("garments", "garments"),
     "demo": ("startup", "demo"),
 }
 _OF_SCENES = ("contact-drape",)  # that take a selection of their scenes
