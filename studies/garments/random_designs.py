@@ -55,16 +55,16 @@ def draw_design(seed: int, number: int, body: BodyMeasures) -> Draft:
             above = _bodice_waist()
             girth, level = _girth(draft, above), draft.panels["left_ftorso"].place[1] - GAP
     if bottom:
-        kind = str(random.choice(list(BOTTOMS)))
+        kind = str(random.choice(list(BOTTOMS), p=SHARES))
         needs = kind in ("godets", "trousers") and not top
         band = str(random.choice(["straight", "fitted", "none"], p=[0.4, 0.4, 0.2]))
         if band != "none" or not top:
             band = "straight" if band == "none" or needs else band
             above, girth, level = _add_band(draft, body, random, band, (above, girth, level))
             names.append(f"{band} waistband")
-        below = BOTTOMS[kind](draft, body, random, girth, level)
+        below, told = BOTTOMS[kind](draft, body, random, girth, level)
         draft.sew_chains(above, below)
-        names.append(kind)
+        names.append(f"{kind} {told}".strip())
     draft.title = ", ".join(names)
     return draft
 
@@ -228,7 +228,7 @@ def _pair_waist(name: str) -> Loop:
 
 def _circle(
     draft: Draft, body: BodyMeasures, random: Random, girth: float, level: float
-) -> Loop:
+) -> tuple[Loop, str]:
     """Add a skirt of two sectors of a ring, together up to nearly two whole circles."""
     length = random.uniform(0.12, 0.42) * body.height
     suns = random.uniform(0.15, 1.9)
@@ -239,12 +239,12 @@ def _circle(
         level,
         (CIRCLE_FRONT, CIRCLE_BACK),
     )
-    return _pair_waist("skirt")
+    return _pair_waist("skirt"), f"{suns:.2f}"
 
 
 def _asymmetric(
     draft: Draft, body: BodyMeasures, random: Random, girth: float, level: float
-) -> Loop:
+) -> tuple[Loop, str]:
     """Add two sectors whose hem is higher in front than at the back."""
     side = random.uniform(0.2, 0.36) * body.height
     rise = random.uniform(0.1, 0.45) * side
@@ -258,7 +258,7 @@ def _asymmetric(
         edges[1] = replace(start, curve=_arc_through(start, (0.0, down), end))
         pieces.append(edges)
     _add_pair(draft, "skirt", pieces, level, (CIRCLE_FRONT, CIRCLE_BACK))
-    return _pair_waist("skirt")
+    return _pair_waist("skirt"), f"{angle / math.pi:.2f}"
 
 
 def _arc_through(start: Edge, middle: tuple[float, float], end: Edge) -> Curve | None:
@@ -272,7 +272,7 @@ def _arc_through(start: Edge, middle: tuple[float, float], end: Edge) -> Curve |
 
 def _levels(
     draft: Draft, body: BodyMeasures, random: Random, girth: float, level: float
-) -> Loop:
+) -> tuple[Loop, str]:
     """Add a short skirt with one to four levels sewn below one another."""
     total = random.uniform(0.22, 0.42) * body.height
     count, ruffle = int(random.integers(1, 5)), random.uniform(1.0, 1.7)
@@ -297,7 +297,7 @@ def _levels(
             draft.sew(f"{above[0]}.hem", f"{name}_front.waist")
             draft.sew(f"{above[1]}.hem", f"{name}_back.waist")
         above = f"{name}_front", f"{name}_back"
-    return _pair_waist("skirt0")
+    return _pair_waist("skirt0"), f"{count} {'circles' if circle else 'trapezoids'}, {ruffle:.2f}"
 
 
 def _lowest(edges: Sequence[Edge]) -> float:
@@ -324,17 +324,17 @@ def _trapezoid(waist: float, length: float, flare: float) -> list[Edge]:
 
 def _straight(
     draft: Draft, body: BodyMeasures, random: Random, girth: float, level: float
-) -> Loop:
+) -> tuple[Loop, str]:
     """Add a gathered skirt of two trapezoids."""
     wide = max(girth * random.uniform(1.0, 1.8), body.hips * HIP_EASE) / 2
     length, flare = random.uniform(0.2, 0.4) * body.height, random.uniform(0.0, 20.0)
     _add_pair(draft, "skirt", [_trapezoid(wide, length, flare)] * 2, level)
-    return _pair_waist("skirt")
+    return _pair_waist("skirt"), f"{2 * wide / girth:.2f}"
 
 
 def _panels(
     draft: Draft, body: BodyMeasures, random: Random, girth: float, level: float
-) -> Loop:
+) -> tuple[Loop, str]:
     """Add a skirt of four to twelve panels that stand around the body."""
     count = int(random.integers(4, 13))
     length, suns = random.uniform(0.25, 0.42) * body.height, random.uniform(0.25, 0.9)
@@ -350,25 +350,25 @@ def _panels(
         draft.add(DraftPanel(f"skirt_{k}", tuple(edges), place, turn, label="leg"))
     for k in range(count):
         draft.sew(f"skirt_{k}.right", f"skirt_{(k + 1) % count}.left")
-    return [f"skirt_{k}.waist" for k in range(count)]
+    return [f"skirt_{k}.waist" for k in range(count)], f"{count}, {suns:.2f}"
 
 
 def _pencil(
     draft: Draft, body: BodyMeasures, random: Random, girth: float, level: float
-) -> Loop:
+) -> tuple[Loop, str]:
     """Add a fitted skirt with darts."""
     length, hem = random.uniform(0.2, 0.42) * body.height, random.uniform(0.9, 1.5)
     add_pencil(draft, body, length, level, hem=hem)
-    return _pencil_waist()
+    return _pencil_waist(), ""
 
 
 def _godets(
     draft: Draft, body: BodyMeasures, random: Random, girth: float, level: float
-) -> Loop:
+) -> tuple[Loop, str]:
     """Add a fitted skirt with triangles set into its hem."""
     length = random.uniform(0.3, 0.4) * body.height
     add_pencil(draft, body, length, level, hem=1.0, godets=(-0.5, 0.5))
-    return _pencil_waist()
+    return _pencil_waist(), ""
 
 
 def _pencil_waist() -> Loop:
@@ -378,7 +378,7 @@ def _pencil_waist() -> Loop:
 
 def _trousers(
     draft: Draft, body: BodyMeasures, random: Random, girth: float, level: float
-) -> Loop:
+) -> tuple[Loop, str]:
     """Add trousers."""
     length = random.uniform(0.2, 0.96)
     at = body.thigh + (0.4 * body.hips - body.thigh) * length
@@ -389,7 +389,7 @@ def _trousers(
         low=body.waist_height - level,
     )
     add_legs(draft, body, shape)
-    return [*waist_edges(True), *_turned(waist_edges(False))]
+    return [*waist_edges(True), *_turned(waist_edges(False))], f"{length:.2f}"
 
 
 def _turned(chain: Sequence[str]) -> Loop:
@@ -416,7 +416,8 @@ def _girth(draft: Draft, loop: Loop) -> float:
     return sum(draft.panels[panel].edge_length(edge) for panel, edge in edges)
 
 
-BOTTOMS: dict[str, Callable[[Draft, BodyMeasures, Random, float, float], Loop]] = {
+SHARES = (0.2, 0.12, 0.2, 0.1, 0.14, 0.08, 0.06, 0.1)  # of the kinds of bottoms
+BOTTOMS: dict[str, Callable[[Draft, BodyMeasures, Random, float, float], tuple[Loop, str]]] = {
     "circle": _circle,
     "asymmetric": _asymmetric,
     "levels": _levels,

@@ -138,13 +138,29 @@ def seams_of(pattern, figure):
     return {s.name: s for s in ordered.seams}, {w.match.seam.name: w for w in ways}
 
 
+def closes_upward(seam, ways):
+    """Whether a seam closes from its lower end."""
+    y = (ways.first + ways.second)[:, 1]
+    return seam.closes_from == ("start" if y[0] < y[-1] else "end")
+
+
 def test_seams_of_trunk_and_sleeves_close_from_below(figure):
-    """What is sewn below draws the upper ends in under the arm; shoulders, skirts close at once."""
+    """What is sewn below draws the upper ends in under the arm; shoulders close at once."""
     seams, ways = seams_of(pattern_of("tee"), figure)
     around = {n for n, w in ways.items() if w.encloses and not w.is_over}
     assert len(around) == 6  # two side seams, and an upper and a lower one of each sleeve
-    assert {n for n, seam in seams.items() if seam.upward} == around
-    assert not any(s.upward for s in seams_of(pattern_of("pencil_skirt"), figure)[0].values())
+    assert {n for n, seam in seams.items() if closes_upward(seam, ways[n])} == around
+
+
+def test_sides_of_skirts_close_piece_by_piece_from_the_waist(figure):
+    """The upper piece of each side closes before the lower one, both from their upper ends."""
+    seams, ways = seams_of(pattern_of("pencil_skirt"), figure)
+    sides = [n for n, seam in seams.items() if seam.closes_from]
+    assert len(sides) == 4
+    assert not any(closes_upward(seams[n], ways[n]) for n in sides)
+    for sign in (1, -1):
+        own = sorted((n for n in sides if sign * ways[n].middle[0] > 0), key=lambda n: -ways[n].highest)
+        assert seams[own[0]].window[1] == seams[own[1]].window[0]
 
 
 def test_seams_close_one_rank_after_the_other(figure):

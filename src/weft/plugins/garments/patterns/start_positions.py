@@ -9,10 +9,12 @@ done:
    floor, if the crotch lets them.
 2. Panels that the pattern bends are moved out of the body. Sleeves and legs are turned and moved
    such that their axis is that of the limb, and bent around it.
-3. Panels that reach beyond the forearms are bent away from the body, to where the arms are not.
-4. Panels beside the head, as those of a hood, are moved out of it. Panels lean on the body from in
-   front and from behind, the largest ones first, as close as neither the body nor another panel is
-   touched; waistbands of trousers stand as far ahead as the edges to which they are sewn.
+3. Panels of wide skirts are laid around the body (``skirts``). Other panels that reach beyond the
+   forearms are bent away from the body, to where the arms are not.
+4. Panels lean on the body from in front and from behind, the largest ones first, as close as
+   neither the body nor another panel is touched; waistbands of trousers stand as far ahead as the
+   edges to which they are sewn. Panels beside the head, as those of a hood, are moved out of it and
+   of the other panels.
 5. Seams that still close through the body are named.
 """
 
@@ -21,7 +23,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from weft.base.arrays import Floats, Positions
+from weft.base.arrays import Bools, Floats, Positions
 from weft.base.errors import Outlook, StartProblem
 from weft.plugins.garments.bodies.body_measures import levels_of
 from weft.plugins.garments.bodies.landmarks import GIRTH_LEVELS, Landmarks
@@ -39,6 +41,7 @@ from weft.plugins.garments.patterns.placement import (
     place_points,
 )
 from weft.plugins.garments.patterns.seam_ways import UPWARD, SeamWays, closed_panels, find_tubes
+from weft.plugins.garments.patterns.skirts import lay_around
 
 MEAN_HEIGHT = 1.72  # [m] of GarmentCode's mean body, for which its panels are placed
 LET_DOWN = 0.025  # distance above the shoulders, over the height of the body, at which tops start
@@ -46,6 +49,7 @@ HIGHEST_MOVE = 0.3  # [m] by which a garment is moved up or down at most
 RESTRAINT = 0.002  # cost of a move, over that of ways that are obstructed by as much
 CAUGHT = 0.06  # obstruction of a way, over the height of the body, from which a seam is caught
 STEEPEST = 0.3  # slope of panels that lean on the body
+MIDDLE = 0.08  # [m] distance from the plane of symmetry, or between points, of what lies in the middle
 WHOLE = 0.7  # part of a row in front of or behind the body that panels fill, where it has a girth
 HAND = 0.7  # length of a hand over that of a forearm
 FOREARM = 0.03  # distance from a forearm's axis that panels keep, over the height of the body
@@ -73,11 +77,15 @@ def fit_start(pattern: Pattern, figure: Figure) -> tuple[Pattern, list[SeamWays]
     fitted = fit_limbs(fitted, ways, tubes, figure)
     whole = {p.name for p in fitted.panels if p.placement.wrap} & closed_panels(ways)
     flat = [p.name for p in pattern.panels if not (p.placement.wrap or p.placement.fixed)]
-    loose = [name for name in flat if name not in whole]
-    fitted = _bend_wide_panels(fitted, _move_ways(ways, fitted), figure)
-    fitted = _clear_side_panels(fitted, body, loose)
+    ways = _move_ways(ways, fitted)
+    room = _beyond_arms(ways, figure)
+    fitted = lay_around(fitted, ways, room, figure)
+    around = {p.name for p in fitted.panels if p.placement.wrap and p.placement.wrap.fan}
+    loose = [name for name in flat if name not in whole | around]
+    fitted = _bend_wide_panels(fitted, room)
     legs = leg_panels(ways, tubes, figure.crotch)
     fitted = _stack_panels(fitted, body, loose, legs)
+    fitted = _clear_side_panels(fitted, body, loose)
     if not any(w.is_over for w in ways):
         fitted = _bring_bands(fitted, _move_ways(ways, fitted), legs)
     return fitted, _move_ways(ways, fitted)
@@ -154,8 +162,8 @@ def _fit_height(
     """Return the pattern moved up or down such that its seams miss the body."""
     panels = pattern.by_name
     points = {name: place_points(p, outline_polygon(p)[0]) for name, p in panels.items()}
-    heights = np.concatenate([x[:, 1] for x in points.values()])
-    low, top = float(heights.min()), float(heights.max())
+    low = min(float(x[:, 1].min()) for x in points.values())
+    top = _top_in_the_middle(panels.values(), body.cell)
     crotch, tall = figure.crotch, figure.landmarks.height
     whole = {t: [points[n] for n in panels if tubes[n] == t] for t in set(tubes.values())}
     inner = {name: inner_x(whole[t]) for name, t in tubes.items() if is_aside(whole[t], figure)}
@@ -202,10 +210,21 @@ def _fit_height(
     return replace(pattern, panels=moved)
 
 
+def _top_in_the_middle(panels: Iterable[Panel], cell: float) -> float:
+    """Return the height [m] of the highest point near the plane of symmetry; of all panels if none
+    is there. The sides of a wide circle skirt rise beside its waist.
+    """
+    x = np.concatenate([panel_points(p, cell) for p in panels])
+    near = x[np.abs(x[:, 0]) < MIDDLE]
+    return float((near if len(near) else x)[:, 1].max())
+
+
 def _girths(panels: Iterable[Panel], row: float) -> Floats:
     """Return heights and girths (k,2) [m] of panels around a body, in rows of the height ``row``.
 
     There is no girth where panels in front of the body, or behind it, fill too little of a row.
+    What lies beside the panels in the middle, as the sides of a circle skirt beside its waistband,
+    does not count.
     """
     points = [panel_points(p, row, border=False) for p in panels]
     x = np.concatenate([np.zeros((0, 3)), *points])  # a pair of sleeves has no trunk
@@ -213,10 +232,20 @@ def _girths(panels: Iterable[Panel], row: float) -> Floats:
     ahead = x[:, 2] > 0
     found = []
     for k in np.unique(of).tolist():
-        sides = [x[(of == k) & half, 0] for half in (ahead, ~ahead)]
+        sides = [_middle_run(x[(of == k) & half, 0], row) for half in (ahead, ~ahead)]
         if all(len(s) and len(s) * row > WHOLE * (np.ptp(s) + row) for s in sides):
             found.append(((k + 0.5) * row, sum(map(len, sides)) * row))
     return np.array(found).reshape(-1, 2)
+
+
+def _middle_run(x: Floats, step: float) -> Floats:
+    """Return the points (n,) [m] of a row in multiples of ``step`` that hang together around 0."""
+    x = np.unique(np.round(x / step)) * step
+    if not len(x) or np.abs(x).min() > MIDDLE:
+        return np.zeros(0)
+    at = int(np.argmin(np.abs(x)))
+    run = np.cumsum(np.diff(x, prepend=x[0]) > MIDDLE)
+    return np.asarray(x[run == run[at]])
 
 
 def _squeeze(girths: Floats, marks: Landmarks, moves: Floats) -> Floats:
@@ -247,13 +276,10 @@ def _clear_bent_panels(pattern: Pattern, body: BodyDepth) -> Pattern:
     return replace(pattern, panels=moved)
 
 
-def _bend_wide_panels(pattern: Pattern, ways: Iterable[SeamWays], figure: Figure) -> Pattern:
-    """Return the pattern with panels that reach beyond the forearms bent away from the body.
-
-    Seams at the sides of a wide skirt would close around the wrists. On a cylinder that fits
-    between the arms, they close between arms and trunk.
+def _beyond_arms(ways: Iterable[SeamWays], figure: Figure) -> dict[str, float]:
+    """Return the panels that reach beyond the forearms, and the distance [m] from x = 0 up to which
+    there is room for each inside the arms.
     """
-    panels = pattern.by_name
     room: dict[str, float] = {}
     for w in ways:
         if w.encloses and not w.is_aside:
@@ -262,6 +288,20 @@ def _bend_wide_panels(pattern: Pattern, ways: Iterable[SeamWays], figure: Figure
                 beyond = inside[np.abs(x[:, 0]) > inside]
                 if len(beyond):
                     room[name] = min(room.get(name, np.inf), float(beyond.min()))
+    return room
+
+
+def _bend_wide_panels(pattern: Pattern, room: Mapping[str, float]) -> Pattern:
+    """Return the pattern with panels that reach beyond the forearms bent away from the body.
+
+    Seams at the sides of a wide top would close around the wrists. On a cylinder that fits between
+    the arms, they close between arms and trunk.
+
+    Args:
+        pattern: with flat panels, and panels that lie around the body, which stay.
+        room: [m] distance from x = 0 that each of these panels has inside the arms.
+    """
+    panels = pattern.by_name
     for name, radius in room.items():
         x = place_points(panels[name], panels[name].corners)
         if np.abs(x[:, 0]).max() < MOST_TURN * radius and np.ptp(x[:, 2]) < FLAT * np.ptp(x[:, 0]):
@@ -289,13 +329,15 @@ def _room(figure: Figure, points: Positions) -> Floats:
 
 def _clear_side_panels(pattern: Pattern, body: BodyDepth, loose: Collection[str]) -> Pattern:
     """Return the pattern with flat panels that stand beside the body, as those of a hood do beside
-    the head, moved outward and up by as little as clears it.
+    the head, moved outward and up by as little as clears it and all other panels.
 
     Args:
-        pattern: with panels that are flat or bent around an axis.
+        pattern: with all other panels where they start.
         body: grown by the distance that panels keep.
         loose: names of the panels that may move.
     """
+    from scipy.spatial import cKDTree
+
     grid = np.arange(0.0, body.farthest, body.cell)
     moves = np.stack(np.meshgrid(grid, grid, [0.0]), axis=-1).reshape(-1, 3)
     moves = moves[np.argsort((moves**2).sum(axis=1))]
@@ -305,7 +347,12 @@ def _clear_side_panels(pattern: Pattern, body: BodyDepth, loose: Collection[str]
         size = np.ptp(x, axis=0)
         if panels[name].placement.wrap is None and size[2] > FLAT * size.max():
             outward = np.array([np.sign(x[:, 0].mean()), 1.0, 1.0])
-            free = ~body.contains(x + (moves * outward)[:, None]).any(axis=1)
+            moved = x + (moves * outward)[:, None]
+            free = ~body.contains(moved).any(axis=1)
+            others = [panel_points(p, body.cell) for n, p in panels.items() if n != name]
+            if others:
+                apart = cKDTree(np.concatenate(others)).query(moved[free])[0]
+                free[free] = apart.min(axis=1) > 2 * body.cell
             panels[name] = move_panel(panels[name], np.eye(3), moves[np.argmax(free)] * outward)
     return pattern.with_panels(panels)
 
@@ -326,6 +373,9 @@ def _stack_panels(
     full = np.isfinite(front)
     middle = float(np.median(front[full] + back[full])) / 2
     points = {name: panel_points(p, body.cell) for name, p in panels.items()}
+    for name, panel in panels.items():
+        if panel.placement.wrap and panel.placement.wrap.fan:
+            _raise(front, back, points[name], points[name][:, 2] > middle, body)
     for name in sorted(panels, key=lambda n: (panels[n].layer, -len(points[n]))):
         x, panel = points[name], panels[name]
         size = np.ptp(x, axis=0)
@@ -345,11 +395,18 @@ def _stack_panels(
             shift = top * [1.0, 1.0, 0.0] + [0.0, 0.0, outward * (distance + LAYER_GAP)]
             panels[name] = move_panel(panel, turn, shift - turn @ top)
             x = (x - top) @ turn.T + shift
-        at = body.cells(_widen(x[:, :2], body.cell))
-        z = np.repeat(x[:, 2], 9)
-        np.maximum.at(front, at, np.where(ahead | ~np.isfinite(front[at]), z, -np.inf))
-        np.minimum.at(back, at, np.where(~ahead | ~np.isfinite(back[at]), z, np.inf))
+        _raise(front, back, x, np.full(len(x), ahead), body)
     return pattern.with_panels(panels)
+
+
+def _raise(front: Floats, back: Floats, x: Positions, ahead: Bools, body: BodyDepth) -> None:
+    """Raise the surfaces (nx,ny) [m] in front of and behind a body over points (n,3) of a panel,
+    which lie ahead (n,) or behind.
+    """
+    at = body.cells(_widen(x[:, :2], body.cell))
+    z, ahead = np.repeat(x[:, 2], 9), np.repeat(ahead, 9)
+    np.maximum.at(front, at, np.where(ahead | ~np.isfinite(front[at]), z, -np.inf))
+    np.minimum.at(back, at, np.where(~ahead | ~np.isfinite(back[at]), z, np.inf))
 
 
 def _tilt(y: Floats, surface: Floats, steepest: float) -> tuple[float, float]:
