@@ -56,11 +56,13 @@ def draw_design(seed: int, number: int, body: BodyMeasures) -> Draft:
             girth, level = _girth(draft, above), draft.panels["left_ftorso"].place[1] - GAP
     if bottom:
         kind = str(random.choice(list(BOTTOMS), p=SHARES))
-        needs = kind in ("godets", "trousers") and not top
+        shaped = kind in ("pencil", "godets", "trousers")  # from the waist to the hips
         band = str(random.choice(["straight", "fitted", "none"], p=[0.4, 0.4, 0.2]))
-        if band != "none" or not top:
-            band = "straight" if band == "none" or needs else band
-            above, girth, level = _add_band(draft, body, random, band, (above, girth, level))
+        if not top or (band != "none" and not shaped):
+            band = "straight" if band == "none" or shaped else band
+            tall = random.uniform(0.15, 0.25 if shaped else 0.6)
+            level += shaped * tall * (body.waist_height - body.hips_height)
+            above, girth, level = _add_band(draft, body, band, tall, (above, girth, level))
             names.append(f"{band} waistband")
         below, told = BOTTOMS[kind](draft, body, random, girth, level)
         draft.sew_chains(above, below)
@@ -157,8 +159,8 @@ def _add_flares(
 def _add_band(
     draft: Draft,
     body: BodyMeasures,
-    random: Random,
     kind: str,
+    part: float,
     above: tuple[Loop, float, float],
 ) -> tuple[Loop, float, float]:
     """Add a waistband of two rectangles, or of two sectors of a ring for a fitted one.
@@ -166,24 +168,20 @@ def _add_band(
     Args:
         draft: to add to.
         body: measures.
-        random: source of its size.
         kind: straight or fitted.
+        part: height over the distance from waist to hips.
         above: loop of edges above, or none, its girth and height [cm].
 
     Returns:
         The same of its lower edges.
     """
     loop, girth, level = above
-    down = body.waist_height - body.hips_height
+    height, lower = part * (body.waist_height - body.hips_height), girth
     if kind == "straight":
-        height, lower = random.uniform(0.15, 0.5) * down, girth
         halves = [_rectangle(girth / 2, height)] * 2
     else:
-        part = random.uniform(0.15, 0.9)
-        height = part * down
         lower = girth + part * max(body.hips * HIP_EASE - girth, 0.02 * girth)
         halves = [ring(girth / 2, height, (lower - girth) / 2 / height)] * 2
-    level += 0.0 if loop else height
     for side, edges, z, outside in (
         ("front", halves[0], FRONT - 5, 1),
         ("back", halves[1], BACK + 5, -1),

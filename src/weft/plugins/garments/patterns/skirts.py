@@ -131,6 +131,17 @@ def lay_around(
     return pattern.with_panels(panels)
 
 
+def rising_panels(ways: Sequence[SeamWays], panels: Mapping[str, Panel]) -> dict[str, float]:
+    """Return the panels whose sides rise beside their waist, with the height [m] of the waist."""
+    found = {}
+    for ring in find_rings(ways, panels):
+        for name, sides in ring.items():
+            fan = Fan.of(panels[name], sides)
+            if fan.half > RISING:
+                found[name] = fan.level(panels[name])
+    return found
+
+
 def find_rings(
     ways: Sequence[SeamWays], panels: Mapping[str, Panel]
 ) -> list[dict[str, list[Floats]]]:

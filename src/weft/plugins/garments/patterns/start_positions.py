@@ -41,7 +41,7 @@ from weft.plugins.garments.patterns.placement import (
     place_points,
 )
 from weft.plugins.garments.patterns.seam_ways import UPWARD, SeamWays, closed_panels, find_tubes
-from weft.plugins.garments.patterns.skirts import lay_around
+from weft.plugins.garments.patterns.skirts import lay_around, rising_panels
 
 MEAN_HEIGHT = 1.72  # [m] of GarmentCode's mean body, for which its panels are placed
 LET_DOWN = 0.025  # distance above the shoulders, over the height of the body, at which tops start
@@ -49,7 +49,6 @@ HIGHEST_MOVE = 0.3  # [m] by which a garment is moved up or down at most
 RESTRAINT = 0.002  # cost of a move, over that of ways that are obstructed by as much
 CAUGHT = 0.06  # obstruction of a way, over the height of the body, from which a seam is caught
 STEEPEST = 0.3  # slope of panels that lean on the body
-MIDDLE = 0.08  # [m] distance from the plane of symmetry, or between points, of what lies in the middle
 WHOLE = 0.7  # part of a row in front of or behind the body that panels fill, where it has a girth
 HAND = 0.7  # length of a hand over that of a forearm
 FOREARM = 0.03  # distance from a forearm's axis that panels keep, over the height of the body
@@ -162,8 +161,9 @@ def _fit_height(
     """Return the pattern moved up or down such that its seams miss the body."""
     panels = pattern.by_name
     points = {name: place_points(p, outline_polygon(p)[0]) for name, p in panels.items()}
-    low = min(float(x[:, 1].min()) for x in points.values())
-    top = _top_in_the_middle(panels.values(), body.cell)
+    below = rising_panels(ways, panels)
+    tops = [min(float(x[:, 1].max()), below.get(name, np.inf)) for name, x in points.items()]
+    low, top = min(float(x[:, 1].min()) for x in points.values()), max(tops)
     crotch, tall = figure.crotch, figure.landmarks.height
     whole = {t: [points[n] for n in panels if tubes[n] == t] for t in set(tubes.values())}
     inner = {name: inner_x(whole[t]) for name, t in tubes.items() if is_aside(whole[t], figure)}
@@ -197,7 +197,8 @@ def _fit_height(
         for i, h in enumerate(moves.tolist()):
             cost[i] += sum(float((d**2).mean()) for d in _obstruction(central, body, crotch, h))
     if not any(w.is_over for w in central):
-        trunk = [panel for name, panel in panels.items() if name not in inner]
+        around = {n: panel_points(p, body.cell, border=False) for n, p in panels.items()}
+        trunk = [x[x[:, 1] < below.get(n, np.inf)] for n, x in around.items() if n not in inner]
         cost += _squeeze(_girths(trunk, body.cell), figure.landmarks, moves)
     up = float(moves[int(np.argmin(cost))])
     if inseams:  # hems at the floor close around the feet
@@ -210,42 +211,21 @@ def _fit_height(
     return replace(pattern, panels=moved)
 
 
-def _top_in_the_middle(panels: Iterable[Panel], cell: float) -> float:
-    """Return the height [m] of the highest point near the plane of symmetry; of all panels if none
-    is there. The sides of a wide circle skirt rise beside its waist.
-    """
-    x = np.concatenate([panel_points(p, cell) for p in panels])
-    near = x[np.abs(x[:, 0]) < MIDDLE]
-    return float((near if len(near) else x)[:, 1].max())
-
-
-def _girths(panels: Iterable[Panel], row: float) -> Floats:
-    """Return heights and girths (k,2) [m] of panels around a body, in rows of the height ``row``.
+def _girths(points: Sequence[Positions], row: float) -> Floats:
+    """Return heights and girths (k,2) [m] of panels around a body, in rows of the height ``row``,
+    from their points (n,3) [m] that are ``row`` apart.
 
     There is no girth where panels in front of the body, or behind it, fill too little of a row.
-    What lies beside the panels in the middle, as the sides of a circle skirt beside its waistband,
-    does not count.
     """
-    points = [panel_points(p, row, border=False) for p in panels]
     x = np.concatenate([np.zeros((0, 3)), *points])  # a pair of sleeves has no trunk
     of = np.floor(x[:, 1] / row).astype(np.int64)
     ahead = x[:, 2] > 0
     found = []
     for k in np.unique(of).tolist():
-        sides = [_middle_run(x[(of == k) & half, 0], row) for half in (ahead, ~ahead)]
+        sides = [x[(of == k) & half, 0] for half in (ahead, ~ahead)]
         if all(len(s) and len(s) * row > WHOLE * (np.ptp(s) + row) for s in sides):
             found.append(((k + 0.5) * row, sum(map(len, sides)) * row))
     return np.array(found).reshape(-1, 2)
-
-
-def _middle_run(x: Floats, step: float) -> Floats:
-    """Return the points (n,) [m] of a row in multiples of ``step`` that hang together around 0."""
-    x = np.unique(np.round(x / step)) * step
-    if not len(x) or np.abs(x).min() > MIDDLE:
-        return np.zeros(0)
-    at = int(np.argmin(np.abs(x)))
-    run = np.cumsum(np.diff(x, prepend=x[0]) > MIDDLE)
-    return np.asarray(x[run == run[at]])
 
 
 def _squeeze(girths: Floats, marks: Landmarks, moves: Floats) -> Floats:

@@ -16,6 +16,7 @@ from weft.base.errors import MeshError, abbreviate
 from weft.base.trees import Json
 from weft.discretization.connectivity import component_labels
 from weft.discretization.mesh import TriangleMesh, unique_edges
+from weft.discretization.polygon import normalize
 from weft.plugins.garments.bodies.landmarks import UP, Landmarks, landmarks_of_mesh
 from weft.plugins.garments.patterns.seam_ways import CENTER, FACE_TO_FACE, UPWARD
 
