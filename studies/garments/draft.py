@@ -66,7 +66,10 @@ class Curve:
     def block(self) -> Json:
         """Return the curve as the file has it."""
         if self.radius:
-            return {"type": "circle", "params": [_round(self.radius), int(self.large), int(self.right)]}
+            return {
+                "type": "circle",
+                "params": [_round(self.radius), int(self.large), int(self.right)],
+            }
         kind = "quadratic" if len(self.controls) == 1 else "cubic"
         return {"type": kind, "params": [[_round(t), _round(h)] for t, h in self.controls]}
 

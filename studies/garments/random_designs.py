@@ -71,9 +71,7 @@ def draw_design(seed: int, number: int, body: BodyMeasures) -> Draft:
     return draft
 
 
-def _add_top(
-    draft: Draft, body: BodyMeasures, random: Random, *, fitted: bool, alone: bool
-) -> str:
+def _add_top(draft: Draft, body: BodyMeasures, random: Random, *, fitted: bool, alone: bool) -> str:
     """Add a top with a neck, and perhaps sleeves, cuffs, a collar or a hood; return its name."""
     end = str(random.choice(["none", "collar", "hood"], p=[0.6, 0.2, 0.2]))
     wide = random.uniform(0.5, 3.5 if end == "hood" else 6.0)
@@ -178,7 +176,7 @@ def _add_band(
     loop, girth, level = above
     height, lower = part * (body.waist_height - body.hips_height), girth
     if kind == "straight":
-        halves = [_rectangle(girth / 2, height)] * 2
+        halves: list[Sequence[Edge]] = [_rectangle(girth / 2, height)] * 2
     else:
         lower = girth + part * max(body.hips * HIP_EASE - girth, 0.02 * girth)
         halves = [ring(girth / 2, height, (lower - girth) / 2 / height)] * 2

@@ -71,7 +71,10 @@ def test_panels_of_a_wide_skirt_start_around_the_body(name, figure, fits):
             edges = np.concatenate([mesh.faces[:, k] for k in ([0, 1], [1, 2], [2, 0])])
             paper = np.zeros((mesh.n_vertices, 2))
             paper[mesh.faces.ravel()] = mesh.corner_uv.reshape(-1, 2)
-            now, flat = (np.linalg.norm(x[edges[:, 0]] - x[edges[:, 1]], axis=1) for x in (mesh.vertices, paper))
+            now, flat = (
+                np.linalg.norm(x[edges[:, 0]] - x[edges[:, 1]], axis=1)
+                for x in (mesh.vertices, paper)
+            )
             assert (now / flat).max() < 1.01
     sides = [w for w in ways if all(n.startswith("skirt") for n in w.panels)]
     assert max(w.longest for w in sides) < 0.35
@@ -114,7 +117,9 @@ def test_a_cuff_that_widens_far_from_the_elbow_is_bent():
     assert wrap.radius > 0
     assert wrap.taper > 0.3
     x = place_points(bent, corners)
-    np.testing.assert_allclose(np.linalg.norm(x[3] - x[0]), np.linalg.norm(corners[3] - corners[0]), rtol=0.05)
+    np.testing.assert_allclose(
+        np.linalg.norm(x[3] - x[0]), np.linalg.norm(corners[3] - corners[0]), rtol=0.05
+    )
 
 
 def forearm(figure):
@@ -219,7 +224,9 @@ def test_sides_of_skirts_close_piece_by_piece_from_the_waist(figure):
     assert len(sides) == 4
     assert not any(closes_upward(seams[n], ways[n]) for n in sides)
     for sign in (1, -1):
-        own = sorted((n for n in sides if sign * ways[n].middle[0] > 0), key=lambda n: -ways[n].highest)
+        own = sorted(
+            (n for n in sides if sign * ways[n].middle[0] > 0), key=lambda n: -ways[n].highest
+        )
         assert seams[own[0]].window[1] == seams[own[1]].window[0]
 
 

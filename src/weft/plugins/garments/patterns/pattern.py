@@ -10,7 +10,6 @@ import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-
 from typing import Literal
 
 import numpy as np

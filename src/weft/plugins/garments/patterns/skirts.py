@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from weft.base.arrays import Floats
-from weft.plugins.garments.bodies.landmarks import UP
 from weft.plugins.garments.patterns.body_depth import BodyDepth
 from weft.plugins.garments.patterns.curves import outline_polygon
 from weft.plugins.garments.patterns.figure import Figure
@@ -85,7 +84,9 @@ class Fan:
         """Return the height [m] of the ends of the waist where a panel starts."""
         return float(place_points(panel, self.waist)[:, 1].mean())
 
-    def place(self, panel: Panel, center: Floats, radius: float, slope: float, part: float) -> Panel:
+    def place(
+        self, panel: Panel, center: Floats, radius: float, slope: float, part: float
+    ) -> Panel:
         """Return the panel on a cone.
 
         Args:

@@ -83,8 +83,9 @@ def fit_start(pattern: Pattern, figure: Figure) -> tuple[Pattern, list[SeamWays]
     loose = [name for name in flat if name not in whole | around]
     fitted = _bend_wide_panels(fitted, room)
     legs = leg_panels(ways, tubes, figure.crotch)
+    beside = [name for name in loose if _stands_beside(fitted.by_name[name])]
     fitted = _stack_panels(fitted, body, loose, legs)
-    fitted = _clear_side_panels(fitted, body, loose)
+    fitted = _clear_side_panels(fitted, body, beside)
     if not any(w.is_over for w in ways):
         fitted = _bring_bands(fitted, _move_ways(ways, fitted), legs)
     return fitted, _move_ways(ways, fitted)
@@ -307,14 +308,20 @@ def _room(figure: Figure, points: Positions) -> Floats:
     return np.asarray(np.abs(room))
 
 
-def _clear_side_panels(pattern: Pattern, body: BodyDepth, loose: Collection[str]) -> Pattern:
+def _stands_beside(panel: Panel) -> bool:
+    """Return whether a panel is flat and does not face forward or backward."""
+    size = np.ptp(place_points(panel, panel.corners), axis=0)
+    return panel.placement.wrap is None and bool(size[2] > FLAT * size.max())
+
+
+def _clear_side_panels(pattern: Pattern, body: BodyDepth, names: Iterable[str]) -> Pattern:
     """Return the pattern with flat panels that stand beside the body, as those of a hood do beside
     the head, moved outward and up by as little as clears it and all other panels.
 
     Args:
         pattern: with all other panels where they start.
         body: grown by the distance that panels keep.
-        loose: names of the panels that may move.
+        names: of these panels.
     """
     from scipy.spatial import cKDTree
 
@@ -322,18 +329,16 @@ def _clear_side_panels(pattern: Pattern, body: BodyDepth, loose: Collection[str]
     moves = np.stack(np.meshgrid(grid, grid, [0.0]), axis=-1).reshape(-1, 3)
     moves = moves[np.argsort((moves**2).sum(axis=1))]
     panels = pattern.by_name
-    for name in loose:
+    for name in names:
         x = panel_points(panels[name], body.cell)
-        size = np.ptp(x, axis=0)
-        if panels[name].placement.wrap is None and size[2] > FLAT * size.max():
-            outward = np.array([np.sign(x[:, 0].mean()), 1.0, 1.0])
-            moved = x + (moves * outward)[:, None]
-            free = ~body.contains(moved).any(axis=1)
-            others = [panel_points(p, body.cell) for n, p in panels.items() if n != name]
-            if others:
-                apart = cKDTree(np.concatenate(others)).query(moved[free])[0]
-                free[free] = apart.min(axis=1) > 2 * body.cell
-            panels[name] = move_panel(panels[name], np.eye(3), moves[np.argmax(free)] * outward)
+        outward = np.array([np.sign(x[:, 0].mean()), 1.0, 1.0])
+        moved = x + (moves * outward)[:, None]
+        free = ~body.contains(moved).any(axis=1)
+        others = [panel_points(p, body.cell) for n, p in panels.items() if n != name]
+        if others:
+            apart = cKDTree(np.concatenate(others)).query(moved[free])[0]
+            free[free] = apart.min(axis=1) > 2 * body.cell
+        panels[name] = move_panel(panels[name], np.eye(3), moves[np.argmax(free)] * outward)
     return pattern.with_panels(panels)
 
 

@@ -218,8 +218,8 @@ def find_lines(
 
 
 def _hang(start: Positions, ids: Ints, mesh: TriangleMesh, wearer: MovingLandmarks) -> Positions:
-    """Return a hem (k,3) [m] with the heights that it has where panels hang: panels that lean at the
-    start are less tall there than on paper.
+    """Return a hem (k,3) [m] with the heights that it has where panels hang: panels that lean at
+    the start are less tall there than on paper.
 
     Args:
         start: (k,3) [m] where the hem starts.
