@@ -27,6 +27,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--only", nargs="+", default=(), help="cases of a study: garments, bodies")
     made.add_argument("--quick", action="store_true", help="the short form of a study: garments")
     made.add_argument("--coarse", action="store_true", help="coarse cells of a study: garments")
+    made.add_argument("--random", type=int, default=0, help="designs drawn at random: garments")
+    made.add_argument("--seed", type=int, default=0, help="seed of these designs")
     made.add_argument("--device", default="cpu", help="cpu, cuda or cuda:N")
     made.add_argument("--threads", type=int, help="CPU threads that share large kernels")
     return made
@@ -69,6 +71,8 @@ def run(name: str, options: argparse.Namespace) -> None:
         options.only,
         options.quick,
         options.coarse,
+        options.random,
+        options.seed,
     )
     say(f"{study.title}\n\n{study.table.text()}\n")
     for finding in study.findings:

@@ -5,6 +5,9 @@ Twenty garments (``studies/garments``) are drafted for a woman, a man, a child a
 two cycles, at cells of 3 cm; ``--coarse`` takes 4 cm, and ``--quick`` also ends before the walk.
 Every frame's intersections are counted by code that is not weft's. How it is worn is the verdict of
 ``weft quality`` on the last frame, and the result of a trial has its reasons.
+
+``--random N --seed S`` tries N designs that are drawn at random (``random_designs``) in place of
+the twenty garments, each on one of the bodies in turn.
 """
 
 from collections.abc import Sequence
@@ -14,12 +17,17 @@ from typing import Any
 import numpy as np
 import PIL.Image
 
+from studies.garments.body_measures import BodyMeasures
 from studies.garments.catalog import GARMENTS
+from studies.garments.random_designs import draw_design
 from studies.garments.trial import BODIES, TrialResult, try_garment
 from studies.study import INK, Say, Study, StudyTable
 from weft.base.errors import check_known
+from weft.plugins.garments.mannequin.figure import Mannequin
+from weft.plugins.garments.quality.wear import VERDICTS
 
 FOLDER = Path("build/garments")  # of scenes, runs and pictures; finished trials are used again
+SLOW = 180.0  # [s] of processor time that no trial should take
 ROW = 2  # garments beside one another in a picture
 COLUMNS = (
     "body",
@@ -38,17 +46,23 @@ def study(
     only: Sequence[str] = (),
     quick: bool = False,
     coarse: bool = False,
+    random: int = 0,
+    seed: int = 0,
     folder: Path = FOLDER,
 ) -> Study:
-    """Try all garments on all bodies.
+    """Try all garments on all bodies, or designs drawn at random, each on one body.
 
     Args:
         say: called with a line for every trial.
         only: names of garments or bodies, if not all of them.
         quick: cells of 4 cm, sewing and settling without the walk.
         coarse: cells of 4 cm.
+        random: number of designs drawn at random; 0: the garments of the catalog.
+        seed: of these designs.
         folder: of trials.
     """
+    if random:
+        return _study_random(say, only, random, seed, folder, quick=quick, coarse=coarse)
     for name in only:
         check_known(name, [*GARMENTS, *BODIES], "--only")
     garments = [g for g in GARMENTS if g in only] or list(GARMENTS)
@@ -67,6 +81,53 @@ def study(
     return Study(
         "garments", title, StudyTable(COLUMNS, rows), _findings(results), _plot(results), pictures
     )
+
+
+def _study_random(
+    say: Say, only: Sequence[str], count: int, seed: int, folder: Path, *, quick: bool, coarse: bool
+) -> Study:
+    """Try designs drawn at random; ``only`` names bodies."""
+    for name in only:
+        check_known(name, BODIES, "--only")
+    bodies = [b for b in BODIES if b in only] or list(BODIES)
+    results, titles = [], []
+    for number in range(count):
+        body = bodies[number % len(bodies)]
+        draft = draw_design(seed, number, BodyMeasures.of(Mannequin.of(**BODIES[body])))
+        own = folder / f"random-{seed}" / f"{number}-{body}"
+        own.mkdir(parents=True, exist_ok=True)
+        pattern = own / "design.json"
+        pattern.write_text(draft.text(), encoding="utf-8")
+        result = try_garment(str(number), body, own, pattern, quick=quick, coarse=coarse)
+        results.append(result)
+        titles.append(draft.title)
+        say(f"{number} {body}, {draft.title}: {result.seconds:.0f} s, {result.problem or 'worn'}")
+    rows = [[*_row(r), title] for r, title in zip(results, titles)]
+    return Study(
+        "garments-random",
+        f"{count} designs in GarmentCode's format, drawn at random with seed {seed}",
+        StudyTable((*COLUMNS, "design"), rows),
+        _random_findings(results, titles),
+        _plot(results),
+        {},
+    )
+
+
+def _random_findings(results: Sequence[TrialResult], titles: Sequence[str]) -> list[str]:
+    """Return how many designs are worn, the reasons of the others, intersections and times."""
+    seconds = np.array([r.seconds for r in results])
+    frames, crossing = sum(r.frames for r in results), sum(r.crossing for r in results)
+    worn = sum(not r.problem for r in results)
+    counts = ", ".join(f"{sum(r.verdict == v for r in results)} {v}" for v in VERDICTS)
+    stopped = sum(bool(r.message) for r in results)
+    return [
+        f"{worn} of {len(results)} are worn without an intersection",
+        f"verdicts: {counts}; {stopped} ended with an error",
+        f"{crossing} of {frames} frames have an intersection, counted independently",
+        f"processor time: median {np.median(seconds):.0f} s, longest {seconds.max():.0f} s, "
+        f"{(seconds > SLOW).sum()} above {SLOW:.0f} s",
+        *(f"{r.garment} {r.body}, {t}: {r.problem}" for r, t in zip(results, titles) if r.problem),
+    ]
 
 
 def _row(r: TrialResult) -> list[float | str]:

@@ -71,6 +71,8 @@ def run(
     only: Sequence[str] = (),
     quick: bool = False,
     coarse: bool = False,
+    random: int = 0,
+    seed: int = 0,
 ) -> Study:
     """Run a study.
 
@@ -82,6 +84,8 @@ def run(
         only: names of a study's cases, of studies that have names for them; none: all cases.
         quick: run a shorter form of a study that has one.
         coarse: run a study that has them with coarse cells.
+        random: number of cases drawn at random, of studies that draw cases.
+        seed: of these cases.
 
     Raises:
         WeftError: an unknown name, a number that is too small or that the study does not have.
@@ -96,7 +100,7 @@ def run(
             raise WeftError(f"--{key}", got=f"with {name}", expected=f"a study {who}")
         if given[key] < least:
             raise WeftError(f"--{key}", got=given[key], expected=f"at least {least} {unit}")
-    every = {"only": only, "quick": quick, "coarse": coarse}
+    every = {"only": only, "quick": quick, "coarse": coarse, "random": random, "seed": seed}
     cases = {key: value for key, value in every.items() if value}
     for key in cases:
         if key not in signature(study).parameters:

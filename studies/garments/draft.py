@@ -23,11 +23,12 @@ NEAR = 1e-6  # lengths that are equal, as a fraction
 
 @dataclass(frozen=True)
 class Curve:
-    """The curvature of an edge: Bezier control points, or the radius of a circle's minor arc."""
+    """The curvature of an edge: Bezier control points, or the radius of a circle's arc."""
 
     controls: tuple[Point, ...] = ()
     radius: float = 0.0
     right: bool = False  # a circle's arc bulges to the right of the way along the edge
+    large: bool = False  # the arc is more than half of its circle
 
     def reverse(self) -> "Curve":
         """Return the same curve for the edge from its end to its start."""
@@ -46,12 +47,17 @@ class Curve:
     def length(self, chord: float) -> float:
         """Return the length [cm] of the edge whose ends are ``chord`` [cm] apart."""
         if self.radius:
-            return 2 * self.radius * math.asin(min(1.0, chord / 2 / self.radius))
+            return self.radius * self.angle(chord)
         t = np.linspace(0, 1, 400)[:, None]
         level = [np.array([p]) for p in ((0.0, 0.0), *self.controls, (1.0, 0.0))]
         while len(level) > 1:
             level = [(1 - t) * a + t * b for a, b in pairwise(level)]
         return chord * float(np.linalg.norm(np.diff(level[0], axis=0), axis=1).sum())
+
+    def angle(self, chord: float) -> float:
+        """Return the angle [rad] of the arc whose ends are ``chord`` [cm] apart."""
+        minor = 2 * math.asin(min(1.0, chord / 2 / self.radius))
+        return 2 * math.pi - minor if self.large else minor
 
     def scale(self, factor: float) -> "Curve":
         """Return the curve with its control points farther from the edge's chord."""
@@ -60,7 +66,10 @@ class Curve:
     def block(self) -> Json:
         """Return the curve as the file has it."""
         if self.radius:
-            return {"type": "circle", "params": [_round(self.radius), 0, int(self.right)]}
+            return {
+                "type": "circle",
+                "params": [_round(self.radius), int(self.large), int(self.right)],
+            }
         kind = "quadratic" if len(self.controls) == 1 else "cubic"
         return {"type": kind, "params": [[_round(t), _round(h)] for t, h in self.controls]}
 
@@ -86,9 +95,9 @@ def cubic(first: Point, second: Point) -> Curve:
     return Curve((first, second))
 
 
-def arc(radius: float, *, right: bool) -> Curve:
+def arc(radius: float, *, right: bool, large: bool = False) -> Curve:
     """Return a circular arc."""
-    return Curve(radius=radius, right=right)
+    return Curve(radius=radius, right=right, large=large)
 
 
 @dataclass(frozen=True)
@@ -183,13 +192,14 @@ class DraftPanel:
 
 
 def _on_arc(start: Point, end: Point, curve: Curve, part: float) -> Point:
-    """Return the point at a fraction of a minor arc's length."""
+    """Return the point at a fraction of an arc's length."""
     along = np.subtract(end, start)
     half = float(np.linalg.norm(along)) / 2
-    normal = np.array([-along[1], along[0]]) / (2 * half) * (1 if curve.right else -1)
-    center = np.add(start, end) / 2 + normal * math.sqrt(curve.radius**2 - half**2)
+    to_left = np.array([-along[1], along[0]]) / (2 * half)
+    toward = 1 if curve.right != curve.large else -1
+    center = np.add(start, end) / 2 + toward * to_left * math.sqrt(curve.radius**2 - half**2)
     spoke = np.subtract(start, center)
-    angle = 2 * math.asin(half / curve.radius) * part * (1 if curve.right else -1)
+    angle = curve.angle(2 * half) * part * (1 if curve.right else -1)
     c, s = math.cos(angle), math.sin(angle)
     x, y = center + np.array([c * spoke[0] - s * spoke[1], s * spoke[0] + c * spoke[1]])
     return float(x), float(y)
@@ -249,6 +259,7 @@ class Draft:
     """Panels and stitches of a garment."""
 
     name: str
+    title: str = ""
     panels: dict[str, DraftPanel] = field(default_factory=dict)
     stitches: list[tuple[str, str, str, str]] = field(default_factory=list)
 

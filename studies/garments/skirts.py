@@ -131,6 +131,28 @@ def add_godets(draft: Draft, panel: str, count: int, wide: float = 18.0) -> None
         draft.sew(f"{panel}.slit{k}_b", f"{name}.b")
 
 
+def ring(upper: float, length: float, angle: float) -> tuple[Edge, ...]:
+    """Return the corners of a sector of a ring that hangs below its center; y = 0 at the ends of
+    its upper edge.
+
+    Args:
+        upper: length [cm] of its upper edge.
+        length: [cm].
+        angle: [rad].
+    """
+    inner, large = upper / angle, angle > math.pi
+    outer = inner + length
+    s, c = math.sin(angle / 2), math.cos(angle / 2)
+    corners = [(-inner * s, 0.0), (-outer * s, (inner - outer) * c)]
+    top = arc(inner, right=False, large=large)
+    return (
+        Edge(*corners[0], "right"),
+        Edge(*corners[1], "hem", arc(outer, right=True, large=large)),
+        Edge(-corners[1][0], corners[1][1], "left"),
+        Edge(-corners[0][0], 0.0, "waist", top, "lower_interface"),
+    )
+
+
 def add_circle(
     draft: Draft, waist: float, length: float, top: float, suns: float, name: str = "skirt"
 ) -> None:
@@ -144,18 +166,7 @@ def add_circle(
         suns: part of a whole circle that both panels are together.
         name: of the panels, with _front and _back.
     """
-    angle = math.pi * suns  # of one panel
-    inner = waist / 2 / angle
-    outer = inner + length
-    s, c = math.sin(angle / 2), math.cos(angle / 2)
-    # the middle of the upper arc is the ring's lowest point: the panel hangs below its center
-    corners = [(-inner * s, 0.0), (-outer * s, (inner - outer) * c)]
-    edges = (
-        Edge(*corners[0], "right"),
-        Edge(*corners[1], "hem", arc(outer, right=True)),
-        Edge(-corners[1][0], corners[1][1], "left"),
-        Edge(-corners[0][0], 0.0, "waist", arc(inner, right=False), "lower_interface"),
-    )
+    edges = ring(waist / 2, length, math.pi * suns)
     for side, z, outside in (("front", CIRCLE_FRONT, 1), ("back", CIRCLE_BACK, -1)):
         place = (0.0, top, z)
         draft.add(DraftPanel(f"{name}_{side}", edges, place, outside=outside, label="leg"))

@@ -9,7 +9,10 @@ import pytest
 
 from studies.garments.body_measures import BodyMeasures
 from studies.garments.catalog import GARMENTS
+from studies.garments.draft import DraftPanel
 from studies.garments.intersection_count import count_intersections
+from studies.garments.random_designs import draw_design
+from studies.garments.skirts import ring
 from studies.garments.trial import BODIES, try_garment
 from tests.plugins.garments.patterns.people import crossings
 from weft.bodies.body import Body
@@ -21,6 +24,7 @@ from weft.plugins.garments.patterns.figure import Figure
 from weft.plugins.garments.patterns.formats import read_pattern
 from weft.plugins.garments.patterns.placement import place_points
 from weft.plugins.garments.patterns.start_positions import caught_seams, fit_start
+from weft.plugins.garments.quality.garment_lines import MovingLandmarks, find_lines
 
 pytestmark = pytest.mark.campaign
 
@@ -117,3 +121,54 @@ def test_the_independent_count_agrees_with_exact_predicates():
     pairs = intersections(x, faces)
     with_cloth = int((pairs < 20).any(1).sum())
     assert count_intersections(x, faces, 20, np.arange(180)) == with_cloth
+
+
+def test_designs_drawn_at_random_are_read_without_errors(tmp_path):
+    """Each number of a seed gives a design of its own, the same every time."""
+    texts = [draw_design(1, number, measures("woman")).text() for number in range(8)]
+    assert len(set(texts)) == len(texts)
+    assert draw_design(1, 3, measures("woman")).text() == texts[3]
+    for number, text in enumerate(texts):
+        path = tmp_path / f"{number}_specification.json"
+        path.write_text(text, encoding="utf-8")
+        assert not check_pattern(read_pattern(path)).errors
+
+
+def test_a_sector_of_nearly_a_whole_ring_has_its_lengths_and_is_divided_on_its_arc():
+    edges = ring(40.0, 50.0, 1.8 * np.pi)
+    sector = DraftPanel("skirt", edges, (0.0, 0.0, 0.0))
+    assert sector.edge_length("waist") == pytest.approx(40.0)
+    assert sector.edge_length("hem") == pytest.approx(40.0 + 50.0 * 1.8 * np.pi)
+    halves, _ = sector.divide("hem", 0.5)
+    middle = halves.edges[2]
+    inner = 40.0 / (1.8 * np.pi)
+    assert middle.x == pytest.approx(0.0, abs=1e-9)
+    assert middle.y == pytest.approx(inner * np.cos(0.9 * np.pi) - inner - 50.0)
+
+
+def test_the_hem_of_an_asymmetric_skirt_is_compared_with_its_length_on_paper(tmp_path):
+    """Its panels start on a cone, where the difference of front and back is less than on paper."""
+    draft = draw_design(1, 40, measures("woman"))
+    assert "asymmetric" in draft.title
+    path = tmp_path / "skirt_specification.json"
+    path.write_text(draft.text(), encoding="utf-8")
+    made = Mannequin.of(**BODIES["woman"])
+    body = Body(made.vertices, made.faces)
+    figure = Figure.of(body)
+    garment = cut(fit_start(read_pattern(path), figure)[0], 0.04)
+    mesh = garment.mesh.with_vertices(garment.mesh.vertices @ figure.turn.T + figure.origin)
+    parts = [(name, slice(r.start, r.stop)) for name, r in garment.faces.items()]
+    seams = [(s.seam.name, s.pairs) for s in garment.seams]
+    wearer = MovingLandmarks.of(body.vertices, body.faces, [len(body.vertices)])
+    lines = find_lines(mesh, parts, seams, garment.weld_ids, wearer)
+    hem = next(line for line in lines if line.kind == "hem")
+    front, back = (draft.panels[f"skirt_{side}"] for side in ("front", "back"))
+    on_paper = [_drop(p) for p in (front, back)]
+    assert np.ptp(hem.start[:, 1]) == pytest.approx((on_paper[1] - on_paper[0]) / 100, rel=0.1)
+
+
+def _drop(panel):
+    """Return the length [cm] of a circle skirt's panel in its middle."""
+    points = [panel.divide(name, 0.5)[0].edges for name in ("waist", "hem")]
+    ends = [next(e for e in p if e.name == f"{n}+").y for n, p in zip(("waist", "hem"), points)]
+    return ends[0] - ends[1]

@@ -7,6 +7,7 @@ and it continues bitwise as if it had not been stopped.
 
 import dataclasses
 import math
+import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -49,6 +50,7 @@ from weft.run.recovery import RunCondition, open_run
 from weft.run.run_folder import CHECKPOINT, RunFolder, frame_name
 from weft.run.run_state import RunState, StepTimes
 from weft.run.sewing_order import SEWN_EARLIER, sew_earlier, sewn_as
+from weft.run.sewing_pace import SewingPace, about_slow_sewing
 from weft.run.step_record import (
     Stretch,
     build_manifest,
@@ -158,6 +160,7 @@ class Loop:
         )
         self.crossing: dict[str, int] = {}  # of the last frame written: ``count_intersections``
         self.stretched = self.stretch.percentiles(simulation.state.x)  # after the last step
+        self.pace = SewingPace()
         self.asked = False  # True once a warning about the stretch was given
         self.trajectory = ""  # identifier of the scene, frame rate and steps
         self.digest = ""  # of the last complete frame
@@ -217,7 +220,9 @@ class Loop:
     def advance(self, place: RunState, frames: int) -> Iterator[Progress]:
         """Take steps and yield the progress after each one, until frame ``frames`` is on disk."""
         while place.frame < frames:
+            clock = time.process_time()
             place, parts = self.step(place)
+            self._ask_about_pace(place.state, time.process_time() - clock)
             wrote = self.write_step(place, parts)
             frame = place.frame + (place.step > 0)
             last = parts[-1].report
@@ -286,6 +291,15 @@ class Loop:
         """
         contact = self.model.contact
         return sewn_at(None if contact is None else contact.settings, self.model.energies)
+
+    def _ask_about_pace(self, state: State, seconds: float) -> None:
+        """Warn once while seams close, if a step of some seconds shows that they do not get on."""
+        if self.scene.cloth.sewn is None or state.t > self._sewn_at:
+            return
+        slow = self.pace.add(seconds)
+        if slow:
+            x, energies = self.model.vertices(state.x), self.model.energies
+            _warn([about_slow_sewing(self.scene.cloth, energies, x, state.t, slow)])
 
     def _ask_about_garments(self, place: RunState) -> None:
         """Warn once, when garments are sewn, about open seams and panels that are too small."""

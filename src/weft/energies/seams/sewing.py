@@ -9,6 +9,7 @@ f/stiffness apart, micrometers in a garment that is worn.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from weft.energies.energy import Energy
 from weft.energies.seams.seam_hinges import SeamHinges
 from weft.energies.springs.bonds import Bonds
 
-PACE = 0.4  # part of its seam's window in which a pair of a seam closes that closes upward
+PACE = 0.4  # part of its seam's window in which a pair closes, of a seam that closes from an end
 
 TIMES = "a time itself; zips and buttons have close_at and open_at, in the pattern"
 
@@ -84,7 +85,8 @@ class SeamRows:
         life: (2,) [s] from when, and until when it holds.
         apart: [m] distance up to which its points are free: 0, or what zips leave.
         window: begin and end of its closing, as parts of the time that sewing takes.
-        upward: whether its lowest pair closes first and its highest last; else all close at once.
+        closes_from: the end at which it begins to close, ``start`` or ``end`` of its pairs, which
+            then close one after the other; empty: all close at once.
         share: [m] of the seam that each point holds; None: half of the segments to both sides.
     """
 
@@ -97,7 +99,7 @@ class SeamRows:
     life: tuple[float, float] = (0.0, np.inf)
     apart: float = 0.0
     window: tuple[float, float] = (0.0, 1.0)
-    upward: bool = False
+    closes_from: Literal["", "start", "end"] = ""
     share: float | None = None
 
     @property
@@ -107,16 +109,14 @@ class SeamRows:
             return self.segments
         return np.arange(len(self.pairs) - 1)[:, None] + [0, 1]
 
-    def windows(self, height: Floats) -> Floats:
-        """Return begin and end of the closing of pairs, (k,2), as parts of the time of sewing.
-
-        Args:
-            height: (k,) [m] of the pairs at the start.
-        """
+    def windows(self) -> Floats:
+        """Return begin and end of the closing of pairs, (k,2), as parts of the time of sewing."""
         first, last = self.window
-        if not self.upward or len(height) == 0:
-            return np.tile([first, last], (len(height), 1))
-        late = (1 - PACE) * (height - height.min()) / max(float(np.ptp(height)), 1e-300)
+        count = len(self.pairs)
+        if not self.closes_from:
+            return np.tile([first, last], (count, 1))
+        late = (1 - PACE) * np.linspace(0.0, 1.0, count)
+        late = late if self.closes_from == "start" else late[::-1]
         return np.asarray(first + (last - first) * (late[:, None] + [0.0, PACE]))
 
     @property
@@ -162,7 +162,7 @@ class SeamPanels:
         """
         pairs, reach = np.asarray(joint.pairs, dtype=np.int32), self.reach(joint)
         two = pairs[:, 0] != pairs[:, 1]  # at the end of a dart both sides are one point
-        pairs, reach = pairs[two], reach[two]
+        pairs, reach, windows = pairs[two], reach[two], joint.windows()[two]
         gap = np.linalg.norm(x[pairs[:, 1]] - x[pairs[:, 0]], axis=1)
         held = np.minimum(*self.stretch[pairs].T) * sewing.stiffness
         return Bonds(
@@ -171,7 +171,7 @@ class SeamPanels:
             self.mesh.n_vertices,
             first=np.maximum(gap, joint.apart),
             last=joint.apart,
-            closing=joint.life[0] + sewing.closing * joint.windows(x[pairs].mean(1)[:, 1]),
+            closing=joint.life[0] + sewing.closing * windows,
             life=joint.life,
             strength=np.where(reach > 0, joint.strength * np.maximum(reach, 1e-300), np.inf),
             name=joint.name or "seam",

@@ -12,12 +12,15 @@ from tests.plugins.garments.patterns.people import crossings, person
 from tests.refusals import refused
 from weft.base.errors import PatternError
 from weft.plugins.garments.bodies.body_measures import levels_of
+from weft.plugins.garments.patterns.bent_panel import bend_around
+from weft.plugins.garments.patterns.cutting import cut
 from weft.plugins.garments.patterns.figure import Figure
 from weft.plugins.garments.patterns.formats import read_pattern
 from weft.plugins.garments.patterns.pattern import Pattern, Placement
-from weft.plugins.garments.patterns.placement import place_points
+from weft.plugins.garments.patterns.placement import panel_points, place_points
 from weft.plugins.garments.patterns.seam_ways import find_tubes
 from weft.plugins.garments.patterns.sewing_order import order_seams, rank_seams
+from weft.plugins.garments.patterns.skirts import rising_panels
 from weft.plugins.garments.patterns.start_positions import (
     caught_seams,
     crosses_body,
@@ -55,6 +58,68 @@ def test_panels_start_apart_and_their_seams_do_not_close_through_the_body(
     fitted, ways = fits(name)
     assert not caught_seams(ways, figure)
     assert crossings(fitted, woman, figure) == 0
+
+
+@pytest.mark.parametrize("name", ["circle_skirt", "panel_skirt"])
+def test_panels_of_a_wide_skirt_start_around_the_body(name, figure, fits):
+    """They are nowhere stretched, their sides nearly closed, and the arms outside."""
+    fitted, ways = fits(name)
+    assert not crosses_body(fitted, figure.depth)
+    for p in fitted.panels:
+        if p.name.startswith("skirt"):
+            mesh = cut(replace(fitted, panels=[p], seams=[]), 0.05).mesh
+            edges = np.concatenate([mesh.faces[:, k] for k in ([0, 1], [1, 2], [2, 0])])
+            paper = np.zeros((mesh.n_vertices, 2))
+            paper[mesh.faces.ravel()] = mesh.corner_uv.reshape(-1, 2)
+            now, flat = (
+                np.linalg.norm(x[edges[:, 0]] - x[edges[:, 1]], axis=1)
+                for x in (mesh.vertices, paper)
+            )
+            assert (now / flat).max() < 1.01
+    sides = [w for w in ways if all(n.startswith("skirt") for n in w.panels)]
+    assert max(w.longest for w in sides) < 0.35
+    hands = 0.1 * figure.landmarks.height  # from the middle of the body, of arms beside a skirt
+    assert all(np.abs(w.middle[0]) < 4 * hands for w in sides)
+
+
+def test_a_waist_is_where_it_is_although_the_sides_of_its_skirt_rise(figure):
+    """The start height of a circle skirt does not depend on how far its sides rise."""
+    circle = pattern_of("circle_skirt")
+    rising = rising_panels(find_ways(circle), circle.by_name)
+    assert set(rising) == {"skirt_front", "skirt_back"}
+    band = max(place_points(p, p.corners)[:, 1].max() for p in circle.panels if "wb" in p.name)
+    assert all(0 < band - y < 0.1 for y in rising.values())
+
+
+def test_a_hood_starts_outside_of_the_other_panels(figure):
+    """A hood that the file places in the front is moved out of it."""
+    hoody = pattern_of("hoody")
+    moved_ahead = [
+        replace(p, placement=replace(p.placement, translation=(*p.placement.translation[:2], 0.2)))
+        if "hood" in p.name
+        else p
+        for p in hoody.panels
+    ]
+    fitted, _ = fit_start(replace(hoody, panels=moved_ahead), figure)
+    points = {p.name: panel_points(p, 0.01) for p in fitted.panels}
+    for name in ("left_hood", "right_hood"):
+        others = np.concatenate([x for n, x in points.items() if n != name])
+        assert np.linalg.norm(points[name][:, None] - others, axis=2).min() > 0.01
+
+
+def test_a_cuff_that_widens_far_from_the_elbow_is_bent():
+    """The cone has its circle at the cuff: extended to the elbow, it has no radius."""
+    corners = np.array([[-0.06, 0.0], [0.06, 0.0], [0.16, 0.1], [-0.16, 0.1]])
+    cuff = panel("cuff", corners)
+    sides = [np.linspace(corners[i], corners[j], 9) for i, j in ((0, 3), (1, 2))]
+    bent = bend_around(cuff, np.array([0.0, -0.4, -0.1]), np.array([0.0, 1.0, 0.0]), sides)
+    wrap = bent.placement.wrap
+    assert wrap.radius > 0
+    assert wrap.taper > 0.3
+    x = place_points(bent, corners)
+    np.testing.assert_allclose(
+        np.linalg.norm(x[3] - x[0]), np.linalg.norm(corners[3] - corners[0]), rtol=0.05
+    )
 
 
 def forearm(figure):
@@ -138,13 +203,31 @@ def seams_of(pattern, figure):
     return {s.name: s for s in ordered.seams}, {w.match.seam.name: w for w in ways}
 
 
+def closes_upward(seam, ways):
+    """Whether a seam closes from its lower end."""
+    y = (ways.first + ways.second)[:, 1]
+    return seam.closes_from == ("start" if y[0] < y[-1] else "end")
+
+
 def test_seams_of_trunk_and_sleeves_close_from_below(figure):
-    """What is sewn below draws the upper ends in under the arm; shoulders, skirts close at once."""
+    """What is sewn below draws the upper ends in under the arm; shoulders close at once."""
     seams, ways = seams_of(pattern_of("tee"), figure)
     around = {n for n, w in ways.items() if w.encloses and not w.is_over}
     assert len(around) == 6  # two side seams, and an upper and a lower one of each sleeve
-    assert {n for n, seam in seams.items() if seam.upward} == around
-    assert not any(s.upward for s in seams_of(pattern_of("pencil_skirt"), figure)[0].values())
+    assert {n for n, seam in seams.items() if closes_upward(seam, ways[n])} == around
+
+
+def test_sides_of_skirts_close_piece_by_piece_from_the_waist(figure):
+    """The upper piece of each side closes before the lower one, both from their upper ends."""
+    seams, ways = seams_of(pattern_of("pencil_skirt"), figure)
+    sides = [n for n, seam in seams.items() if seam.closes_from]
+    assert len(sides) == 4
+    assert not any(closes_upward(seams[n], ways[n]) for n in sides)
+    for sign in (1, -1):
+        own = sorted(
+            (n for n in sides if sign * ways[n].middle[0] > 0), key=lambda n: -ways[n].highest
+        )
+        assert seams[own[0]].window[1] == seams[own[1]].window[0]
 
 
 def test_seams_close_one_rank_after_the_other(figure):

@@ -86,14 +86,15 @@ def test_a_fold_has_its_own_stiffness_and_angle():
     np.testing.assert_allclose(value, 0.5 * 0.03 * length * 0.4**2, rtol=1e-12)
 
 
-def test_a_seam_closes_from_below():
-    """Its lowest pair closes in the first part of the window, its highest in the last one."""
-    heights = np.array([1.0, 1.2, 1.5])
-    seam = SeamRows(np.array([[0, 1], [2, 3], [4, 5]]), window=(0.5, 1.0), upward=True)
-    found = seam.windows(heights)
-    np.testing.assert_allclose(found[:, 0], 0.5 + 0.3 * np.array([0.0, 0.4, 1.0]))
+def test_a_seam_closes_from_one_end():
+    """One end closes in the first part of the window, the other one in the last part."""
+    seam = SeamRows(np.array([[0, 1], [2, 3], [4, 5]]), window=(0.5, 1.0), closes_from="start")
+    found = seam.windows()
+    np.testing.assert_allclose(found[:, 0], 0.5 + 0.3 * np.array([0.0, 0.5, 1.0]))
     np.testing.assert_allclose(found[:, 1] - found[:, 0], 0.2)
-    at_once = dataclasses.replace(seam, upward=False).windows(heights)
+    other = dataclasses.replace(seam, closes_from="end").windows()
+    np.testing.assert_allclose(other, found[::-1])
+    at_once = dataclasses.replace(seam, closes_from="").windows()
     np.testing.assert_array_equal(at_once, [[0.5, 1.0]] * 3)
 
 

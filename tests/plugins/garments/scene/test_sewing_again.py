@@ -10,6 +10,7 @@ import pytest
 import weft
 from tests.plugins.garments.builders import scene_of
 from weft.energies.springs.bonds import Bonds
+from weft.run.sewing_pace import about_slow_sewing
 
 PATTERN = """
 panels:
@@ -54,6 +55,14 @@ def simulated(scene, folder, warned, **how):
     with pytest.warns(UserWarning, match=warned) as told:
         run = weft.simulate(scene, frames=12, fps=20.0, out=folder, progress=False, **how)
     return run, [str(w.message) for w in told]
+
+
+def test_slow_sewing_names_the_seam_that_is_farthest_behind(tmp_path):
+    scene = scene_in(tmp_path, "0.5, 1")
+    x = scene.cloth.mesh.vertices
+    told = about_slow_sewing(scene.cloth, scene.energies, x, 0.15, 12)
+    assert "the last 12 steps" in told
+    assert "seam first is farthest behind, open by" in told  # the second one may be open
 
 
 def cut_off(run):

@@ -29,6 +29,9 @@ def bend_around(
     """
     origin, to_axis = _frame(panel, point, axis)
     x, y = to_axis @ (np.concatenate(edges) - origin).T
+    middle = float(y.min() + y.max()) / 2  # the cone's circle: far from it, a cone has no radius
+    point = point + middle * axis / np.linalg.norm(axis)
+    origin, y = origin + middle * to_axis[1], y - middle
     per_width = SLACK / np.pi if whole else 2 / np.pi  # radius over half of the width
     slope, radius = (np.polyfit(y, np.abs(x), 1) * per_width).tolist()
     ends = (panel.corners - origin) @ to_axis[1]

@@ -10,6 +10,7 @@ import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
@@ -70,6 +71,9 @@ class Wrap:
             is the panel's right side, with its axis where ``facing`` points.
         taper: [rad] angle between a cone and its axis, positive if the cone widens along y; 0: a
             cylinder.
+        fan: [m] height above y = 0 of the point from which the panel fans out, on any cone or
+            cylinder; 0: the panel is rolled, without strain.
+        squeeze: angle around the axis over that at the point from which the panel fans out.
     """
 
     center: Vector
@@ -77,6 +81,8 @@ class Wrap:
     direction: Vector = (0.0, 1.0, 0.0)
     facing: Vector = (0.0, 0.0, 1.0)
     taper: float = 0.0
+    fan: float = 0.0
+    squeeze: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -240,7 +246,8 @@ class Seam:
             None: never opened, and closed from the start.
         window: begin and end of the seam's closing, as fractions of the time in which the garment
             is sewn. For example, inseams close before the side seams pull the legs apart.
-        upward: whether the seam closes from its lower end up, else all along it at once.
+        closes_from: the end of ``first`` from which the seam closes, ``start`` or ``end``; empty:
+            all along it at once.
         notched: edges of the two chains are paired one by one: where one edge ends on the first
             side, one ends on the second. Each pair is eased separately, and both chains have the
             same number of edges.
@@ -259,7 +266,7 @@ class Seam:
     open_at: float | None = None
     close_at: float | None = None
     window: tuple[float, float] = (0.0, 1.0)
-    upward: bool = False
+    closes_from: Literal["", "start", "end"] = ""
     notched: bool = False
     topstitch: float | None = None
 

@@ -97,7 +97,10 @@ def wrap_points(wrap: Wrap, flat: Floats, out: float, what: str) -> tuple[Floats
     if not (np.isfinite(radius) and radius * wrap.radius > 0 and (radius > 0 or not wrap.taper)):
         expected = "> 0, or < 0 without a taper, for a right side inside"
         raise PatternError(f"{place}.radius", got=f"{radius:g} m", expected=expected)
-    angle, around, along = _roll_plane(flat, radius, wrap.taper, place)
+    if wrap.fan:
+        angle, around, along = _spread_fan(flat, radius, wrap)
+    else:
+        angle, around, along = _roll_plane(flat, radius, wrap.taper, place)
     if float(np.ptp(angle) if len(flat) else 0.0) > 2 * np.pi * (1 + 1e-9):
         width, circumference = float(np.ptp(flat[:, 0])), 2 * np.pi * abs(radius)
         least = abs(radius) * np.ptp(angle) / (2 * np.pi)
@@ -141,6 +144,16 @@ def _roll_plane(
     way = np.hypot(x, out)
     angle = np.arctan2(x, out) / abs(slope)
     return angle, way * abs(slope), (sign * way - tip) * float(np.cos(taper))
+
+
+def _spread_fan(flat: Floats, radius: float, wrap: Wrap) -> tuple[Floats, Floats, Floats]:
+    """Return angle, distance from the axis and position along it, (n,) each, of points of a plane
+    whose lines from a point at (0, ``fan``) become the straight lines of a cone.
+    """
+    x, down = flat[:, 0], wrap.fan - flat[:, 1]
+    way = np.hypot(x, down) - wrap.fan
+    angle = wrap.squeeze * np.arctan2(x, down)
+    return angle, radius - way * np.sin(wrap.taper), -way * np.cos(wrap.taper)
 
 
 def panel_points(panel: Panel, spacing: float, *, border: bool = True) -> Positions:

@@ -150,6 +150,11 @@ class SeamWays:
         return np.asarray(mean / np.maximum(size, 1e-12))
 
     @cached_property
+    def middles(self) -> Positions:
+        """Return the middle (k,3) [m] of each way."""
+        return (self.first + self.second) / 2
+
+    @cached_property
     def middle(self) -> Floats:
         """Return the middle (3,) [m] of all ways."""
         return np.asarray((self.first.mean(0) + self.second.mean(0)) / 2)

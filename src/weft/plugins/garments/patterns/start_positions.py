@@ -9,10 +9,12 @@ done:
    floor, if the crotch lets them.
 2. Panels that the pattern bends are moved out of the body. Sleeves and legs are turned and moved
    such that their axis is that of the limb, and bent around it.
-3. Panels that reach beyond the forearms are bent away from the body, to where the arms are not.
-4. Panels beside the head, as those of a hood, are moved out of it. Panels lean on the body from in
-   front and from behind, the largest ones first, as close as neither the body nor another panel is
-   touched; waistbands of trousers stand as far ahead as the edges to which they are sewn.
+3. Panels of wide skirts are laid around the body (``skirts``). Other panels that reach beyond the
+   forearms are bent away from the body, to where the arms are not.
+4. Panels lean on the body from in front and from behind, the largest ones first, as close as
+   neither the body nor another panel is touched; waistbands of trousers stand as far ahead as the
+   edges to which they are sewn. Panels beside the head, as those of a hood, are moved out of it and
+   of the other panels.
 5. Seams that still close through the body are named.
 """
 
@@ -21,7 +23,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from weft.base.arrays import Floats, Positions
+from weft.base.arrays import Bools, Floats, Positions
 from weft.base.errors import Outlook, StartProblem
 from weft.plugins.garments.bodies.body_measures import levels_of
 from weft.plugins.garments.bodies.landmarks import GIRTH_LEVELS, Landmarks
@@ -39,6 +41,7 @@ from weft.plugins.garments.patterns.placement import (
     place_points,
 )
 from weft.plugins.garments.patterns.seam_ways import UPWARD, SeamWays, closed_panels, find_tubes
+from weft.plugins.garments.patterns.skirts import lay_around, rising_panels
 
 MEAN_HEIGHT = 1.72  # [m] of GarmentCode's mean body, for which its panels are placed
 LET_DOWN = 0.025  # distance above the shoulders, over the height of the body, at which tops start
@@ -73,11 +76,16 @@ def fit_start(pattern: Pattern, figure: Figure) -> tuple[Pattern, list[SeamWays]
     fitted = fit_limbs(fitted, ways, tubes, figure)
     whole = {p.name for p in fitted.panels if p.placement.wrap} & closed_panels(ways)
     flat = [p.name for p in pattern.panels if not (p.placement.wrap or p.placement.fixed)]
-    loose = [name for name in flat if name not in whole]
-    fitted = _bend_wide_panels(fitted, _move_ways(ways, fitted), figure)
-    fitted = _clear_side_panels(fitted, body, loose)
+    ways = _move_ways(ways, fitted)
+    room = _beyond_arms(ways, figure)
+    fitted = lay_around(fitted, ways, room, figure)
+    around = {p.name for p in fitted.panels if p.placement.wrap and p.placement.wrap.fan}
+    loose = [name for name in flat if name not in whole | around]
+    fitted = _bend_wide_panels(fitted, room)
     legs = leg_panels(ways, tubes, figure.crotch)
+    beside = [name for name in loose if _stands_beside(fitted.by_name[name])]
     fitted = _stack_panels(fitted, body, loose, legs)
+    fitted = _clear_side_panels(fitted, body, beside)
     if not any(w.is_over for w in ways):
         fitted = _bring_bands(fitted, _move_ways(ways, fitted), legs)
     return fitted, _move_ways(ways, fitted)
@@ -154,8 +162,9 @@ def _fit_height(
     """Return the pattern moved up or down such that its seams miss the body."""
     panels = pattern.by_name
     points = {name: place_points(p, outline_polygon(p)[0]) for name, p in panels.items()}
-    heights = np.concatenate([x[:, 1] for x in points.values()])
-    low, top = float(heights.min()), float(heights.max())
+    below = rising_panels(ways, panels)
+    tops = [min(float(x[:, 1].max()), below.get(name, np.inf)) for name, x in points.items()]
+    low, top = min(float(x[:, 1].min()) for x in points.values()), max(tops)
     crotch, tall = figure.crotch, figure.landmarks.height
     whole = {t: [points[n] for n in panels if tubes[n] == t] for t in set(tubes.values())}
     inner = {name: inner_x(whole[t]) for name, t in tubes.items() if is_aside(whole[t], figure)}
@@ -189,7 +198,8 @@ def _fit_height(
         for i, h in enumerate(moves.tolist()):
             cost[i] += sum(float((d**2).mean()) for d in _obstruction(central, body, crotch, h))
     if not any(w.is_over for w in central):
-        trunk = [panel for name, panel in panels.items() if name not in inner]
+        around = {n: panel_points(p, body.cell, border=False) for n, p in panels.items()}
+        trunk = [x[x[:, 1] < below.get(n, np.inf)] for n, x in around.items() if n not in inner]
         cost += _squeeze(_girths(trunk, body.cell), figure.landmarks, moves)
     up = float(moves[int(np.argmin(cost))])
     if inseams:  # hems at the floor close around the feet
@@ -202,12 +212,12 @@ def _fit_height(
     return replace(pattern, panels=moved)
 
 
-def _girths(panels: Iterable[Panel], row: float) -> Floats:
-    """Return heights and girths (k,2) [m] of panels around a body, in rows of the height ``row``.
+def _girths(points: Sequence[Positions], row: float) -> Floats:
+    """Return heights and girths (k,2) [m] of panels around a body, in rows of the height ``row``,
+    from their points (n,3) [m] that are ``row`` apart.
 
     There is no girth where panels in front of the body, or behind it, fill too little of a row.
     """
-    points = [panel_points(p, row, border=False) for p in panels]
     x = np.concatenate([np.zeros((0, 3)), *points])  # a pair of sleeves has no trunk
     of = np.floor(x[:, 1] / row).astype(np.int64)
     ahead = x[:, 2] > 0
@@ -247,13 +257,10 @@ def _clear_bent_panels(pattern: Pattern, body: BodyDepth) -> Pattern:
     return replace(pattern, panels=moved)
 
 
-def _bend_wide_panels(pattern: Pattern, ways: Iterable[SeamWays], figure: Figure) -> Pattern:
-    """Return the pattern with panels that reach beyond the forearms bent away from the body.
-
-    Seams at the sides of a wide skirt would close around the wrists. On a cylinder that fits
-    between the arms, they close between arms and trunk.
+def _beyond_arms(ways: Iterable[SeamWays], figure: Figure) -> dict[str, float]:
+    """Return the panels that reach beyond the forearms, and the distance [m] from x = 0 up to which
+    there is room for each inside the arms.
     """
-    panels = pattern.by_name
     room: dict[str, float] = {}
     for w in ways:
         if w.encloses and not w.is_aside:
@@ -262,6 +269,20 @@ def _bend_wide_panels(pattern: Pattern, ways: Iterable[SeamWays], figure: Figure
                 beyond = inside[np.abs(x[:, 0]) > inside]
                 if len(beyond):
                     room[name] = min(room.get(name, np.inf), float(beyond.min()))
+    return room
+
+
+def _bend_wide_panels(pattern: Pattern, room: Mapping[str, float]) -> Pattern:
+    """Return the pattern with panels that reach beyond the forearms bent away from the body.
+
+    Seams at the sides of a wide top would close around the wrists. On a cylinder that fits between
+    the arms, they close between arms and trunk.
+
+    Args:
+        pattern: with flat panels, and panels that lie around the body, which stay.
+        room: [m] distance from x = 0 that each of these panels has inside the arms.
+    """
+    panels = pattern.by_name
     for name, radius in room.items():
         x = place_points(panels[name], panels[name].corners)
         if np.abs(x[:, 0]).max() < MOST_TURN * radius and np.ptp(x[:, 2]) < FLAT * np.ptp(x[:, 0]):
@@ -287,26 +308,37 @@ def _room(figure: Figure, points: Positions) -> Floats:
     return np.asarray(np.abs(room))
 
 
-def _clear_side_panels(pattern: Pattern, body: BodyDepth, loose: Collection[str]) -> Pattern:
+def _stands_beside(panel: Panel) -> bool:
+    """Return whether a panel is flat and does not face forward or backward."""
+    size = np.ptp(place_points(panel, panel.corners), axis=0)
+    return panel.placement.wrap is None and bool(size[2] > FLAT * size.max())
+
+
+def _clear_side_panels(pattern: Pattern, body: BodyDepth, names: Iterable[str]) -> Pattern:
     """Return the pattern with flat panels that stand beside the body, as those of a hood do beside
-    the head, moved outward and up by as little as clears it.
+    the head, moved outward and up by as little as clears it and all other panels.
 
     Args:
-        pattern: with panels that are flat or bent around an axis.
+        pattern: with all other panels where they start.
         body: grown by the distance that panels keep.
-        loose: names of the panels that may move.
+        names: of these panels.
     """
+    from scipy.spatial import cKDTree
+
     grid = np.arange(0.0, body.farthest, body.cell)
     moves = np.stack(np.meshgrid(grid, grid, [0.0]), axis=-1).reshape(-1, 3)
     moves = moves[np.argsort((moves**2).sum(axis=1))]
     panels = pattern.by_name
-    for name in loose:
+    for name in names:
         x = panel_points(panels[name], body.cell)
-        size = np.ptp(x, axis=0)
-        if panels[name].placement.wrap is None and size[2] > FLAT * size.max():
-            outward = np.array([np.sign(x[:, 0].mean()), 1.0, 1.0])
-            free = ~body.contains(x + (moves * outward)[:, None]).any(axis=1)
-            panels[name] = move_panel(panels[name], np.eye(3), moves[np.argmax(free)] * outward)
+        outward = np.array([np.sign(x[:, 0].mean()), 1.0, 1.0])
+        moved = x + (moves * outward)[:, None]
+        free = ~body.contains(moved).any(axis=1)
+        others = [panel_points(p, body.cell) for n, p in panels.items() if n != name]
+        if others:
+            apart = cKDTree(np.concatenate(others)).query(moved[free])[0]
+            free[free] = apart.min(axis=1) > 2 * body.cell
+        panels[name] = move_panel(panels[name], np.eye(3), moves[np.argmax(free)] * outward)
     return pattern.with_panels(panels)
 
 
@@ -326,6 +358,9 @@ def _stack_panels(
     full = np.isfinite(front)
     middle = float(np.median(front[full] + back[full])) / 2
     points = {name: panel_points(p, body.cell) for name, p in panels.items()}
+    for name, panel in panels.items():
+        if panel.placement.wrap and panel.placement.wrap.fan:
+            _raise(front, back, points[name], points[name][:, 2] > middle, body)
     for name in sorted(panels, key=lambda n: (panels[n].layer, -len(points[n]))):
         x, panel = points[name], panels[name]
         size = np.ptp(x, axis=0)
@@ -345,11 +380,18 @@ def _stack_panels(
             shift = top * [1.0, 1.0, 0.0] + [0.0, 0.0, outward * (distance + LAYER_GAP)]
             panels[name] = move_panel(panel, turn, shift - turn @ top)
             x = (x - top) @ turn.T + shift
-        at = body.cells(_widen(x[:, :2], body.cell))
-        z = np.repeat(x[:, 2], 9)
-        np.maximum.at(front, at, np.where(ahead | ~np.isfinite(front[at]), z, -np.inf))
-        np.minimum.at(back, at, np.where(~ahead | ~np.isfinite(back[at]), z, np.inf))
+        _raise(front, back, x, np.full(len(x), ahead), body)
     return pattern.with_panels(panels)
+
+
+def _raise(front: Floats, back: Floats, x: Positions, ahead: Bools, body: BodyDepth) -> None:
+    """Raise the surfaces (nx,ny) [m] in front of and behind a body over points (n,3) of a panel,
+    which lie ahead (n,) or behind.
+    """
+    at = body.cells(_widen(x[:, :2], body.cell))
+    z, ahead = np.repeat(x[:, 2], 9), np.repeat(ahead, 9)
+    np.maximum.at(front, at, np.where(ahead | ~np.isfinite(front[at]), z, -np.inf))
+    np.minimum.at(back, at, np.where(~ahead | ~np.isfinite(back[at]), z, np.inf))
 
 
 def _tilt(y: Floats, surface: Floats, steepest: float) -> tuple[float, float]:

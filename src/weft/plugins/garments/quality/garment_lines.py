@@ -16,12 +16,14 @@ from weft.base.errors import MeshError, abbreviate
 from weft.base.trees import Json
 from weft.discretization.connectivity import component_labels
 from weft.discretization.mesh import TriangleMesh, unique_edges
+from weft.discretization.polygon import normalize
 from weft.plugins.garments.bodies.landmarks import UP, Landmarks, landmarks_of_mesh
 from weft.plugins.garments.patterns.seam_ways import CENTER, FACE_TO_FACE, UPWARD
 
 WAIST = 0.10  # [m] distance from the body's waist up to which a seam around it is a waist seam
 ONE_HEM = 0.25  # [m] height of an edge on paper from which it is no hem, but an open front with one
 UPRIGHT = 0.8  # height of trunk and thigh over that at the start, from which a body stands
+LEAST_STEEP = 0.5  # slope of a hem's faces at the start, as a sine, at least
 # [m] distances from which a garment is worn badly, and from which it is not worn
 LIMITS = {
     "shoulder": (0.05, 0.10),
@@ -205,11 +207,32 @@ def find_lines(
         names = abbreviate([parts[p][0] for p in np.unique(panel[ids])], 2)
         start, waist = mesh.vertices[ids], lines.get((worn, "waist", ""))
         upper = np.isin(panel, panel[ids])
-        if kind == "upper edge" and waist is not None and np.ptp(x[upper, 1]) < WAIST:
-            above = upper[waist]  # of a band, which this seam lets down
+        above = upper[waist] if waist is not None else np.zeros(0, dtype=bool)
+        if kind == "hem":
+            start = _hang(start, ids, mesh, wearer)
+        elif kind == "upper edge" and np.ptp(x[upper, 1]) < WAIST and 0 < above.sum() < len(above):
+            # of a band, which this seam lets down
             start = start - UP * (x[waist[above], 1].mean() - x[waist[~above], 1].mean())
         found.append(GarmentLine(kind, side, names, ids, start, wearer))
     return found
+
+
+def _hang(start: Positions, ids: Ints, mesh: TriangleMesh, wearer: MovingLandmarks) -> Positions:
+    """Return a hem (k,3) [m] with the heights that it has where panels hang: panels that lean at
+    the start are less tall there than on paper.
+
+    Args:
+        start: (k,3) [m] where the hem starts.
+        ids: (k,) its vertices.
+        mesh: the cloth before the first frame.
+        wearer: the body's landmarks.
+    """
+    up = wearer.landmarks.axes[1]
+    a, b, c = mesh.vertices[mesh.faces[np.isin(mesh.faces, ids).any(axis=1)]].transpose(1, 0, 2)
+    rise = normalize(np.cross(b - a, c - a)) @ up  # of the faces' normals
+    steep = float(np.sqrt(np.maximum(1 - rise**2, LEAST_STEEP**2)).mean())
+    height = start @ up
+    return np.asarray(start + np.outer((height - height.mean()) * (1 / steep - 1), up))
 
 
 def _classify_seam(

@@ -366,7 +366,7 @@ def joint_of(line: SeamLine, start: int, begin: float) -> SeamRows:
         strength=np.inf if seam.strength is None else seam.strength,
         life=(begin, np.inf),
         window=seam.window,
-        upward=seam.upward,
+        closes_from=seam.closes_from,
     )
 
 
