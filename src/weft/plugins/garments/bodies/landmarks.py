@@ -25,9 +25,9 @@ from weft.plugins.garments.bodies.body_measures import HEIGHTS
 from weft.plugins.garments.bodies.sections import cut_edges, cut_loop, tape_length
 
 LEVELS = ("neck_back", "bust", "waist", "hip", "crotch")
-SIDES = ("neck_side", "shoulder", "armpit", "elbow", "wrist", "knee", "ankle")
+SIDES = ("neck_side", "shoulder", "bust", "armpit", "elbow", "wrist", "knee", "ankle")
 NAMES = (*LEVELS, "neck_front", "top", *(f"{n}_{s}" for n in SIDES for s in ("left", "right")))
-UP = np.array([0.0, 1.0, 0.0])
+UP, SIGNS = np.array([0.0, 1.0, 0.0]), {"left": 1.0, "right": -1.0}
 # The landmarks at whose levels a garment has girths, upwards, with the body's girths there.
 GIRTH_LEVELS = {"hip": "hips", "waist": "waist", "bust": "chest"}
 LOWEST, HIGHEST, USUAL = 0.6, 2.6, 1.7  # [m] statures of people
@@ -37,10 +37,16 @@ WAIST, CHEST = (
     for n in ("waist", "chest")
 )
 KNEE, ANKLE = (HEIGHTS[n] / HEIGHTS["crotch"] for n in ("knee", "ankle"))
-THIGH, HIP_WINDOW = 0.969, (0.0, 0.17)
+HIP = (HEIGHTS["hips"] - HEIGHTS["crotch"]) / (HEIGHTS["neck"] - HEIGHTS["crotch"])
+WAIST_WINDOW, HIP_WINDOW, BUST_WINDOW = (0.22, 0.53), (0.01, 0.19), (0.53, 0.78)
+SHOWS = 0.96, 0.98  # ratios of the girth of a waist that shows to those at its window's ends
+TAPE = 0.003  # relative difference of girths that a tape cannot tell apart
+THIGH, BREAST = 0.969, (0.015, 0.08)  # of the crotch's height; from the middle, over the height
 UNDERBUST, NECK_FRONT = 0.074, 0.11  # distances below chest and neck, over the same length
 UPPER_ARM = 0.558  # share of the arm above the elbow
 HOLE = 1.5  # [rad] angle around a section in which there is no skin where the mesh is open
+# Over the height, from the finger tip: a length beyond any hand, and one up to about the elbow.
+HAND, FOREARM = 0.17, 0.23
 GROWTH = 1.25  # ratio of girths by which the section around an arm has reached the armpit
 # Over the height: from the section at the armpit to the shoulder joint along the arm, and from
 # there outwards to the shoulder point.
@@ -301,12 +307,18 @@ def _find_arm(skin: _Skin, reach: Floats, side: str) -> _Arm:
     """
     h = skin.height
     expected = "an arm that touches nothing from the hand to the armpit"
-    hand = int(np.argmax(np.where(np.isfinite(reach), reach, -1.0)))
+    away = np.where(np.isfinite(reach), reach, -1.0)
+    hand = int(np.argmax(away))
     near = _distances(skin.x, skin.faces, hand, np.isfinite(reach))
+    # Slices of equal distance follow bent arms: of the distance from the crotch up to the elbow,
+    # because only there all fingers point the same way; above it of that from the finger tip.
+    below = near < FOREARM * h
+    slices = np.where(below, away[hand] - away, near)
+    fingers = skin.faces[below[skin.faces].all(axis=1)]
     steps = np.arange(0.01, 0.58, 0.005) * h
     middles = []
-    for s in steps:  # slices of equal distance from the finger tip follow bent arms
-        ring = np.abs(near - s) < 0.012 * h
+    for s in steps:
+        ring = np.abs(slices - s) < 0.012 * h
         middles.append(skin.x[ring].mean(0) if ring.any() else np.full(3, np.nan))
     line = np.array(middles)
     centers, girths, last, along = list[Floats](), list[float](), None, np.zeros(3)
@@ -314,7 +326,10 @@ def _find_arm(skin: _Skin, reach: Floats, side: str) -> _Arm:
         direction = line[k + 4] - line[k - 4]
         if not np.isfinite(direction).all():
             break
-        loop = skin.part(line[k], direction)
+        if steps[k] < HAND * h:
+            loop = cut_edges(skin.x, fingers, line[k], direction)[0]
+        else:
+            loop = skin.part(line[k], direction)
         usual = float(np.median(girths[-16:])) if steps[k] > 0.29 * h else np.inf
         length = tape_length(loop, direction) if len(loop) > 2 else 0.0
         if length > GROWTH * usual:
@@ -356,7 +371,7 @@ def _find_arms(skin: _Skin) -> dict[str, _Arm]:
     aside = np.abs(x[:, 0]) > 0.07 * skin.height
     return {
         side: _find_arm(skin, np.where(aside & (sign * x[:, 0] > 0), reach, np.inf), side)
-        for side, sign in (("left", 1), ("right", -1))
+        for side, sign in SIGNS.items()
     }
 
 
@@ -407,6 +422,16 @@ class _Trunk:
             raise MeshError("body", got="a hole", expected=expected)
         return np.array([0.0, y, sign * float((sign * near[:, 2]).max())])
 
+    def bust(self, y: float, sign: float) -> Floats:
+        """Return the point (3,) [m] farthest ahead on the left (1) or on the right (-1)."""
+        points, h = self.section(y), self.skin.height
+        aside = sign * points[:, 0]
+        points = points[(aside > BREAST[0] * h) & (aside < BREAST[1] * h)]
+        if len(points) == 0:
+            return self.front(y)
+        cap = points[points[:, 2] > points[:, 2].max() - 0.003 * h]
+        return np.asarray(cap[np.argmin(np.abs(cap[:, 0] - cap[:, 0].mean()))])
+
 
 def _find_levels(trunk: _Trunk, stated: Mapping[str, float]) -> dict[str, float]:
     """Return the heights [m] of neck, bust, waist and hip; those that are stated stay."""
@@ -416,18 +441,47 @@ def _find_levels(trunk: _Trunk, stated: Mapping[str, float]) -> dict[str, float]
     if neck is None:
         neck = _best(tape, armpit + 0.04 * h, min(armpit + 0.16 * h, 0.995 * h), step)
     length = neck - crotch
-    waist = crotch + WAIST * length
-    narrow = _best(tape, crotch + 0.29 * length, crotch + 0.46 * length, step)
-    if tape(narrow) < 0.98 * tape(waist):  # a waist that shows
-        waist = 0.5 * (waist + narrow)
-    low, high = (crotch + part * length for part in HIP_WINDOW)
-    fullest = _best(lambda y: -tape(y), low + step, high, step)
-    hip = 0.5 * (fullest + _best(lambda y: trunk.front(y, -1.0)[2], low + step, high, step))
-    low, high = crotch + 0.53 * length, crotch + 0.78 * length
-    bust = _best(lambda y: -trunk.front(y)[2], low, high, step)
-    if min(bust - low, high - bust) < 0.005 * h:
-        bust = crotch + CHEST * length  # no fullest place: the belly or a flat chest
-    return {"neck_back": neck, "waist": waist, "hip": hip, "bust": bust} | {**stated}
+
+    def sample(curve: Callable[[float], float], window: tuple[float, float]) -> tuple[Floats, ...]:
+        heights = np.arange(*(crotch + part * length for part in window), 0.003 * h)
+        return heights, np.array([curve(float(y)) for y in heights])
+
+    found = {"neck_back": neck, "bust": crotch + CHEST * length}
+    found |= {"waist": crotch + WAIST * length, "hip": crotch + HIP * length}
+    heights, girths = sample(tape, WAIST_WINDOW)
+    if girths.min() < min(SHOWS[0] * girths[0], SHOWS[1] * girths[-1]):
+        found["waist"] = _extreme(heights, -girths, found["waist"])
+    heights, girths = sample(tape, HIP_WINDOW)
+    if girths[-1] < girths.max():  # otherwise the belly is fuller than the hips
+        found["hip"] = _extreme(heights, girths, found["hip"])
+    heights, ahead = sample(lambda y: trunk.bust(y, 1.0)[2] + trunk.bust(y, -1.0)[2], BUST_WINDOW)
+    if (fullest := _fullest(ahead)) is not None:
+        found["bust"] = float(heights[fullest])
+    return found | {**stated}
+
+
+def _extreme(heights: Floats, values: Floats, usual: float) -> float:
+    """Return the height [m] of the largest value; of several that a tape cannot tell apart, the
+    height nearest to the usual one.
+    """
+    largest = values.max()
+    alike = heights[values >= largest - TAPE * abs(largest)]
+    return float(alike[np.argmin(np.abs(alike - usual))])
+
+
+def _fullest(ahead: Floats) -> int | None:
+    """Return the number of the sample that is a maximum of a front (k,) [m], and farthest ahead of
+    the straight line between its ends; None if the front has no maximum.
+    """
+    from scipy.ndimage import gaussian_filter1d
+
+    smooth = gaussian_filter1d(ahead, 2.0)
+    inner = np.arange(2, len(smooth) - 2)
+    peaks = inner[(smooth[inner] > smooth[inner - 1]) & (smooth[inner] >= smooth[inner + 1])]
+    if len(peaks) == 0:
+        return None
+    line = np.linspace(smooth[0], smooth[-1], len(smooth))
+    return int(peaks[np.argmax((smooth - line)[peaks])])
 
 
 def _measure_body(
@@ -440,7 +494,9 @@ def _measure_body(
     trunk = _Trunk(skin, armpit, breadth)
     at = _find_levels(trunk, stated)
     length = at["neck_back"] - skin.crotch
-    points = {name: trunk.front(at[name]) for name in ("bust", "waist", "hip")} | {
+    busts = {side: trunk.bust(at["bust"], sign) for side, sign in SIGNS.items()}
+    points = {name: trunk.front(at[name]) for name in ("waist", "hip")} | {
+        "bust": 0.5 * (busts["left"] + busts["right"]),
         "top": skin.x[np.argmax(skin.x[:, 1])],
         "crotch": np.array([0.0, skin.crotch, 0.0]),
         "neck_front": trunk.front(at["neck_back"] - NECK_FRONT * length),
@@ -456,7 +512,8 @@ def _measure_body(
     collar = trunk.section(at["neck_back"])
     more: dict[str, list[float]] = {n: [] for n in ("thigh", "knee", "upper_arm", "wrist")}
     for side, (places, around) in limbs.items():
-        sign = 1.0 if side == "left" else -1.0
+        sign = SIGNS[side]
+        points[f"bust_{side}"] = busts[side]
         points[f"neck_side_{side}"] = collar[np.argmax(sign * collar[:, 0])]
         for name, part in (("knee", KNEE), ("ankle", ANKLE), ("thigh", THIGH)):
             leg = skin.part(np.array([sign * 0.05 * skin.height, part * skin.crotch, 0.0]))
@@ -483,7 +540,7 @@ def _measure_arm(skin: _Skin, arm: _Arm) -> tuple[dict[str, Floats], dict[str, f
     n, h = len(arm.girths), skin.height
     palm = int(np.argmax(arm.girths[:20]))
     forearm = arm.girths[palm : palm + 16]
-    wrist = palm + int(np.argmax(forearm < 1.1 * forearm.min()))  # where the hand ends
+    wrist = palm + int(np.argmax(forearm < 1.03 * forearm.min()))  # where the hand ends
     joint = arm.centers[-1] + JOINT * h * arm.direction
     ridge = joint + [np.copysign(ACROMION * h, joint[0]), 0.0, 0.0]
     plane = skin.part(ridge, np.array([1.0, 0.0, 0.0]))
