@@ -9,8 +9,8 @@ from weft.plugins.garments.mannequin.contour import relax_mesh, split_quads, sur
 from weft.plugins.garments.mannequin.solids import Cone, Ellipsoid, Tube, Union, section_rows
 
 X, Y, Z = np.eye(3)
-ARMS = {"a_pose": 42.0, "t_pose": 88.0, "arms_down": 14.0}  # [degrees] from the vertical
-UPPER_ARM, FOREARM, PALM, FINGER = 0.17, 0.142, 0.05, 0.048  # lengths over the height
+ARMS = {"a_pose": 42.0, "t_pose": 88.0, "arms_down": 17.0}  # [degrees] from the vertical
+UPPER_ARM, FOREARM, PALM, FINGER = 0.16, 0.142, 0.05, 0.048  # lengths over the height
 SHOULDER = 0.79  # height of the joint over the height of the body
 
 
@@ -30,17 +30,17 @@ class SolidPerson:
     height: float = 1.7
     breast: float = 0.0
     belly: float = 0.0
-    shoulders: float = 0.1
-    chest: float = 0.09
+    shoulders: float = 0.105
+    chest: float = 0.08
     waist: float = 0.075
     hips: float = 0.1
-    levels: tuple[float, float, float] = (0.72, 0.625, 0.515)
+    levels: tuple[float, float, float] = (0.72, 0.624, 0.514)
 
     def trunk(self) -> Union:
         """Return the solids of the trunk, legs, head and feet."""
         bust, waist, hip = self.levels
         rows = [
-            (0.49, 0.97 * self.hips, 0.055, 0.065),
+            (0.50, 0.98 * self.hips, 0.057, 0.073),
             (hip, self.hips, 0.058, 0.075),
             (waist, self.waist, 0.05, 0.055),
             (bust, self.chest, 0.062, 0.065),
@@ -48,20 +48,21 @@ class SolidPerson:
             (0.82, 0.05, 0.03, 0.04),
         ]
         table = np.array(rows)
-        table[:, 0] = (table[:, 0] - 0.49) / 0.33
+        table[:, 0] = (table[:, 0] - 0.50) / 0.32
         spans = section_rows(table[:, 0], table[:, 1:])
-        solids = [Tube(0.49 * Y, Y, X, Z, 0.33, spans, (0.02, 0.01), 2.0, 0.01, "trunk")]
+        solids = [Tube(0.50 * Y, Y, X, Z, 0.32, spans, (0.012, 0.01), 2.0, 0.01, "trunk")]
         if self.belly:
             size = self.belly * np.array([1.3, 1.0, 1.0])
-            solids.append(Ellipsoid(np.array([0, 0.575, 0.02]), size, 0.03))
+            solids.append(Ellipsoid(np.array([0, 0.585, 0.03]), size, 0.03))
         for side in (1.0, -1.0):
             if self.breast:
                 center = np.array([0.05 * side, bust, 0.035])
-                solids.append(Ellipsoid(center, self.breast * np.array([0.8, 0.85, 1.0]), 0.01))
+                solids.append(Ellipsoid(center, self.breast * np.array([0.72, 0.8, 1.0]), 0.01))
             solids += self._leg(side)
-        neck = np.array([0, 0.80, -0.015]), np.array([0, 0.90, 0.0])
+        nape = np.array([0, 0.862, -0.005])
         solids += [
-            Cone(*neck, (0.036, 0.032), 0.02),
+            Cone(np.array([0, 0.80, -0.015]), nape, (0.042, 0.031), 0.015),
+            Cone(nape, np.array([0, 0.90, 0.0]), (0.031, 0.035), 0.01),
             Ellipsoid(np.array([0, 0.934, 0.01]), np.array([0.044, 0.06, 0.055]), 0.01),
             Cone(np.array([0, 0.945, 0.06]), np.array([0, 0.925, 0.072]), (0.004, 0.007), 0.005),
             Ellipsoid(np.array([0, 0.952, -0.003]), np.array([0.052, 0.048, 0.058]), 0.004),
@@ -69,7 +70,7 @@ class SolidPerson:
         return Union([*solids])
 
     def _leg(self, side: float) -> list[Cone]:
-        hip, knee = np.array([0.05 * side, 0.5, 0]), np.array([0.055 * side, 0.28, 0])
+        hip, knee = np.array([0.052 * side, 0.515, 0]), np.array([0.055 * side, 0.28, 0])
         ankle, ball = np.array([0.06 * side, 0.04, -0.005]), np.array([0.065 * side, 0.015, 0.07])
         toes = [
             Cone(ball + k * X, ball + 1.2 * k * X + z * Z, (0.009, 0.0065), 0.004)
@@ -106,10 +107,10 @@ class SolidPerson:
             solids += [
                 Cone(at["shoulder"], at["elbow"], (0.029, 0.024), 0.02),
                 Cone(at["elbow"], wrist, (0.024, 0.0155), 0.01),
-                Cone(wrist + 0.02 * along, palm + 0.014 * ahead, (0.015, 0.0095), 0.008),
-                Cone(wrist + 0.02 * along, palm - 0.014 * ahead, (0.015, 0.0095), 0.008),
+                Cone(wrist + 0.015 * along, palm + 0.014 * ahead, (0.015, 0.0095), 0.008),
+                Cone(wrist + 0.015 * along, palm - 0.014 * ahead, (0.015, 0.0095), 0.008),
                 Cone(
-                    wrist + 0.02 * along + 0.012 * ahead,
+                    wrist + 0.015 * along + 0.012 * ahead,
                     wrist + 0.055 * along + 0.042 * ahead,
                     (0.009, 0.007),
                     0.006,
@@ -134,7 +135,6 @@ class SolidPerson:
         """Return known points (3,) [m]; levels have their height only."""
         trunk, h = self.trunk(), self.height
         bust, waist, hip = self.levels
-        floor = 1.0 - (1.0 if False else 1.0)
         middle = np.arange(0.3, 0.6, 0.0005)[:, None] * Y
         crotch = middle[trunk.distance(middle) < 0][0]
         found = {"waist": waist * Y, "hip": hip * Y, "crotch": crotch}
@@ -144,7 +144,7 @@ class SolidPerson:
             found |= {f"wrist_{side}": at["wrist"], f"elbow_{side}": at["elbow"]}
             if self.breast:
                 found[f"bust_{side}"] = np.array([0.05 * sign, bust, 0.035 + self.breast])
-        return {name: h * (p - floor * Y) for name, p in found.items()}
+        return {name: h * p for name, p in found.items()}
 
     def girths(self) -> dict[str, float]:
         """Return the girths [m] of the trunk at the known levels, from its solids."""
@@ -165,8 +165,8 @@ def _girth(shape: Union, y: float) -> float:
 
 PEOPLE = {
     "small breasts": SolidPerson(1.62, breast=0.045, waist=0.072, hips=0.098),
-    "large breasts": SolidPerson(1.7, breast=0.068, levels=(0.705, 0.635, 0.52)),
-    "belly": SolidPerson(1.78, belly=0.085, waist=0.092, hips=0.1, chest=0.097, shoulders=0.108),
-    "broad shoulders": SolidPerson(1.88, breast=0.0, shoulders=0.125, chest=0.1, waist=0.082),
-    "child": SolidPerson(1.1, waist=0.078, hips=0.092, chest=0.085),
+    "large breasts": SolidPerson(1.7, breast=0.068, levels=(0.705, 0.632, 0.517)),
+    "belly": SolidPerson(1.78, belly=0.075, waist=0.092, hips=0.1, chest=0.088, shoulders=0.112),
+    "broad shoulders": SolidPerson(1.88, breast=0.0, shoulders=0.125, chest=0.092, waist=0.082),
+    "child": SolidPerson(1.1, waist=0.078, hips=0.092, chest=0.08),
 }

@@ -9,7 +9,8 @@ U.S. Army Personnel, NATICK/TR-15/007, 2014; public domain).
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -40,7 +41,7 @@ KNEE, ANKLE = (HEIGHTS[n] / HEIGHTS["crotch"] for n in ("knee", "ankle"))
 HIP = (HEIGHTS["hips"] - HEIGHTS["crotch"]) / (HEIGHTS["neck"] - HEIGHTS["crotch"])
 WAIST_WINDOW, HIP_WINDOW, BUST_WINDOW = (0.22, 0.53), (0.01, 0.19), (0.53, 0.78)
 SHOWS = 0.96, 0.98  # ratios of the girth of a waist that shows to those at its window's ends
-TAPE = 0.003  # relative difference of girths that a tape cannot tell apart
+TAPE = 0.0015  # relative difference of girths that a tape cannot tell apart
 THIGH, BREAST = 0.969, (0.015, 0.08)  # of the crotch's height; from the middle, over the height
 UNDERBUST, NECK_FRONT = 0.074, 0.11  # distances below chest and neck, over the same length
 UPPER_ARM = 0.558  # share of the arm above the elbow
@@ -51,7 +52,7 @@ GROWTH = 1.25  # ratio of girths by which the section around an arm has reached 
 # Over the height: from the section at the armpit to the shoulder joint along the arm, and from
 # there outwards to the shoulder point.
 JOINT, ACROMION = 0.034, 0.021
-TRUNK_BREADTH = 0.88  # breadth of the trunk at the armpits over that of the shoulders
+BELOW = 0.01  # distance below the armpits, over the height, at which the trunk has no arms
 
 
 _FOUND: WeakKeyDictionary[Body, "Landmarks"] = WeakKeyDictionary()
@@ -288,12 +289,14 @@ class _Arm:
         girths: (k,) [m].
         armpit: (3,) [m].
         direction: (3,) unit vector along the upper arm, towards the trunk.
+        skin: (b,) the vertices between hand and armpit.
     """
 
     centers: Floats
     girths: Floats
     armpit: Floats
     direction: Floats
+    skin: Bools
 
 
 def _find_arm(skin: _Skin, reach: Floats, side: str) -> _Arm:
@@ -341,7 +344,9 @@ def _find_arm(skin: _Skin, reach: Floats, side: str) -> _Arm:
         got = "not found" if last is None else f"a part of {len(centers) * 0.5:.0f} % of the height"
         raise MeshError(f"body: {side} arm", got=got, expected=expected)
     inward = last[np.argmin(last[:, 1] + 0.5 * np.abs(last[:, 0]))]
-    return _Arm(np.array(centers), np.array(girths), inward, along / np.linalg.norm(along))
+    direction = along / np.linalg.norm(along)
+    outside = slices < steps[3 + len(centers)]
+    return _Arm(np.array(centers), np.array(girths), inward, direction, outside)
 
 
 def _distances(x: Floats, faces: Faces, start: int, part: Bools) -> Floats:
@@ -380,14 +385,17 @@ class _Trunk:
     """Horizontal sections of a body without its arms.
 
     Args:
-        skin: the body.
+        skin: the body, without faces between hand and armpit.
         armpit: [m] height of the armpits.
-        breadth: [m] half the breadth of the shoulders.
     """
 
     skin: _Skin
     armpit: float
-    breadth: float
+
+    @cached_property
+    def breadth(self) -> float:
+        """Return half the breadth [m] of the trunk below the armpits."""
+        return float(np.abs(self.section(self.armpit - BELOW * self.skin.height)[:, 0]).max())
 
     def section(self, y: float) -> Floats:
         """Return the points (n,3) [m] of the section at a height [m]."""
@@ -396,8 +404,8 @@ class _Trunk:
             return points
         keep = [k for k in range(int(label.max()) + 1) if np.ptp(np.sign(points[label == k, 0]))]
         points = points[np.isin(label, keep)]
-        if abs(y - self.armpit) < 0.06 * self.skin.height:
-            points = points[np.abs(points[:, 0]) <= TRUNK_BREADTH * self.breadth]
+        if 0 < y - self.armpit < 0.06 * self.skin.height:
+            points = points[np.abs(points[:, 0]) <= self.breadth]
         return points
 
     def tape(self, y: float) -> float:
@@ -422,15 +430,20 @@ class _Trunk:
             raise MeshError("body", got="a hole", expected=expected)
         return np.array([0.0, y, sign * float((sign * near[:, 2]).max())])
 
-    def bust(self, y: float, sign: float) -> Floats:
-        """Return the point (3,) [m] farthest ahead on the left (1) or on the right (-1)."""
+    def farthest(self, y: float, side: float, ahead: float = 1.0) -> Floats:
+        """Return the point (3,) [m] farthest ahead (1) or behind (-1), left (1) or right (-1)."""
         points, h = self.section(y), self.skin.height
-        aside = sign * points[:, 0]
+        aside = side * points[:, 0]
         points = points[(aside > BREAST[0] * h) & (aside < BREAST[1] * h)]
         if len(points) == 0:
-            return self.front(y)
-        cap = points[points[:, 2] > points[:, 2].max() - 0.003 * h]
+            return self.front(y, ahead)
+        reach = ahead * points[:, 2]
+        cap = points[reach > reach.max() - 0.003 * h]
         return np.asarray(cap[np.argmin(np.abs(cap[:, 0] - cap[:, 0].mean()))])
+
+    def fullness(self, y: float, ahead: float = 1.0) -> float:
+        """Return how far [m] both sides reach ahead (1) or behind (-1), on average."""
+        return ahead * float(self.farthest(y, 1.0, ahead)[2] + self.farthest(y, -1.0, ahead)[2]) / 2
 
 
 def _find_levels(trunk: _Trunk, stated: Mapping[str, float]) -> dict[str, float]:
@@ -452,9 +465,10 @@ def _find_levels(trunk: _Trunk, stated: Mapping[str, float]) -> dict[str, float]
     if girths.min() < min(SHOWS[0] * girths[0], SHOWS[1] * girths[-1]):
         found["waist"] = _extreme(heights, -girths, found["waist"])
     heights, girths = sample(tape, HIP_WINDOW)
-    if girths[-1] < girths.max():  # otherwise the belly is fuller than the hips
-        found["hip"] = _extreme(heights, girths, found["hip"])
-    heights, ahead = sample(lambda y: trunk.bust(y, 1.0)[2] + trunk.bust(y, -1.0)[2], BUST_WINDOW)
+    if girths[-1] == girths.max():  # of the belly
+        girths = np.array([trunk.fullness(float(y), -1.0) for y in heights])
+    found["hip"] = _extreme(heights, girths, found["hip"])
+    heights, ahead = sample(trunk.fullness, BUST_WINDOW)
     if (fullest := _fullest(ahead)) is not None:
         found["bust"] = float(heights[fullest])
     return found | {**stated}
@@ -488,13 +502,14 @@ def _measure_body(
     skin: _Skin, stated: Mapping[str, float]
 ) -> tuple[dict[str, Floats], dict[str, float]]:
     """Return the points and girths of a body in its own axes."""
-    limbs = {side: _measure_arm(skin, arm) for side, arm in _find_arms(skin).items()}
-    armpit = 0.5 * sum(float(points["armpit"][1]) for points, _ in limbs.values())
-    breadth = 0.5 * sum(abs(float(points["shoulder"][0])) for points, _ in limbs.values())
-    trunk = _Trunk(skin, armpit, breadth)
+    arms = _find_arms(skin)
+    limbs = {side: _measure_arm(skin, arm) for side, arm in arms.items()}
+    armpit = 0.5 * sum(float(arm.armpit[1]) for arm in arms.values())
+    of_arms = (arms["left"].skin | arms["right"].skin)[skin.faces].all(axis=1)
+    trunk = _Trunk(replace(skin, faces=skin.faces[~of_arms]), armpit)
     at = _find_levels(trunk, stated)
     length = at["neck_back"] - skin.crotch
-    busts = {side: trunk.bust(at["bust"], sign) for side, sign in SIGNS.items()}
+    busts = {side: trunk.farthest(at["bust"], sign) for side, sign in SIGNS.items()}
     points = {name: trunk.front(at[name]) for name in ("waist", "hip")} | {
         "bust": 0.5 * (busts["left"] + busts["right"]),
         "top": skin.x[np.argmax(skin.x[:, 1])],
@@ -537,10 +552,14 @@ def _measure_crotch(skin: _Skin, waist: Floats) -> float:
 
 def _measure_arm(skin: _Skin, arm: _Arm) -> tuple[dict[str, Floats], dict[str, float]]:
     """Return points and girths of an arm."""
+    from scipy.ndimage import gaussian_filter1d
+
     n, h = len(arm.girths), skin.height
     palm = int(np.argmax(arm.girths[:20]))
-    forearm = arm.girths[palm : palm + 16]
-    wrist = palm + int(np.argmax(forearm < 1.03 * forearm.min()))  # where the hand ends
+    forearm = gaussian_filter1d(arm.girths[palm : palm + 16], 1.0)
+    thinnest = int(np.argmin(forearm))
+    hand = int(np.argmax(forearm < 1.05 * forearm[thinnest]))  # where the hand ends
+    wrist = palm + (hand + thinnest) // 2
     joint = arm.centers[-1] + JOINT * h * arm.direction
     ridge = joint + [np.copysign(ACROMION * h, joint[0]), 0.0, 0.0]
     plane = skin.part(ridge, np.array([1.0, 0.0, 0.0]))
