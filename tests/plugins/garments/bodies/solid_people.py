@@ -4,9 +4,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from weft.base.arrays import Faces, Floats, Positions
 from weft.plugins.garments.bodies.sections import hull_perimeter
 from weft.plugins.garments.mannequin.contour import relax_mesh, split_quads, surface_nets
-from weft.plugins.garments.mannequin.solids import Cone, Ellipsoid, Tube, Union, section_rows
+from weft.plugins.garments.mannequin.solids import (
+    Cone,
+    Ellipsoid,
+    Solid,
+    Tube,
+    Union,
+    section_rows,
+)
 
 X, Y, Z = np.eye(3)
 ARMS = {"a_pose": 42.0, "t_pose": 88.0, "arms_down": 17.0}  # [degrees] from the vertical
@@ -50,7 +58,9 @@ class SolidPerson:
         table = np.array(rows)
         table[:, 0] = (table[:, 0] - 0.50) / 0.32
         spans = section_rows(table[:, 0], table[:, 1:])
-        solids = [Tube(0.50 * Y, Y, X, Z, 0.32, spans, (0.012, 0.01), 2.0, 0.01, "trunk")]
+        solids: list[Solid] = [
+            Tube(0.50 * Y, Y, X, Z, 0.32, spans, (0.012, 0.01), 2.0, 0.01, "trunk")
+        ]
         if self.belly:
             size = self.belly * np.array([1.3, 1.0, 1.0])
             solids.append(Ellipsoid(np.array([0, 0.585, 0.03]), size, 0.03))
@@ -67,14 +77,15 @@ class SolidPerson:
             Cone(np.array([0, 0.945, 0.06]), np.array([0, 0.925, 0.072]), (0.004, 0.007), 0.005),
             Ellipsoid(np.array([0, 0.952, -0.003]), np.array([0.052, 0.048, 0.058]), 0.004),
         ]
-        return Union([*solids])
+        return Union(solids)
 
     def _leg(self, side: float) -> list[Cone]:
         hip, knee = np.array([0.052 * side, 0.515, 0]), np.array([0.055 * side, 0.28, 0])
         ankle, ball = np.array([0.06 * side, 0.04, -0.005]), np.array([0.065 * side, 0.015, 0.07])
+        aside = side * np.array([-0.02, -0.004, 0.011, 0.024])
         toes = [
             Cone(ball + k * X, ball + 1.2 * k * X + z * Z, (0.009, 0.0065), 0.004)
-            for k, z in zip(side * np.array([-0.02, -0.004, 0.011, 0.024]), (0.05, 0.045, 0.04, 0.03))
+            for k, z in zip(aside, (0.05, 0.045, 0.04, 0.03))
         ]
         return [
             Cone(hip, knee, (0.045, 0.032), 0.02),
@@ -84,7 +95,7 @@ class SolidPerson:
             *toes,
         ]
 
-    def joints(self, pose: str, side: float = 1.0) -> dict[str, np.ndarray]:
+    def joints(self, pose: str, side: float) -> dict[str, Floats]:
         """Return shoulder, elbow and wrist (3,), and the arm's directions along, ahead and out."""
         angle = np.radians(ARMS[pose])
         along = np.array([side * np.sin(angle), -np.cos(angle), 0.0])
@@ -97,7 +108,7 @@ class SolidPerson:
 
     def solids(self, pose: str) -> Union:
         """Return the solids of the whole body, over the height."""
-        solids = [*self.trunk().solids]
+        solids: list[Solid] = [*self.trunk().solids]
         for side in (1.0, -1.0):
             at = self.joints(pose, side)
             along, wrist, ahead = at["along"], at["wrist"], at["ahead"]
@@ -122,7 +133,7 @@ class SolidPerson:
                 solids.append(Cone(root, root + long * FINGER * way, (0.0072, 0.006), 0.003))
         return Union(solids)
 
-    def mesh(self, pose: str, size: float = 0.005, relax: bool = False):
+    def mesh(self, pose: str, size: float = 0.005, relax: bool = False) -> tuple[Positions, Faces]:
         """Return vertices (b,3) [m] and faces (m,3); ``size`` of the grid over the height."""
         shape = self.solids(pose)
         x, quads = surface_nets(shape, size, np.array([0.31, 0.17, 0.23]) * size)
@@ -131,7 +142,7 @@ class SolidPerson:
             x, faces = relax_mesh(shape, x, faces)
         return self.height * x, faces
 
-    def landmarks(self, pose: str) -> dict[str, np.ndarray]:
+    def landmarks(self, pose: str) -> dict[str, Floats]:
         """Return known points (3,) [m]; levels have their height only."""
         trunk, h = self.trunk(), self.height
         bust, waist, hip = self.levels
@@ -141,7 +152,7 @@ class SolidPerson:
         found |= {"bust": bust * Y} if self.breast else {}
         for side, sign in (("left", 1.0), ("right", -1.0)):
             at = self.joints(pose, sign)
-            found |= {f"wrist_{side}": at["wrist"], f"elbow_{side}": at["elbow"]}
+            found[f"wrist_{side}"] = at["wrist"]
             if self.breast:
                 found[f"bust_{side}"] = np.array([0.05 * sign, bust, 0.035 + self.breast])
         return {name: h * p for name, p in found.items()}

@@ -21,7 +21,6 @@ from weft.base.runtime_types import checked
 from weft.bodies.body import Body, Stated
 from weft.discretization.connectivity import component_labels
 from weft.discretization.mesh import unique_edges
-from weft.discretization.polygon import arc_lengths
 from weft.plugins.garments.bodies.body_measures import HEIGHTS
 from weft.plugins.garments.bodies.sections import cut_edges, cut_loop, tape_length
 
@@ -48,6 +47,7 @@ UPPER_ARM = 0.558  # share of the arm above the elbow
 HOLE = 1.5  # [rad] angle around a section in which there is no skin where the mesh is open
 # Over the height, from the finger tip: a length beyond any hand, and one up to about the elbow.
 HAND, FOREARM = 0.17, 0.23
+SPACING = 0.005  # of the sections of an arm, over the height
 GROWTH = 1.25  # ratio of girths by which the section around an arm has reached the armpit
 # Over the height: from the section at the armpit to the shoulder joint along the arm, and from
 # there outwards to the shoulder point.
@@ -64,8 +64,9 @@ class Landmarks:
 
     Args:
         points: (3,) [m] of each name in the body's coordinates. ``neck_front, neck_back,
-            neck_side_left, neck_side_right, shoulder_left, shoulder_right, bust, waist, hip,
-            crotch`` and ``top`` lie on the skin, ``bust, waist`` and ``hip`` in front;
+            neck_side_left, neck_side_right, shoulder_left, shoulder_right, bust_left, bust_right,
+            waist, hip, crotch`` and ``top`` lie on the skin, bust points, ``waist`` and ``hip`` in
+            front; ``bust`` is midway between the bust points;
             ``armpit_left/right, elbow_left/right, wrist_left/right, knee_left/right`` and
             ``ankle_left/right`` are centers of sections.
         girths: [m] of ``neck, chest, underbust, waist, hips, thigh, knee, upper_arm, wrist``.
@@ -318,7 +319,7 @@ def _find_arm(skin: _Skin, reach: Floats, side: str) -> _Arm:
     below = near < FOREARM * h
     slices = np.where(below, away[hand] - away, near)
     fingers = skin.faces[below[skin.faces].all(axis=1)]
-    steps = np.arange(0.01, 0.58, 0.005) * h
+    steps = np.arange(0.01, 0.58, SPACING) * h
     middles = []
     for s in steps:
         ring = np.abs(slices - s) < 0.012 * h
@@ -562,12 +563,11 @@ def _measure_arm(skin: _Skin, arm: _Arm) -> tuple[dict[str, Floats], dict[str, f
     wrist = palm + (hand + thinnest) // 2
     joint = arm.centers[-1] + JOINT * h * arm.direction
     ridge = joint + [np.copysign(ACROMION * h, joint[0]), 0.0, 0.0]
-    plane = skin.part(ridge, np.array([1.0, 0.0, 0.0]))
-    near = plane[np.abs(plane[:, 2] - ridge[2]) < 0.05 * h]
+    plane = cut_edges(skin.x, skin.faces, ridge, np.array([1.0, 0.0, 0.0]))[0]
+    near = plane[(np.abs(plane - ridge) < 0.06 * h).all(axis=1)]
     shoulder = near[np.argmax(near[:, 1])]
-    lengths = arc_lengths(arm.centers)
-    whole = lengths[-1] - lengths[wrist] + np.linalg.norm(shoulder - arm.centers[-1])
-    elbow = int(np.argmin(np.abs(lengths - lengths[wrist] - (1 - UPPER_ARM) * whole)))
+    whole = SPACING * h * (n - 1 - wrist) + float(np.linalg.norm(shoulder - arm.centers[-1]))
+    elbow = min(wrist + round((1 - UPPER_ARM) * whole / (SPACING * h)), n - 1)
     points = {
         "shoulder": shoulder,
         "armpit": arm.armpit,
