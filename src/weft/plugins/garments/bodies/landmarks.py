@@ -457,7 +457,8 @@ def _find_levels(trunk: _Trunk, stated: Mapping[str, float]) -> dict[str, float]
     length = neck - crotch
 
     def sample(curve: Callable[[float], float], window: tuple[float, float]) -> tuple[Floats, ...]:
-        heights = np.arange(*(crotch + part * length for part in window), 0.003 * h)
+        low, high = (crotch + part * length for part in window)
+        heights = np.arange(low, high, 0.003 * h)
         return heights, np.array([curve(float(y)) for y in heights])
 
     found = {"neck_back": neck, "bust": crotch + CHEST * length}
