@@ -9,7 +9,8 @@ U.S. Army Personnel, NATICK/TR-15/007, 2014; public domain).
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -20,14 +21,13 @@ from weft.base.runtime_types import checked
 from weft.bodies.body import Body, Stated
 from weft.discretization.connectivity import component_labels
 from weft.discretization.mesh import unique_edges
-from weft.discretization.polygon import arc_lengths
 from weft.plugins.garments.bodies.body_measures import HEIGHTS
 from weft.plugins.garments.bodies.sections import cut_edges, cut_loop, tape_length
 
 LEVELS = ("neck_back", "bust", "waist", "hip", "crotch")
-SIDES = ("neck_side", "shoulder", "armpit", "elbow", "wrist", "knee", "ankle")
+SIDES = ("neck_side", "shoulder", "bust", "armpit", "elbow", "wrist", "knee", "ankle")
 NAMES = (*LEVELS, "neck_front", "top", *(f"{n}_{s}" for n in SIDES for s in ("left", "right")))
-UP = np.array([0.0, 1.0, 0.0])
+UP, SIGNS = np.array([0.0, 1.0, 0.0]), {"left": 1.0, "right": -1.0}
 # The landmarks at whose levels a garment has girths, upwards, with the body's girths there.
 GIRTH_LEVELS = {"hip": "hips", "waist": "waist", "bust": "chest"}
 LOWEST, HIGHEST, USUAL = 0.6, 2.6, 1.7  # [m] statures of people
@@ -37,15 +37,22 @@ WAIST, CHEST = (
     for n in ("waist", "chest")
 )
 KNEE, ANKLE = (HEIGHTS[n] / HEIGHTS["crotch"] for n in ("knee", "ankle"))
-THIGH, HIP_WINDOW = 0.969, (0.0, 0.17)
+HIP = (HEIGHTS["hips"] - HEIGHTS["crotch"]) / (HEIGHTS["neck"] - HEIGHTS["crotch"])
+WAIST_WINDOW, HIP_WINDOW, BUST_WINDOW = (0.22, 0.53), (0.01, 0.19), (0.53, 0.78)
+SHOWS = 0.96, 0.98  # ratios of the girth of a waist that shows to those at its window's ends
+TAPE = 0.0015  # relative difference of girths that a tape cannot tell apart
+THIGH, BREAST = 0.969, (0.015, 0.08)  # of the crotch's height; from the middle, over the height
 UNDERBUST, NECK_FRONT = 0.074, 0.11  # distances below chest and neck, over the same length
 UPPER_ARM = 0.558  # share of the arm above the elbow
 HOLE = 1.5  # [rad] angle around a section in which there is no skin where the mesh is open
+# Over the height, from the finger tip: a length beyond any hand, and one up to about the elbow.
+HAND, FOREARM = 0.17, 0.23
+SPACING = 0.005  # of the sections of an arm, over the height
 GROWTH = 1.25  # ratio of girths by which the section around an arm has reached the armpit
 # Over the height: from the section at the armpit to the shoulder joint along the arm, and from
 # there outwards to the shoulder point.
 JOINT, ACROMION = 0.034, 0.021
-TRUNK_BREADTH = 0.88  # breadth of the trunk at the armpits over that of the shoulders
+BELOW = 0.01  # distance below the armpits, over the height, at which the trunk has no arms
 
 
 _FOUND: WeakKeyDictionary[Body, "Landmarks"] = WeakKeyDictionary()
@@ -57,8 +64,9 @@ class Landmarks:
 
     Args:
         points: (3,) [m] of each name in the body's coordinates. ``neck_front, neck_back,
-            neck_side_left, neck_side_right, shoulder_left, shoulder_right, bust, waist, hip,
-            crotch`` and ``top`` lie on the skin, ``bust, waist`` and ``hip`` in front;
+            neck_side_left, neck_side_right, shoulder_left, shoulder_right, bust_left, bust_right,
+            waist, hip, crotch`` and ``top`` lie on the skin, bust points, ``waist`` and ``hip`` in
+            front; ``bust`` is midway between the bust points;
             ``armpit_left/right, elbow_left/right, wrist_left/right, knee_left/right`` and
             ``ankle_left/right`` are centers of sections.
         girths: [m] of ``neck, chest, underbust, waist, hips, thigh, knee, upper_arm, wrist``.
@@ -282,12 +290,14 @@ class _Arm:
         girths: (k,) [m].
         armpit: (3,) [m].
         direction: (3,) unit vector along the upper arm, towards the trunk.
+        skin: (b,) the vertices between hand and armpit.
     """
 
     centers: Floats
     girths: Floats
     armpit: Floats
     direction: Floats
+    skin: Bools
 
 
 def _find_arm(skin: _Skin, reach: Floats, side: str) -> _Arm:
@@ -301,12 +311,18 @@ def _find_arm(skin: _Skin, reach: Floats, side: str) -> _Arm:
     """
     h = skin.height
     expected = "an arm that touches nothing from the hand to the armpit"
-    hand = int(np.argmax(np.where(np.isfinite(reach), reach, -1.0)))
+    away = np.where(np.isfinite(reach), reach, -1.0)
+    hand = int(np.argmax(away))
     near = _distances(skin.x, skin.faces, hand, np.isfinite(reach))
-    steps = np.arange(0.01, 0.58, 0.005) * h
+    # Slices of equal distance follow bent arms: of the distance from the crotch up to the elbow,
+    # because only there all fingers point the same way; above it of that from the finger tip.
+    below = near < FOREARM * h
+    slices = np.where(below, away[hand] - away, near)
+    fingers = skin.faces[below[skin.faces].all(axis=1)]
+    steps = np.arange(0.01, 0.58, SPACING) * h
     middles = []
-    for s in steps:  # slices of equal distance from the finger tip follow bent arms
-        ring = np.abs(near - s) < 0.012 * h
+    for s in steps:
+        ring = np.abs(slices - s) < 0.012 * h
         middles.append(skin.x[ring].mean(0) if ring.any() else np.full(3, np.nan))
     line = np.array(middles)
     centers, girths, last, along = list[Floats](), list[float](), None, np.zeros(3)
@@ -314,7 +330,10 @@ def _find_arm(skin: _Skin, reach: Floats, side: str) -> _Arm:
         direction = line[k + 4] - line[k - 4]
         if not np.isfinite(direction).all():
             break
-        loop = skin.part(line[k], direction)
+        if steps[k] < HAND * h:
+            loop = cut_edges(skin.x, fingers, line[k], direction)[0]
+        else:
+            loop = skin.part(line[k], direction)
         usual = float(np.median(girths[-16:])) if steps[k] > 0.29 * h else np.inf
         length = tape_length(loop, direction) if len(loop) > 2 else 0.0
         if length > GROWTH * usual:
@@ -326,7 +345,9 @@ def _find_arm(skin: _Skin, reach: Floats, side: str) -> _Arm:
         got = "not found" if last is None else f"a part of {len(centers) * 0.5:.0f} % of the height"
         raise MeshError(f"body: {side} arm", got=got, expected=expected)
     inward = last[np.argmin(last[:, 1] + 0.5 * np.abs(last[:, 0]))]
-    return _Arm(np.array(centers), np.array(girths), inward, along / np.linalg.norm(along))
+    direction = along / np.linalg.norm(along)
+    outside = slices < steps[3 + len(centers)]
+    return _Arm(np.array(centers), np.array(girths), inward, direction, outside)
 
 
 def _distances(x: Floats, faces: Faces, start: int, part: Bools) -> Floats:
@@ -356,7 +377,7 @@ def _find_arms(skin: _Skin) -> dict[str, _Arm]:
     aside = np.abs(x[:, 0]) > 0.07 * skin.height
     return {
         side: _find_arm(skin, np.where(aside & (sign * x[:, 0] > 0), reach, np.inf), side)
-        for side, sign in (("left", 1), ("right", -1))
+        for side, sign in SIGNS.items()
     }
 
 
@@ -365,14 +386,17 @@ class _Trunk:
     """Horizontal sections of a body without its arms.
 
     Args:
-        skin: the body.
+        skin: the body, without faces between hand and armpit.
         armpit: [m] height of the armpits.
-        breadth: [m] half the breadth of the shoulders.
     """
 
     skin: _Skin
     armpit: float
-    breadth: float
+
+    @cached_property
+    def breadth(self) -> float:
+        """Return half the breadth [m] of the trunk below the armpits."""
+        return float(np.abs(self.section(self.armpit - BELOW * self.skin.height)[:, 0]).max())
 
     def section(self, y: float) -> Floats:
         """Return the points (n,3) [m] of the section at a height [m]."""
@@ -381,8 +405,8 @@ class _Trunk:
             return points
         keep = [k for k in range(int(label.max()) + 1) if np.ptp(np.sign(points[label == k, 0]))]
         points = points[np.isin(label, keep)]
-        if abs(y - self.armpit) < 0.06 * self.skin.height:
-            points = points[np.abs(points[:, 0]) <= TRUNK_BREADTH * self.breadth]
+        if 0 < y - self.armpit < 0.06 * self.skin.height:
+            points = points[np.abs(points[:, 0]) <= self.breadth]
         return points
 
     def tape(self, y: float) -> float:
@@ -407,6 +431,21 @@ class _Trunk:
             raise MeshError("body", got="a hole", expected=expected)
         return np.array([0.0, y, sign * float((sign * near[:, 2]).max())])
 
+    def farthest(self, y: float, side: float, ahead: float = 1.0) -> Floats:
+        """Return the point (3,) [m] farthest ahead (1) or behind (-1), left (1) or right (-1)."""
+        points, h = self.section(y), self.skin.height
+        aside = side * points[:, 0]
+        points = points[(aside > BREAST[0] * h) & (aside < BREAST[1] * h)]
+        if len(points) == 0:
+            return self.front(y, ahead)
+        reach = ahead * points[:, 2]
+        cap = points[reach > reach.max() - 0.003 * h]
+        return np.asarray(cap[np.argmin(np.abs(cap[:, 0] - cap[:, 0].mean()))])
+
+    def fullness(self, y: float, ahead: float = 1.0) -> float:
+        """Return how far [m] both sides reach ahead (1) or behind (-1), on average."""
+        return ahead * float(self.farthest(y, 1.0, ahead)[2] + self.farthest(y, -1.0, ahead)[2]) / 2
+
 
 def _find_levels(trunk: _Trunk, stated: Mapping[str, float]) -> dict[str, float]:
     """Return the heights [m] of neck, bust, waist and hip; those that are stated stay."""
@@ -416,31 +455,65 @@ def _find_levels(trunk: _Trunk, stated: Mapping[str, float]) -> dict[str, float]
     if neck is None:
         neck = _best(tape, armpit + 0.04 * h, min(armpit + 0.16 * h, 0.995 * h), step)
     length = neck - crotch
-    waist = crotch + WAIST * length
-    narrow = _best(tape, crotch + 0.29 * length, crotch + 0.46 * length, step)
-    if tape(narrow) < 0.98 * tape(waist):  # a waist that shows
-        waist = 0.5 * (waist + narrow)
-    low, high = (crotch + part * length for part in HIP_WINDOW)
-    fullest = _best(lambda y: -tape(y), low + step, high, step)
-    hip = 0.5 * (fullest + _best(lambda y: trunk.front(y, -1.0)[2], low + step, high, step))
-    low, high = crotch + 0.53 * length, crotch + 0.78 * length
-    bust = _best(lambda y: -trunk.front(y)[2], low, high, step)
-    if min(bust - low, high - bust) < 0.005 * h:
-        bust = crotch + CHEST * length  # no fullest place: the belly or a flat chest
-    return {"neck_back": neck, "waist": waist, "hip": hip, "bust": bust} | {**stated}
+
+    def sample(curve: Callable[[float], float], window: tuple[float, float]) -> tuple[Floats, ...]:
+        low, high = (crotch + part * length for part in window)
+        heights = np.arange(low, high, 0.003 * h)
+        return heights, np.array([curve(float(y)) for y in heights])
+
+    found = {"neck_back": neck, "bust": crotch + CHEST * length}
+    found |= {"waist": crotch + WAIST * length, "hip": crotch + HIP * length}
+    heights, girths = sample(tape, WAIST_WINDOW)
+    if girths.min() < min(SHOWS[0] * girths[0], SHOWS[1] * girths[-1]):
+        found["waist"] = _extreme(heights, -girths, found["waist"])
+    heights, girths = sample(tape, HIP_WINDOW)
+    if girths[-1] == girths.max():  # of the belly
+        girths = np.array([trunk.fullness(float(y), -1.0) for y in heights])
+    found["hip"] = _extreme(heights, girths, found["hip"])
+    heights, ahead = sample(trunk.fullness, BUST_WINDOW)
+    if (fullest := _fullest(ahead)) is not None:
+        found["bust"] = float(heights[fullest])
+    return found | {**stated}
+
+
+def _extreme(heights: Floats, values: Floats, usual: float) -> float:
+    """Return the height [m] of the largest value; of several that a tape cannot tell apart, the
+    height nearest to the usual one.
+    """
+    largest = values.max()
+    alike = heights[values >= largest - TAPE * abs(largest)]
+    return float(alike[np.argmin(np.abs(alike - usual))])
+
+
+def _fullest(ahead: Floats) -> int | None:
+    """Return the number of the sample that is a maximum of a front (k,) [m], and farthest ahead of
+    the straight line between its ends; None if the front has no maximum.
+    """
+    from scipy.ndimage import gaussian_filter1d
+
+    smooth = gaussian_filter1d(ahead, 2.0)
+    inner = np.arange(2, len(smooth) - 2)
+    peaks = inner[(smooth[inner] > smooth[inner - 1]) & (smooth[inner] >= smooth[inner + 1])]
+    if len(peaks) == 0:
+        return None
+    line = np.linspace(smooth[0], smooth[-1], len(smooth))
+    return int(peaks[np.argmax((smooth - line)[peaks])])
 
 
 def _measure_body(
     skin: _Skin, stated: Mapping[str, float]
 ) -> tuple[dict[str, Floats], dict[str, float]]:
     """Return the points and girths of a body in its own axes."""
-    limbs = {side: _measure_arm(skin, arm) for side, arm in _find_arms(skin).items()}
-    armpit = 0.5 * sum(float(points["armpit"][1]) for points, _ in limbs.values())
-    breadth = 0.5 * sum(abs(float(points["shoulder"][0])) for points, _ in limbs.values())
-    trunk = _Trunk(skin, armpit, breadth)
+    arms = _find_arms(skin)
+    limbs = {side: _measure_arm(skin, arm) for side, arm in arms.items()}
+    armpit = 0.5 * sum(float(arm.armpit[1]) for arm in arms.values())
+    of_arms = (arms["left"].skin | arms["right"].skin)[skin.faces].all(axis=1)
+    trunk = _Trunk(replace(skin, faces=skin.faces[~of_arms]), armpit)
     at = _find_levels(trunk, stated)
     length = at["neck_back"] - skin.crotch
-    points = {name: trunk.front(at[name]) for name in ("bust", "waist", "hip")} | {
+    busts = {side: trunk.farthest(at["bust"], sign) for side, sign in SIGNS.items()}
+    points = {name: trunk.front(at[name]) for name in ("waist", "hip")} | {
+        "bust": 0.5 * (busts["left"] + busts["right"]),
         "top": skin.x[np.argmax(skin.x[:, 1])],
         "crotch": np.array([0.0, skin.crotch, 0.0]),
         "neck_front": trunk.front(at["neck_back"] - NECK_FRONT * length),
@@ -456,7 +529,8 @@ def _measure_body(
     collar = trunk.section(at["neck_back"])
     more: dict[str, list[float]] = {n: [] for n in ("thigh", "knee", "upper_arm", "wrist")}
     for side, (places, around) in limbs.items():
-        sign = 1.0 if side == "left" else -1.0
+        sign = SIGNS[side]
+        points[f"bust_{side}"] = busts[side]
         points[f"neck_side_{side}"] = collar[np.argmax(sign * collar[:, 0])]
         for name, part in (("knee", KNEE), ("ankle", ANKLE), ("thigh", THIGH)):
             leg = skin.part(np.array([sign * 0.05 * skin.height, part * skin.crotch, 0.0]))
@@ -480,18 +554,21 @@ def _measure_crotch(skin: _Skin, waist: Floats) -> float:
 
 def _measure_arm(skin: _Skin, arm: _Arm) -> tuple[dict[str, Floats], dict[str, float]]:
     """Return points and girths of an arm."""
+    from scipy.ndimage import gaussian_filter1d
+
     n, h = len(arm.girths), skin.height
     palm = int(np.argmax(arm.girths[:20]))
-    forearm = arm.girths[palm : palm + 16]
-    wrist = palm + int(np.argmax(forearm < 1.1 * forearm.min()))  # where the hand ends
+    forearm = gaussian_filter1d(arm.girths[palm : palm + 16], 1.0)
+    thinnest = int(np.argmin(forearm))
+    hand = int(np.argmax(forearm < 1.05 * forearm[thinnest]))  # where the hand ends
+    wrist = palm + (hand + thinnest) // 2
     joint = arm.centers[-1] + JOINT * h * arm.direction
     ridge = joint + [np.copysign(ACROMION * h, joint[0]), 0.0, 0.0]
-    plane = skin.part(ridge, np.array([1.0, 0.0, 0.0]))
-    near = plane[np.abs(plane[:, 2] - ridge[2]) < 0.05 * h]
+    plane = cut_edges(skin.x, skin.faces, ridge, np.array([1.0, 0.0, 0.0]))[0]
+    near = plane[(np.abs(plane - ridge) < 0.06 * h).all(axis=1)]
     shoulder = near[np.argmax(near[:, 1])]
-    lengths = arc_lengths(arm.centers)
-    whole = lengths[-1] - lengths[wrist] + np.linalg.norm(shoulder - arm.centers[-1])
-    elbow = int(np.argmin(np.abs(lengths - lengths[wrist] - (1 - UPPER_ARM) * whole)))
+    whole = SPACING * h * (n - 1 - wrist) + float(np.linalg.norm(shoulder - arm.centers[-1]))
+    elbow = min(wrist + round((1 - UPPER_ARM) * whole / (SPACING * h)), n - 1)
     points = {
         "shoulder": shoulder,
         "armpit": arm.armpit,
