@@ -15,6 +15,9 @@ from weft.base.settings import Setting
 from weft.base.trees import Yaml
 
 
+USUAL = {"m": "mm", "kg/m^2": "g/m^2"}  # units of laboratories and tailors, for messages
+
+
 class QuantityIn:
     """Validator of a field with a unit.
 
@@ -32,7 +35,7 @@ class QuantityIn:
         if not self.bare and not isinstance(value, str):
             expected = "a number, like" if isinstance(value, bool | list) else "its unit too, like"
             shown = 1 if isinstance(value, bool | list | dict) or value is None else value
-            expected += f" '{shown} {self.unit}'"
+            expected += f" '{shown} {USUAL.get(self.unit, self.unit)}'"
             raise wrong_value(expected, error=UnitError("quantity", expected=expected))
         return quantity_in(self.unit, value, per_angle=self.per_angle)
 

@@ -36,6 +36,19 @@ def test_a_line_and_its_standard_deviation():
     assert found.scale == 1.0 and found.shares("shear") == {"shear": pytest.approx(1.0)}
 
 
+def test_a_density_is_from_the_balance_and_a_rigidity_from_its_cantilever():
+    """Two cantilevers and a weight for three fields: the cantilevers cannot say the density."""
+    strips = [CantileverTest(way, way, 0.015, 1e-3) for way in ("warp", "weft")]
+    balance = Value("balance", "density", 0.12, 0.006)
+    found = fit([*strips, balance], fabric("cotton"))
+    assert found.freedom == 0
+    assert found.shares("density") == {"balance": pytest.approx(1.0)}
+    warp = found.shares("bending_warp")
+    assert set(warp) == {"warp", "balance"}
+    # bending = density c^3: variances 3^2 (1/15)^2 and (1/20)^2
+    assert warp["warp"] == pytest.approx(0.04 / (0.04 + 0.0025), rel=1e-3)
+
+
 def test_hysteresis():
     """A constant beside the line misleads the fit unless it may be there; it takes a freedom."""
     plain = fit([line(constant=6.0)], fabric("cotton"))

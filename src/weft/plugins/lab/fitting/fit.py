@@ -50,6 +50,8 @@ ROUNDS = 3  # largest number of times that slow measurements are simulated from 
 SETTLED = 0.5  # standard deviations: a round that moves every number by less is the last
 UNLIKELY = 0.01  # probability of chi^2 below which uncertainties are scaled up
 
+ROUND_OFF = 1e-9  # share below which a measurement has none
+
 
 @dataclass(frozen=True)
 class UndeterminedField:
@@ -201,17 +203,19 @@ class Fit:
         return self.covariance / np.multiply.outer(size, size)
 
     def shares(self, field: str) -> dict[str, float]:
-        """Return the share of each measurement in the information on a field, all other fields
-        fixed.
+        """Return the share of each measurement in a fitted field.
 
-        The shares are parts of 1, by the name of the measurement; measurements without a share are
-        left out.
+        It is the measurement's part of the variance of the fitted value: scatter of a measurement
+        that the other fields take up has no share. The shares are parts of 1, by the name of the
+        measurement; measurements without a share are left out.
         """
-        found = [
-            float((m.jacobian(self.fabric, [field]) ** 2).sum()) if field in m.depends_on else 0.0
-            for m in self.measurements
-        ]
-        return {m.name: f / sum(found) for m, f in zip(self.measurements, found) if f > 0}
+        row, found = self.covariance[list(self.fields).index(field)], dict[str, float]()
+        for m in self.measurements:
+            own = [k for k, name in enumerate(self.fields) if name in m.depends_on]
+            weights = m.jacobian(self.fabric, [self.fields[k] for k in own]) @ row[own]
+            found[m.name] = found.get(m.name, 0.0) + float((weights**2).sum())
+        total = sum(found.values())
+        return {name: part / total for name, part in found.items() if part > ROUND_OFF * total}
 
 
 def fit(
