@@ -78,6 +78,17 @@ def _option(match: re.Match[str]) -> str:
     return f"--{name}" + (f" {value}" if value not in ("", "True") else "")
 
 
+def keep_changes(scene: Path, changes: Sequence[str]) -> None:
+    """Write what ``--set`` said into a scene file that weft wrote, or say that it is not there."""
+    from weft.scene.file import keep_overrides
+
+    if not keep_overrides(scene, changes):
+        say(
+            f"note     {scene} has comments or another layout, which weft keeps: what --set says "
+            "holds for this command only"
+        )
+
+
 def notes(*, silent: bool) -> Callable[[str], None]:
     """Return a function that prints a line on standard error; ``silent``: one that does nothing."""
     return (lambda text: None) if silent else (lambda text: say(text, error=True))
