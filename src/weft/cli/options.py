@@ -41,7 +41,7 @@ Density = Annotated[int | None, typer.Option(min=1, help="For splines: samples p
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
 # Those of ``weft.show.looks``, which takes a second to import.
 LOOK_NAMES = (
-    "surface, panels, checker, plain, strain, pressure, stress, stress-warp, stress-weft, "
+    "surface, fabric, panels, checker, plain, strain, pressure, stress, stress-warp, stress-weft, "
     "stress-shear, curvature, fit or speed"
 )
 AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
