@@ -64,7 +64,16 @@ plugin = Plugin(
         "looks": {
             name: f"weft.show.looks:OWN.{name}"
             for name in (
-                *("surface", "panels", "checker", "plain", "strain", "pressure", "stress"),
+                *(
+                    "surface",
+                    "fabric",
+                    "panels",
+                    "checker",
+                    "plain",
+                    "strain",
+                    "pressure",
+                    "stress",
+                ),
                 *("stress-warp", "stress-weft", "stress-shear", "curvature", "fit", "speed"),
             )
         },

@@ -31,6 +31,7 @@ Kind = Literal[
     "cloth sources",  # cloth: {NAME: ...} of a scene file: weft.scene.cloth_source.ClothSource
     "scene inputs",  # files in place of a scene: weft.scene.scene_input.SceneInput
     "scene checks",  # of `weft check`: functions (builder, findings)
+    "tight cloth",  # in warnings of runs: functions (cloth, part's name, bodies) that say why
     "bodies",  # bodies: [{NAME: ...}]: weft.scene.body_source.BodySource
     "formats",  # suffixes of mesh files: weft.io.format.Format
     "options",  # of the engine that plugins do: `weft export --onto`, fabric: {arcsim: FILE}

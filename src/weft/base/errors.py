@@ -18,7 +18,7 @@ class WeftError(Exception):
         got: the value that was found.
         expected: a description of right values.
         where: file and line, or the path of the field; kept as text.
-        hint: the next step for the user.
+        hint: the next step for the user; lines below the message begin with a line break.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class WeftError(Exception):
             must = self.expected.startswith("must")
             text += f": {self.expected if must else f'expected {self.expected}'}"
         if self.hint:
-            text += f"; {self.hint}"
+            text += self.hint if self.hint.startswith("\n") else f"; {self.hint}"
         return text
 
 

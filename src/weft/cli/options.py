@@ -41,7 +41,7 @@ Density = Annotated[int | None, typer.Option(min=1, help="For splines: samples p
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
 # Those of ``weft.show.looks``, which takes a second to import.
 LOOK_NAMES = (
-    "surface, panels, checker, plain, strain, pressure, stress, stress-warp, stress-weft, "
+    "surface, fabric, panels, checker, plain, strain, pressure, stress, stress-warp, stress-weft, "
     "stress-shear, curvature, fit or speed"
 )
 AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
@@ -76,6 +76,17 @@ def _option(match: re.Match[str]) -> str:
     """Return the option of a command that has the name of an argument: ``--frames 0:48``."""
     name, value = match[1].replace("from_frame", "from").replace("_", "-"), match[2]
     return f"--{name}" + (f" {value}" if value not in ("", "True") else "")
+
+
+def keep_changes(scene: Path, changes: Sequence[str]) -> None:
+    """Write what ``--set`` said into a scene file that weft wrote, or say that it is not there."""
+    from weft.scene.file import keep_overrides
+
+    if not keep_overrides(scene, changes):
+        say(
+            f"note     {scene} has comments or another layout, which weft keeps: what --set says "
+            "holds for this command only"
+        )
 
 
 def notes(*, silent: bool) -> Callable[[str], None]:

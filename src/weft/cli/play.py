@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from weft.cli.options import Device, Set, Threads, meters, say
+from weft.cli.options import Device, Set, Threads, keep_changes, meters, say
 from weft.cli.view import serve
 
 
@@ -49,18 +49,21 @@ def play(
 
     The page saves settings, the present state and all actions as scene files for `weft run`
     (docs/guides/play.md). For a pattern or a mesh, weft writes NAME.scene.yaml into the folder of
-    saved files; it keeps a file that exists already.
+    saved files, with what --set says; it keeps a file that you have edited.
     """
     from weft.io.files import make_folder
     from weft.live.order import Order
     from weft.live.process import SimulationProcess
     from weft.live.server import PlayServer
+    from weft.scene.scene_input import scene_input
 
     folder = out or Path()
     make_folder(folder)
     unit = None if scale is None else meters(scale, "--scale")
+    source = None if scene is None else scene_input(scene)
+    changes = set_ or [] if source is None else source.overrides(set_ or [])
     with _scene_file(scene, unit, folder) as file:
-        order = Order(None, file, set_ or [], folder=folder, device=device, threads=threads)
+        order = Order(None, file, changes, folder=folder, device=device, threads=threads)
         process = SimulationProcess(order)
         try:
             process.page()  # what is wrong with the scene is told here
@@ -69,6 +72,7 @@ def play(
             process.close()
             raise
     if scene is not None and file != scene:
+        keep_changes(file, changes)
         say(f"scene    {file}")
     serve(server, browser=browser)
 

@@ -58,7 +58,7 @@ def quality(
     if json:
         print_json(report)
     else:
-        _tell(report, opened.manifest.get("folds", ()))
+        _tell(report, opened.manifest.get("folds", ()), run)
         if out is not None:
             say(f"report   {out / 'quality.json'}, with pictures beside it")
     worst = report["worst"]
@@ -77,9 +77,9 @@ def _write(out: Path, run: Any, report: Any) -> None:
         run.render(out / f"{look}.png", frame=last, look=look)
 
 
-def _tell(report: Any, folds: Sequence[str]) -> None:
+def _tell(report: Any, folds: Sequence[str], run: Path) -> None:
     """Print the last frame part by part, the folds that were expected, and the worst of all."""
-    from weft.run.quality import COARSE, SHEAR_WARNING
+    from weft.run.quality import COARSE, SHEAR_WARNING, pictures
 
     last, worst = report["frames"][-1], report["worst"]
     body = last.get("body", {})
@@ -120,6 +120,9 @@ def _tell(report: Any, folds: Sequence[str]) -> None:
     if "wear" in last:
         why = abbreviate(last["wear"]["reasons"], 4)
         say(f"verdict  {last['wear']['verdict']}" + (f" ({why})" if why else ""))
+    for look, reason in pictures(last):
+        command = f"weft render {run} {look}.png --frame {last['frame']} --look {look}"
+        say(f"look     {command}  ({reason})")
     _tell_time(report["time"])
 
 

@@ -1,5 +1,6 @@
 """``weft run``: simulate a scene file."""
 
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -17,6 +18,7 @@ from weft.cli.options import (
     Set,
     Threads,
     configure,
+    keep_changes,
     say,
     say_problems,
 )
@@ -65,8 +67,8 @@ def run(
 
     Ctrl-C or a kill loses at most the present step; `--resume` continues with bitwise the same
     result. With --json, lines have an event: start, compiling, step or done (frame, step, newton,
-    increment, seconds, left, wrote). For a pattern, weft writes and runs NAME.scene.yaml; it keeps
-    a file that exists already.
+    increment, seconds, left, wrote). For a pattern, weft writes and runs NAME.scene.yaml, with what
+    --set says; it keeps a file that you have edited.
     """
     configure(device, threads)
     from weft.run.plausibility import start_problems
@@ -76,17 +78,21 @@ def run(
     name = scene.stem
     folder = out or Path("runs") / name
     source = scene_input(scene)
+    changes = set_ or []
     if source is not None:
-        scene = source.scene_file(scene, None)
-    loaded = load_scene(scene, set_ or [])
+        scene, changes = source.scene_file(scene, None), source.overrides(changes)
+    loaded = load_scene(scene, changes)
     if source is not None:
         say_problems(source.doubts(loaded.builder), ())
+        keep_changes(scene, changes)
     last = frames if frames is not None else loaded.frames
     for note in () if quiet or json else loaded.notes:
         say(f"size     {note}")
     for problem in () if quiet or json else start_problems(loaded.scene):
         if problem.outlook is Outlook.RESOLVES:  # the others are warned of
             say(f"start    {problem.outlook.value}: {problem.text}")
+    again = ["weft", "run", str(scene), "--out", str(folder), "--resume"]
+    again += [word for change in changes for word in ("--set", change)]
     simulate_into(
         loaded.scene,
         folder,
@@ -95,7 +101,7 @@ def run(
         resume=resume,
         from_frame=from_frame,
         fsync=fsync,
-        again=f"weft run {scene} --out {folder} --resume",
+        again=shlex.join(again),
         quiet=quiet,
         json=json,
         preview=preview,

@@ -16,7 +16,7 @@ import numpy as np
 
 from weft import kernel
 from weft.base.arrays import Bools, Floats, Ints, Positions
-from weft.base.errors import SceneError, StartError, point_text
+from weft.base.errors import SceneError, StartError, abbreviate, point_text
 from weft.bodies.body import Body, join_faces, join_positions, on_arms
 from weft.bodies.joints.arm import Arm
 from weft.bodies.rigid.rigid_bodies import NONE, RigidBodies, all_vertices
@@ -362,19 +362,18 @@ class Contact:
             SceneError: some do.
         """
         pairs = self.crossings(x)
-        cloth_faces = int((self.mesh.faces[:, 0] < self.n_cloth).sum())
         if len(pairs) == 0:
             return
-        shown = ", ".join(f"{i} and {j}" for i, j in pairs[:5].tolist())
-        first = self.mesh.faces[pairs[0]]
-        names = " and ".join(dict.fromkeys(self.name_of(int(f[0])) for f in first))
+        firsts = self.mesh.faces[pairs, 0].tolist()
+        sides = [" and ".join(dict.fromkeys(map(self.name_of, pair))) for pair in firsts]
+        names = abbreviate(list(dict.fromkeys(sides)), 4)
         of_bodies = bool((self.mesh.faces[pairs] >= self.n_cloth).all())
         hint = "move them apart" if of_bodies else UNTANGLE
         raise (SceneError if of_bodies else StartError)(
             "bodies at the start" if of_bodies else "cloth at the start",
-            got=f"{len(pairs)} pairs of faces intersect ({names}, ...): {shown}",
+            got=f"{len(pairs)} pairs of faces intersect: {names}",
             expected="no intersections",
-            hint=f"{hint}. Faces from number {cloth_faces} on belong to bodies",
+            hint=hint,
         )
 
 

@@ -35,7 +35,9 @@ def contact_loads(
 
     Returns:
         ``contact_points`` (m,3) [m] halfway between the closest points of every pair that pushes,
-        ``contact_forces`` (m,) [N] between them, and ``pressure`` (c,) [Pa] on the cloth.
+        ``contact_forces`` (m,) [N] between them, and ``pressure`` (c,) [Pa] on the cloth: the
+        resultant of the forces on a vertex over its area. Forces on both sides of cloth, as between
+        layers or in a pinch, cancel.
     """
     y = np.concatenate([x, contact.body_positions(t)])
     near = find_candidates(contact.mesh, y, contact.reach)
@@ -47,8 +49,9 @@ def contact_loads(
     stencil = set_.stencil[push]
     points = 0.5 * np.einsum("ma,mai->mi", np.abs(w), y[stencil])
     points += _beside_cores(contact, set_, push, normal)
-    nodal = np.bincount(stencil.reshape(-1), (np.abs(w) * force[:, None]).reshape(-1), len(y))
-    pressure = nodal[: len(area)] / np.maximum(area, 1e-300)
+    nodal = np.zeros_like(y)
+    np.add.at(nodal, stencil, (w * force[:, None])[:, :, None] * normal[:, None])
+    pressure = np.linalg.norm(nodal[: len(area)], axis=1) / np.maximum(area, 1e-300)
     return {"contact_points": points, "contact_forces": force, "pressure": pressure}
 
 

@@ -233,7 +233,7 @@ def _unresolved(
     met = {int(k) - (len(sides.names) - len(known)) for k in sides.part[faces[left]].ravel()}
     opened = [contact.bodies[k].name for k in sorted(met) if k >= 0 and known[k] is None]
     thin = [contact.bodies[k].name for k in sorted(met & {p.body for p in pushed})]
-    hint = "`weft check` draws them; move the pieces apart, or raise contact.gap"
+    hint = "move the pieces apart, or raise contact.gap; `weft check` draws them"
     if opened:
         hint = (
             f"{abbreviate(opened)}: this body is open, so weft does not know its inside; "

@@ -4,12 +4,12 @@ import os
 from pathlib import Path
 
 import numpy as np
-import yaml
 
 from weft.base.errors import MeshError
 from weft.base.trees import Json
 from weft.io import read_mesh, read_surface
 from weft.io.files import write_file
+from weft.scene.file import scene_text
 
 FLAT = 0.2  # height of a mesh, as a part of its width, up to which it lies
 HELD = 0.02  # part of the height of a mesh that hangs, from its top, that is pinned
@@ -66,4 +66,4 @@ def write_mesh_scene(mesh: Path, scene: Path, scale: float | None = None) -> Non
         top = [float(low[0]) - side, float(high[1]) - HELD * height, float(low[2]) - side]
         end = [float(v) + side for v in high]
         tree["pins"] = [{"name": "top", "box": {"low": top, "high": end}}]
-    write_file(scene, yaml.safe_dump(tree, sort_keys=False, default_flow_style=None))
+    write_file(scene, scene_text(tree))

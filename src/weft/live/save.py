@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import yaml
 
 from weft.base.errors import WeftError
 from weft.base.trees import Json, Yaml, YamlMapping
@@ -16,6 +15,7 @@ from weft.energies.state import State
 from weft.io import write_mesh
 from weft.io.files import atomic_write, make_folder, write_file
 from weft.live.session import Session
+from weft.scene.file import scene_text
 from weft.scene.template import names_path
 
 _OF_PLAY = ("hand", "changes", "start_state", "seconds", "fps")  # fields that are written anew
@@ -142,5 +142,4 @@ def _write(session: Session, source: SceneSource, path: Path, seconds: Yaml, mor
     tree = {k: v for k, v in source.tree.items() if k not in _OF_PLAY and k not in more}
     tree.update(seconds=seconds, fps=session.loop.fps)
     tree.update({k: v for k, v in more.items() if v != []})
-    text = yaml.safe_dump(tree, sort_keys=False, allow_unicode=True, default_flow_style=None)
-    return write_file(path, text)
+    return write_file(path, scene_text(tree))

@@ -15,14 +15,16 @@ import numpy as np
 from weft.base.errors import SimulationError, point_text
 from weft.energies.springs.hand import Hands
 from weft.energies.state import State
-from weft.integrators.adaptive import careful_stepper
+from weft.integrators.adaptive import careful_stepper, innermost
 from weft.integrators.base import Memory, Stepper, StepReport
 from weft.integrators.model import Model
 from weft.run.run_state import RunState, StepTimes
 from weft.solve.linear.solver import Outcome
+from weft.solve.newton.psd import Psd
 
 MOST_HALVINGS = 6  # the shortest part of a failed step is 1/64 of it
 COSTLY = 50  # Newton iterations of a failed step from which on the shortest part is tried next
+UNSTABLE = (Outcome.STALLED, Outcome.NOT_DESCENT, Outcome.INDEFINITE)  # with an indefinite Hessian
 FAR = 10.0  # gaps: a prescribed motion that goes farther in a step is named if the step fails
 
 
@@ -56,15 +58,18 @@ class StepFailed(Exception):
         self.tries = tries
         self.state, self.memory, self.report = state, memory, report
         self.motion = ""  # the prescribed motion that goes farthest in the step, in words
+        self.exact = False  # whether the settings have `psd: exact`
 
     @property
     def advice(self) -> str:
         """Describe the next step of the user, for messages."""
-        if not self.motion or self.report.outcome is Outcome.PASSES:
-            return self.report.outcome.advice
-        return (
-            f"{self.motion}. A shorter step does not help. Otherwise: {self.report.outcome.advice}"
-        )
+        outcome = self.report.outcome
+        advice = outcome.advice
+        if self.exact and outcome in UNSTABLE:
+            advice += ", or leave out `psd: exact`"
+        if not self.motion or outcome is Outcome.PASSES:
+            return advice
+        return f"{self.motion}. A shorter step does not help. Otherwise: {advice}"
 
     def error(self, step: str, hint: str, where: Path | None = None) -> SimulationError:
         """Return the error for users.
@@ -156,6 +161,8 @@ def advance(
             way.take(length)
     except StepFailed as error:
         error.motion = _farthest_motion(model, state, dt)
+        settings = getattr(innermost(stepper), "settings", None)
+        error.exact = getattr(settings, "psd", None) is Psd.EXACT
         raise
     return way.parts
 

@@ -6,9 +6,11 @@ Every function yields the texts of its warnings, with names and numbers.
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
+from weft import extensions
 from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import (
     Outlook,
@@ -385,9 +387,13 @@ def about_garment(
     for part, stretches in zip(cloth.parts, high, strict=True):
         tight = float(np.percentile(stretches, 95))
         if tight > 1 + TIGHT:
+            explain = extensions.Registry[Any]("tight cloth").values()
+            reasons = [why(cloth, part.name, bodies) for why in explain]
+            unknown = "it is too small there, or a seam or a body holds it"
             yield (
                 f"{part.name} is stretched by {100 * (tight - 1):.3g} % (95 % of it less) at t = "
-                f"{t:.3g} s: the garment is smaller than the body"
+                f"{t:.3g} s: {'; '.join(filter(None, reasons)) or unknown}; "
+                "`weft render RUN strain.png --look strain` shows where"
             )
 
 

@@ -6,7 +6,7 @@ Strain is measured along the yarns: warp and weft stretch minus 1, and the shear
 are by area. Distances from the body are those of vertices to its faces (single precision: 1e-6 m).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,7 @@ import numpy as np
 
 from weft import extensions
 from weft.base.arrays import Floats, Ints, Positions
-from weft.base.errors import RunError
+from weft.base.errors import RunError, abbreviate
 from weft.base.trees import Json
 from weft.bodies.nearest_points import NearestPoints
 from weft.cloth.fields import face_strain, gradients
@@ -32,6 +32,7 @@ SHEARED, STRAINED = 30.0, 10.0  # [degrees] and [%] from which cloth counts as s
 # Fraction of a panel's area that is sheared from which it is warned of. Flared panels on the bias
 # and sleeves of lowered arms that are worn well have more: it does not count in the verdict.
 SHEAR_WARNING = 0.03
+BENT_WARNING = 0.05  # the same of cloth that is bent too sharply for its edges
 # [degrees] turn to the next face from which a fold with steep sides, which turns by 360 in a wave,
 # has too few edges
 COARSE = 360.0 / RESOLVED
@@ -202,13 +203,14 @@ class Quality:
         now = self.at(frame)
         here, pressure = NearestPoints.of(now.x, now.body, self.run.body_faces), now.pressure
         found: Json = {"least_distance": 1e3 * float(here.distance.min())}
-        slip = self._slip(now.x, now.body) if frame >= self.since else None
+        slip = self.slip(frame) if frame >= self.since else None
         for name, faces in self.parts:
             ids = np.unique(self.mesh.faces[faces])
             part: Json = {"distance": percentiles(1e3 * here.distance[ids])}
-            pressed = pressure[ids][pressure[ids] > 0]
+            pressed = ids[pressure[ids] > 0]
             part["pressed"] = len(pressed) / len(ids)
-            part["pressure"] = percentiles(pressed) if len(pressed) else None
+            area = self.mesh.vertex_area[pressed]
+            part["pressure"] = percentiles(pressure[pressed], area) if len(pressed) else None
             if slip is not None:
                 part["slip"] = float(np.median(slip[ids]))
             found[name] = part
@@ -219,13 +221,14 @@ class Quality:
         now = self.at(frame)
         return 1e3 * NearestPoints.of(now.x, now.body, self.run.body_faces).distance
 
-    def _slip(self, x: Positions, body: Positions) -> Floats:
+    def slip(self, frame: int) -> Floats:
         """Return how far (n,) [m] vertices are from the places of the body on which they lay in
         frame ``since``, minus their distance at that time.
         """
         assert self._reference is not None
-        places = self._reference.on(body, self.run.body_faces)
-        away = np.linalg.norm(x - places, axis=1) - self._reference.distance
+        now = self.at(frame)
+        places = self._reference.on(now.body, self.run.body_faces)
+        away = np.linalg.norm(now.x - places, axis=1) - self._reference.distance
         return np.asarray(np.maximum(away, 0.0))
 
     def report(
@@ -247,6 +250,28 @@ class Quality:
         found = {"since": self.since, "worst": worst(lines, self.since), "frames": lines}
         found["time"] = step_costs(self.run.metrics, self.run.manifest)
         return found | ({"verdict": lines[-1]["wear"]["verdict"]} if "wear" in lines[-1] else {})
+
+
+def pictures(line: Json) -> Iterator[tuple[str, str]]:
+    """Yield the looks of pictures that show what is bent or odd in a frame, each with the reason.
+
+    Args:
+        line: of ``Quality.measure_frame``.
+    """
+    odd: dict[tuple[str, str], list[str]] = {}
+    for name, part in line["parts"].items():
+        if part["coarse"] > BENT_WARNING:
+            odd.setdefault(("curvature", "sharp bends of"), []).append(name)
+        if part["sheared"] > SHEAR_WARNING:
+            odd.setdefault(("stress-shear", "shear of"), []).append(name)
+        if max(part["warp"]["p95"], part["weft"]["p95"]) > STRAINED:
+            odd.setdefault(("strain", "strain of"), []).append(name)
+    yield from ((look, f"{what} {abbreviate(names, 3)}") for (look, what), names in odd.items())
+    verdict = line.get("wear", {}).get("verdict", "worn")
+    if verdict in ("worn badly", "not worn"):
+        yield "panels", verdict
+    elif line["intersections"]:
+        yield "panels", "faces that intersect"
 
 
 def worst(lines: Sequence[Json], since: int) -> Json:

@@ -266,6 +266,13 @@ class RunReader:
                 ),
             ) from None
 
+    @property
+    def fabrics(self) -> dict[str, str]:
+        """The name and title of the fabric of each cloth or panel, by its name."""
+        listed = self.manifest["scene"].get("parts", [])
+        told = {str(p["name"]): p.get("fabric", {}) for p in listed}
+        return {name: f"{f.get('name', '')} {f.get('title', '')}" for name, f in told.items()}
+
     def parts(self, density: int | None = None) -> Sequence[tuple[str, int]]:
         """Return the names of the cloths of the run, each with its number of faces."""
         listed, pieces = self.manifest["scene"].get("parts", []), self.surfaces.pieces

@@ -482,6 +482,11 @@ class Loop:
                 f"Frame {place.frame} is the last good one: `weft render {self.folder.path} "
                 f"failed.png --frame {place.frame}` draws it"
             )
+            if self.scene.cloth.seams and place.state.t < self._sewn_at:
+                hint = (
+                    "The seams are still closing: give them more time (`closing` and `settle` of "
+                    f"`sewing`), or start the panels nearer to each other. {hint}"
+                )
             raise failed.error(f"step {place.count + 1}", hint, path) from None
 
     def _save_failure(self, place: RunState, failed: StepFailed) -> Path:

@@ -16,7 +16,6 @@ from weft.base.errors import (
     SceneError,
     SceneProblems,
     StartError,
-    StartProblem,
     WeftError,
 )
 from weft.base.machine import PER_CLOTH_VERTEX, require_memory
@@ -31,7 +30,7 @@ from weft.cloth.create import as_splines, spline_sheet, with_regions
 from weft.cloth.regions import ContactThickness, own_thickness
 from weft.cloth.rod import rod
 from weft.contact import Body, load_animated, load_body, load_cached, load_frames
-from weft.contact.contact import LOOK, UNTANGLE
+from weft.contact.contact import LOOK
 from weft.discretization.mesh import TriangleMesh, grid, isolated_error
 from weft.discretization.triangulate import triangulate_piece
 from weft.energies.state import State
@@ -513,10 +512,12 @@ def _model_of(scene: Scene) -> Model:
         trial = scene.with_(contact=dataclasses.replace(scene.contact, resolve=True))
         try:
             outlook, how = Outlook.MAY, f"with `resolve: true` weft {untangled_start(trial)}"
+            step = "write `resolve: true` in the scene's contact, or move them apart"
         except WeftError as reason:
-            outlook, how = Outlook.CANNOT, f"{reason}"
-        hint = (error.hint or "").replace(UNTANGLE, LOOK)
-        if LOOK in how or "`weft check` draws them" in how:  # one piece of advice, once
-            hint = hint.removeprefix(f"{LOOK}. ")
-        error.hint = str(StartProblem(outlook, f"{how}. {hint}"))
+            step = reason.hint or "move them apart"
+            outlook, how = Outlook.CANNOT, str(reason).removesuffix(f"; {step}")
+            how = how.removeprefix("contact.resolve = ")
+        if "`weft check`" not in step:
+            step += f"; {LOOK}"
+        error.hint = f"\n  {outlook.value}: {how}\n  next: {step}"
         raise

@@ -6,6 +6,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import ClassVar
 
+import yaml
+
 from weft import extensions
 from weft.base.errors import SceneError, SceneProblems, WeftError, check_known, to_one_line
 from weft.base.input_file import read_input
@@ -14,6 +16,7 @@ from weft.base.schema.document import YamlDocument, dotted_path, read_document
 from weft.base.trees import Json, Yaml, YamlMapping
 from weft.base.yaml_lines import Loc, parse_yaml
 from weft.io import read_shot
+from weft.io.files import write_file
 from weft.scene.auto_size import choose_sizes
 from weft.scene.file_keyframes import malformed_keyframes, read_keyframes, without_keyframes
 from weft.scene.schema import SceneFile
@@ -106,6 +109,31 @@ def scene_digest(path: str | Path, overrides: Sequence[str] = ()) -> str:
     source = read_template(path, overrides)
     folder, files = source.path.parent, sorted({*source.files.values()})
     return sha256(b"".join(read_input(folder / file) for file in files)).hexdigest()
+
+
+def scene_text(tree: YamlMapping) -> str:
+    """Return the text of a scene file."""
+    return yaml.safe_dump(tree, sort_keys=False, allow_unicode=True, default_flow_style=None)
+
+
+def keep_overrides(path: Path, overrides: Sequence[str]) -> bool:
+    """Write overrides ``path=value`` into a scene file, if that loses neither comments nor layout.
+
+    Returns:
+        Whether the file has them.
+
+    Raises:
+        RunError: the file cannot be written.
+    """
+    text = path.read_text("utf-8")
+    tree = yaml.safe_load(text)
+    if overrides and scene_text(tree) != text:
+        return False
+    for override in overrides:
+        override_field(tree, override)
+    if overrides:
+        write_file(path, scene_text(tree))
+    return True
 
 
 def _apply(source: Source, overrides: Sequence[str]) -> Source:

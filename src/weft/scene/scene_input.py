@@ -21,6 +21,7 @@ class SceneInput:
             current one); one that is there already is kept.
         check: (path, overrides, picture) prints what is wrong with it and draws it.
         export: (path, target) writes it in another format.
+        overrides: (overrides) -> those of the scene: ``--set`` may name fields of the file itself.
         doubts: (builder) -> warnings about the scene that was built of it.
     """
 
@@ -28,6 +29,7 @@ class SceneInput:
     scene_file: Callable[[Path, Path | None], Path]
     check: Callable[[Path, Sequence[str], Path | None], None]
     export: Callable[[Path, Path], None]
+    overrides: Callable[[Sequence[str]], list[str]]
     doubts: Callable[[Any], Sequence[str]]
 
 

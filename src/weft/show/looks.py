@@ -1,8 +1,8 @@
 """The table of looks, that is, colorings of cloth, for pictures, pages and the viewer.
 
 A look is a ``Look``: its name, the title and unit of its legend, and how its numbers are computed.
-Looks are registered by name (``weft.extensions``, kind ``looks``). ``surface``, ``panels``,
-``checker`` and ``plain`` are colors without numbers.
+Looks are registered by name (``weft.extensions``, kind ``looks``). ``surface``, ``fabric``,
+``panels``, ``checker`` and ``plain`` are colors without numbers. The viewer has no ``fabric``.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -220,6 +220,7 @@ OWN: Mapping[str, Look] = {  # of the engine
     look.name: look
     for look in (
         Look("surface", needs_surface=True),
+        Look("fabric", needs_surface=True),
         Look("panels"),
         Look("checker"),
         Look("plain"),
@@ -241,7 +242,7 @@ LOOKS: Mapping[str, Look] = extensions.Registry("looks")  # with those of plugin
 
 def default_look(run: RunReader) -> str:
     """Return the look of pictures of a run for which none is chosen."""
-    return "surface" if run.appearances else "checker"
+    return "surface" if run.appearances else "fabric"
 
 
 def available_looks(frame: ShownFrame, names: Iterable[str] = ()) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from weft import kernel
 from weft.base.errors import SceneError
 from weft.contact import Between, plate
 from weft.contact.contact import Contact
+from weft.contact.contact_forces import contact_loads
 from weft.contact.settings import SelfContact
 from weft.discretization.mesh import TriangleMesh
 from weft.scene.prepare import prepare
@@ -77,3 +78,19 @@ def test_a_start_that_intersects_is_refused():
         prepare(Scene(cloth, contact=SelfContact(4e-3)))
     with refused(SceneError, "contact.pairs a, b"):
         Between(("a", "b"))
+
+
+def test_the_pressure_on_cloth_is_the_resultant_of_its_contact():
+    """Cloth on one plate has the plate's push; between two plates, the pushes cancel."""
+    cloth = weft.sheet(6, 6, 0.05, 0.05).move((0, 2e-3, 0))
+    plates = [plate(0.2, 0.2, name="low"), plate(0.2, 0.2, name="high").move((0, 4e-3, 0))]
+    pressures = []
+    for bodies in (plates[:1], plates):
+        model = prepare(Scene(cloth, bodies=bodies, contact=SelfContact(3e-3))).model
+        loads = contact_loads(model.contact, cloth.vertices, 0.0, cloth.mesh.vertex_area)
+        assert loads["contact_forces"].min() > 0
+        pressures.append(loads["pressure"])
+    area = cloth.mesh.vertex_area
+    one = loads["contact_forces"].sum() / 2
+    assert pressures[0] @ area == pytest.approx(one, rel=1e-6)
+    assert pressures[1].max() < 1e-6 * pressures[0].max()

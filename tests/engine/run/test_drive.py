@@ -13,6 +13,7 @@ from weft.run.drive import MOST_HALVINGS, Driver, StepFailed, advance
 from weft.run.run_state import StepTimes
 from weft.scene.prepare import prepare
 from weft.solve.linear.solver import Outcome
+from weft.solve.newton.psd import Psd
 
 pytestmark = pytest.mark.quick
 
@@ -132,6 +133,20 @@ def test_a_failure_names_what_goes_farthest(more, said):
     with pytest.raises(StepFailed) as failed:
         advance(stepper, *step)
     assert failed.value.advice.startswith(said)
+
+
+@pytest.mark.parametrize("psd", list(Psd))
+def test_only_who_asked_for_the_exact_hessian_is_told_of_it(psd):
+    class Stalls(Failing):
+        def step(self, model, state, memory, dt):
+            *before, report = super().step(model, state, memory, dt)
+            return *before, dataclasses.replace(report, outcome=Outcome.STALLED)
+
+    _, step = begin(None)
+    with pytest.raises(StepFailed) as failed:
+        advance(Stalls(StepSettings(effort="converged", psd=psd), always), *step)
+    assert "`step` shorter" in failed.value.advice
+    assert ("psd" in failed.value.advice) == (psd is Psd.EXACT)
 
 
 def test_adaptive_steps_are_taken_again_with_converged_parts():

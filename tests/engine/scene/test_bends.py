@@ -72,3 +72,19 @@ def test_files_and_runs_say_it(tmp_path):
     assert any("up to 60 degrees" in w for w in check(path).warnings)
     with pytest.warns(UserWarning, match="up to 60 degrees"):
         weft.simulate(weft.Scene(cloth), frames=1, fps=100, out=tmp_path / "run")
+
+
+@pytest.mark.parametrize("shift", [0.0, 1.0])
+def test_the_rim_of_a_pillow_is_a_seam(shift):
+    """Two sheets on each other, sewn at two edges, with one place in the texture or two."""
+    sheet = weft.sheet(5, 5, 0.4, 0.4)
+    x, n, faces = sheet.vertices, sheet.n_vertices, sheet.faces
+    joined = np.arange(n, 2 * n)
+    rim = np.isclose(np.abs(x[:, 0]), 0.2)
+    joined[rim] = np.flatnonzero(rim)
+    used, faces = np.unique(np.concatenate([faces, joined[faces][:, ::-1]]), return_inverse=True)
+    points = np.concatenate([x, x - [0, 2e-3, 0] * ~rim[:, None]])[used]
+    uv = np.concatenate([sheet.corner_uv, sheet.corner_uv[:, ::-1] + [shift, 0]])
+    mesh = weft.TriangleMesh(points, faces.reshape(-1, 3).astype(np.int32), uv)
+    assert np.isin(np.unique(joined[rim]), mesh.hinges[:, :2]).any()
+    assert said(weft.Scene(weft.Cloth(mesh, sheet.fabric))) == []

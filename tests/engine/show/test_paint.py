@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
+import weft
 from tests.engine.show.pictures import upright
 from tests.refusals import refused
 from weft.base.errors import RunError
 from weft.fabric.appearance import Appearance
+from weft.show.looks import default_look
+from weft.show.picture.fabric_look import KINDS, look_of_fabric
 from weft.show.picture.paint import Paint
 from weft.show.picture.renderer import Renderer, Style
 
@@ -99,3 +102,60 @@ def test_cloth_without_a_surface_is_refused():
     mesh, _ = upright(3)
     with refused(RunError, "look surface"):
         Paint(mesh, [("cloth", len(mesh.faces))], {})
+
+
+def woven(fabric, side=640, bend=0.0):
+    """Return a renderer of a sheet of a fabric without a surface, and its positions."""
+    mesh, x = upright(41, 0.4)
+    if bend:
+        x = np.stack([bend * np.sin(x[:, 0] / bend), x[:, 1], bend * np.cos(x[:, 0] / bend)], 1)
+    paint = Paint(mesh, [("cloth", len(mesh.faces))], {}, {"cloth": fabric})
+    style = Style(**{**FRONT, "look": "fabric", "width": side, "height": side}, ground=False)
+    return Renderer(mesh, [x], style, paint=paint), x
+
+
+def middle(image):
+    """Return the brightness of the middle of a picture, where the sheet is."""
+    n = len(image) // 4
+    return image[n:-n, n:-n].mean(axis=2)
+
+
+def test_denim_has_a_diagonal_of_one_size_and_none_below_a_pixel():
+    made, x = woven("denim")
+    gray = middle(made.image(x))
+    power = np.abs(np.fft.rfft2(gray - gray.mean()))
+    power[:3, :3] = power[-2:, :3] = 0  # the light
+    row, column = np.unravel_index(power.argmax(), power.shape)
+    (a, b) = pixels(made, (0.0, 0.0), (0.1, 0.0))
+    found = np.array([min(row, len(gray) - row), column]) / len(gray) * (b - a)[0] / 0.1
+    np.testing.assert_allclose(found, 1 / KINDS["denim"].line, rtol=0.1)
+    small, _ = woven("denim", 48)
+    assert middle(small.image(x)).std() < 0.2 * gray.std()
+
+
+def test_silk_shines_and_cotton_does_not():
+    shine = {}
+    for fabric in ("silk", "cotton"):
+        made, x = woven(fabric, 160, bend=0.3)
+        gray = middle(made.image(x)) ** 2
+        shine[fabric] = np.percentile(gray, 99) / np.median(gray)
+    assert shine["silk"] > 1.1 * shine["cotton"]
+
+
+def test_fabrics_are_known_by_a_word_of_their_name():
+    assert look_of_fabric("silk-83") is KINDS["silk"] and look_of_fabric("mine") is KINDS[""]
+    assert len({look.color for look in KINDS.values()}) == len(KINDS)
+
+
+def test_pictures_of_a_run_show_its_fabric(tmp_path):
+    """Without a choice; in a surface of its own it keeps its color."""
+    images = []
+    for fabric in ("silk", "denim"):
+        scene = weft.Scene(weft.sheet(4, 4, fabric=fabric))
+        run = weft.simulate(scene, frames=1, fps=100, out=tmp_path / fabric, progress=False)
+        run.render(tmp_path / "a.png", style=None)
+        images.append(np.asarray(Image.open(tmp_path / "a.png"), dtype=float))
+        assert default_look(run) == "fabric"
+        with refused(RunError, "look surface"):
+            run.render(tmp_path / "b.png", look="surface")
+    assert np.abs(images[0] - images[1]).max() > 40

@@ -364,3 +364,23 @@ def test_an_entry_of_a_list_that_the_file_leaves_out(tmp_path):
         read_source(path, ["gravity.3=1"])
     with refused(SceneError, "--set pins.0.until", got="0", hint="'pins=[...]'"):
         read_source(path, ["pins.0.until=1 s"])
+
+
+@pytest.mark.parametrize("height, outlook", [(0, "needs a correction"), (48, "may need")])
+def test_a_start_that_intersects_is_told_in_lines_that_can_be_read(tmp_path, height, outlook):
+    """Names and a next step in place of the numbers of faces."""
+    path = tmp_path / "scene.yaml"
+    path.write_text(f"""
+cloth:
+  {{name: towel, sheet: {{nx: 9, ny: 9, width: 20 cm, height: 20 cm}},
+   translation: [0, {height} mm, 0]}}
+bodies: [{{name: ball, sphere: {{radius: 5 cm, size: 1 cm}}}}]
+contact: {{gap: 2 mm}}
+seconds: 0.1
+""")
+    with pytest.raises(SceneError) as refusal:
+        load_scene(path)
+    first, fate, then = str(refusal.value).split("\n")
+    assert "ball" in first and max(map(len, (first, fate, then))) < 240
+    assert fate.strip().startswith(outlook) and then.startswith("  next: ")
+    assert "contact.resolve" not in fate

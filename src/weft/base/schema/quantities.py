@@ -14,7 +14,6 @@ from weft.base.runtime_types.validators import quantity_in, wrong_value
 from weft.base.settings import Setting
 from weft.base.trees import Yaml
 
-
 USUAL = {"m": "mm", "kg/m^2": "g/m^2"}  # units of laboratories and tailors, for messages
 
 

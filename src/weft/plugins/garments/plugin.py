@@ -14,6 +14,7 @@ plugin = Plugin(
         },
         "scene inputs": {"panels": f"{_HERE}.scene.pattern_source:PATTERN"},
         "scene checks": {"ease": f"{_HERE}.scene.ease_check:add_ease"},
+        "tight cloth": {"ease": f"{_HERE}.scene.ease_check:explain_tight"},
         "measures": {"wear": f"{_HERE}.quality.wear:measure_wear"},
         "cloth sources": {"garment": f"{_HERE}.scene.garments:GARMENT"},
         "names": {

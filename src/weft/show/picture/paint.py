@@ -15,6 +15,7 @@ from weft.base.errors import RunError
 from weft.discretization.mesh import TriangleMesh
 from weft.io.part_appearance import CLOTH, STITCH, THIN, PartAppearance, rgb
 from weft.kernel import DataType, IntArray, Vec3fArray, WarpStruct
+from weft.show.picture.fabric_look import fabric_factor, look_of_fabric
 
 MOST_TEXELS = 2048  # of the side of an image in pictures
 vec2f: DataType = wp.vec2f
@@ -32,6 +33,10 @@ class Print:
     levels: int  # number of sizes
     back: vec3f  # linear color of the wrong side; negative: none
     thread: vec3f
+    pattern: int  # of the weave; 0: none
+    line: float  # [m] between its lines
+    depth: float
+    sheen: float
 
 
 @wp.struct
@@ -79,6 +84,16 @@ def has_back(f: int, painted: PaintedSurface):
 
 
 @wp.func
+def sheen_of(f: int, painted: PaintedSurface):
+    """Return the strength of the highlight on face f."""
+    if painted.prints.shape[0] == 0:
+        return 0.0
+    if painted.part[f] < 0:
+        return 0.0
+    return painted.prints[painted.part[f]].sheen
+
+
+@wp.func
 def paint(f: int, uv: vec2f, size: float, back: bool, ground: vec3f, painted: PaintedSurface):
     """Return the color of face f at uv [m], where a pixel is ``size`` [m] large."""
     k = painted.part[f]
@@ -100,6 +115,8 @@ def paint(f: int, uv: vec2f, size: float, back: bool, ground: vec3f, painted: Pa
         color = wp.cw_mul(color, wp.lerp(fine, coarse, level - float(n)))
     if back and look.back[0] >= 0.0:
         color = look.back
+    if look.pattern > 0:
+        color = color * fabric_factor(look.pattern, look.line, look.depth, uv, size)
     cover = float(0.0)
     for i in range(
         painted.dash_first[painted.parent[f]], painted.dash_first[painted.parent[f] + 1]
@@ -119,6 +136,8 @@ class Paint:
         mesh: of the cloth.
         parts: name of every part with its number of faces.
         appearances: by name of the part.
+        fabrics: name and title of each part's fabric, by name of the part: for the weave, and for
+            the color of parts without an appearance.
 
     Raises:
         RunError: no part has an appearance, or an image is missing.
@@ -129,7 +148,11 @@ class Paint:
         mesh: TriangleMesh,
         parts: Sequence[tuple[str, int]],
         appearances: Mapping[str, PartAppearance],
+        fabrics: Mapping[str, str] | None = None,
     ) -> None:
+        woven = {name: look_of_fabric(fabric) for name, fabric in (fabrics or {}).items()}
+        own = {name: PartAppearance(look.color) for name, look in woven.items()}
+        appearances = {**own, **appearances}
         if not appearances:
             raise RunError(
                 "look surface",
@@ -139,6 +162,7 @@ class Paint:
                 hint="see docs/guides/surfaces.md; or choose another look, such as panels",
             )
         self.mesh, self.looks = mesh, list(appearances.values())
+        self.woven = [woven.get(name) for name in appearances]
         number = {name: k for k, name in enumerate(appearances)}
         self.part = np.repeat([number.get(n, -1) for n, _ in parts], [m for _, m in parts])
 
@@ -184,6 +208,10 @@ class Paint:
             levels=[len(s) for s in sizes],
             back=[-np.ones(3) if look.back is None else rgb(look.back) ** 2 for look in shown],
             thread=[rgb(look.thread) ** 2 for look in shown],
+            pattern=[0 if look is None else look.pattern.code for look in self.woven],
+            line=[1.0 if look is None else look.line for look in self.woven],
+            depth=[0.0 if look is None else look.depth for look in self.woven],
+            sheen=[0.0 if look is None else look.sheen for look in self.woven],
         )
         texels = np.concatenate([np.zeros((0, 3)), *(s for own in sizes for s in own)])
         start, dashes = self._stitches_by_face()

@@ -226,7 +226,7 @@ class Renderer:
         if self._painted is not None:
             s.painted = self._painted
         if weave is not None:
-            s.weave, s.yarns = weave.code, wp.vec2f(weave.ends, weave.picks)
+            s.weave, s.yarns = weave.pattern.code, wp.vec2f(weave.ends, weave.picks)
         return s
 
     def _view(self, camera: Camera) -> WarpStruct:

@@ -68,7 +68,10 @@ def draw(
     bodies = run.solid_faces if style.bodies else None
     frames = [_drawn_positions(run, k, density, style.bodies) for k in shown]
     painted = chosen.needs_surface and field is None
-    paint = Paint(mesh, run.parts(density), run.appearances) if painted else None
+    paint = None
+    if painted:
+        fabrics = run.fabrics if run.appearances or chosen.name == "fabric" else None
+        paint = Paint(mesh, run.parts(density), run.appearances, fabrics)
     own = [vertices for _, vertices in bodies_of(run)]
     renderer = Renderer(mesh, frames, style, None, field, bodies, loads, paint, own)
 

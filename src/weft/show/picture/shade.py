@@ -7,7 +7,8 @@ computation, and written with gamma 2.
 import warp as wp
 
 from weft.kernel import DataType, FloatArray2d, IntArray2d, Vec3fArray, Vec3fArray2d
-from weft.show.picture.paint import PaintedSurface, has_back, paint
+from weft.show.picture.fabric_look import highlight
+from weft.show.picture.paint import PaintedSurface, has_back, paint, sheen_of
 from weft.show.picture.weave import weave_factor
 
 _module = wp.get_module("weft.shade")
@@ -288,7 +289,8 @@ def shade_point(
     sheen = 0.08 * rim * rim * rim * (1.0 - surface.flatness) * open
     bright = (0.14 + 0.16 * (0.5 + 0.5 * n[1]) + 0.3 * head * head) * open + 0.75 * key
     bright = wp.lerp(bright, (0.55 + 0.45 * head) * (0.6 + 0.4 * open), surface.flatness)
-    return color * bright + vec3f(sheen, sheen, sheen)
+    gloss = sheen_of(f, surface.painted) * highlight(n, toward, light.direction) * key
+    return color * (bright + gloss) + vec3f(sheen, sheen, sheen) + 0.5 * vec3f(gloss, gloss, gloss)
 
 
 @wp.func

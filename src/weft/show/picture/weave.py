@@ -27,6 +27,11 @@ class WeavePattern(enum.Enum):
     TWILL = "twill"  # over two, under two, shifted by one: a diagonal
     DENIM = "denim"  # over three, under one, shifted by one
 
+    @property
+    def code(self) -> int:
+        """The number of the pattern in the kernel."""
+        return 1 + list(WeavePattern).index(self)
+
 
 @dataclass(frozen=True)
 class Weave:
@@ -69,11 +74,6 @@ class Weave:
             wanted = f"{', '.join(known)}, a colon and yarns per cm, such as twill:24x18"
             raise WeftError("weave", got=text, expected=wanted)
         return Weave(WeavePattern(name), per_meter[0], per_meter[-1])
-
-    @property
-    def code(self) -> int:
-        """The number of the pattern in the kernel."""
-        return 1 + list(WeavePattern).index(self.pattern)
 
 
 @wp.func

@@ -62,11 +62,11 @@ class RunView:
 
     def colors(self) -> tuple[str, ...]:
         """Return the names of the looks without numbers; panels only if there are several, and
-        surface only if there is one.
+        surface only if there is one. The page draws no weaves.
         """
         names = [name for name, look in LOOKS.items() if look.values is None]
         several, seen = len(self.cloth.regions) > 1, len(self.cloth.appearances) > 0
-        left = {"panels": not several, "surface": not seen}
+        left = {"panels": not several, "surface": not seen, "fabric": True}
         return tuple(name for name in names if not left.get(name))
 
     def looks(self) -> tuple[str, ...]:

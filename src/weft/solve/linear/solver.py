@@ -17,28 +17,19 @@ class Outcome(enum.Enum):
     CONVERGED = "converged"
     STOPPED = "stopped after the requested iterations, at a lower potential than at the start"
     MAX_ITERATIONS = (
-        "the iteration limit was reached: use a smaller step (equilibria: more load_steps), or "
-        "raise max_iterations"
+        "the iteration limit was reached: make `step` shorter (equilibria: more `load_steps`), or "
+        "raise `max_iterations`"
     )
-    STALLED = (
-        "the line search found no lower energy: the state is near its minimum up to rounding, or "
-        "the Hessian is indefinite; use a smaller step, or psd=PROJECTED in place of EXACT"
-    )
-    NOT_DESCENT = (
-        "the direction is uphill because the matrix is not positive definite; "
-        "use a smaller step, or psd=PROJECTED in place of EXACT"
-    )
-    INDEFINITE = (
-        "the matrix is not positive definite: use a smaller step, or psd=PROJECTED in place of "
-        "EXACT"
-    )
+    STALLED = "weft found no state of lower energy on its way to balance: make `step` shorter"
+    NOT_DESCENT = "weft found no direction in which the energy falls: make `step` shorter"
+    INDEFINITE = "the cloth is unstable, as under strong compression: make `step` shorter"
     STRETCHED = (
         "cloth stretches by more than the limit even in the smallest step: raise adaptive.limit, "
         "or look for a jump in the motion of pins and bodies"
     )
     GAINED = (
-        "one linear solve per step gained energy, because contact turned the cloth: use a "
-        "smaller step, or backward_euler"
+        "one linear solve per step gained energy, because contact turned the cloth: make `step` "
+        "shorter, or use `integrator: backward_euler`"
     )
     BLOCKED = (
         "pins or bodies would pass through cloth, or stretch the cloth above its limit: change "
@@ -50,7 +41,7 @@ class Outcome(enum.Enum):
         "`contact: {prescribed: pass}` to continue and count these intersections separately"
     )
     INTERSECTED = (
-        "surfaces intersect after the step: use a smaller step, and please report this mistake "
+        "surfaces intersect after the step: make `step` shorter, and please report this mistake "
         "of weft"
     )
     UNHELD = (
@@ -59,15 +50,16 @@ class Outcome(enum.Enum):
         "steps (backward_euler)"
     )
     UNBALANCED = (
-        "normal forces and directions of friction still changed after the last update: raise "
-        "lags, or use more load steps"
+        "friction still changed after its last update: raise `lags`, or take more `load_steps`"
     )
     UNSETTLED = (
         "each search converged, but the updated wind moved the cloth again: cloth that flutters "
         "has no equilibrium; use time steps (backward_euler) or less wind, or hold the cloth at "
         "more places"
     )
-    NOT_FINITE = "a value is not finite, because the simulation became unstable; use a smaller step"
+    NOT_FINITE = (
+        "a value is not finite, because the simulation became unstable; make `step` shorter"
+    )
 
     @property
     def ok(self) -> bool:

@@ -38,6 +38,10 @@ def test_table_and_picture(check, tmp_path):
         assert image.width > 500
     code, out = check(path, "--set", "measures.w=20 cm", "--picture", tmp_path / "q.png")
     assert code == 0 and "front: 20.0 x 50.0 cm" in out and (tmp_path / "q.png").exists()
+    fields = ("cloth.garment.measures.w=20 cm", "cloth.garment.size=7 cm", "fps=20")
+    code, out = check(path, *(word for field in fields for word in ("--set", field)))
+    assert code == 0 and "front: 20.0 x 50.0 cm" in out and "edge length of 7 cm" in out
+    assert out.count("--set") == 1 and "--set fps=20: of the worn garment" in out
 
 
 def test_problems_are_listed_and_drawn(check, tmp_path):
@@ -47,4 +51,4 @@ def test_problems_are_listed_and_drawn(check, tmp_path):
     assert code == 1 and out.count("cross or touch") == 2 and "p.yaml:4" in out
     assert (tmp_path / "p.check.png").exists()
     code, out = check(path, "--set", "width=3")
-    assert code == 1 and "measures.NAME=VALUE" in out
+    assert code == 1 and "--set width" in out and "one of description" in out

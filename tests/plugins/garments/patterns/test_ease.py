@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from tests.plugins.garments.builders import garment_of, scene_file
+from weft.bodies.body import Body
+from weft.bodies.shapes.primitives import sphere
 from weft.io import write_mesh
 from weft.plugins.garments.mannequin import mannequin
 from weft.plugins.garments.patterns.check import check_pattern
@@ -14,6 +16,7 @@ from weft.plugins.garments.patterns.ease import Ease, ease_warnings, measure_eas
 from weft.plugins.garments.patterns.formats import read_pattern
 from weft.plugins.garments.patterns.start_positions import fit_start
 from weft.plugins.garments.patterns.yaml_pattern import parse_yaml_pattern
+from weft.plugins.garments.scene.ease_check import explain_tight
 from weft.plugins.garments.scene.outfit import Outfit
 from weft.run.check_scene import check
 
@@ -119,6 +122,19 @@ def test_several_garments_have_the_widest_girth(marks):
     assert {e.name: e.garment for e in found} == pytest.approx(
         dict.fromkeys(("chest", "waist", "hips"), 2.4)
     )
+
+
+def test_a_tight_panel_is_of_a_smaller_garment_only_by_its_girths(figure):
+    garments = [garment_of(tube(half)) for half in ("20 cm", "60 cm")]
+    cloth = Outfit.of([(str(k), g, None) for k, g in enumerate(garments)]).cloth
+    small, wide = (cloth.parts[k].name for k in (0, 2))
+    made, ball = mannequin("woman"), sphere(0.2)
+    body = Body(made.vertices, made.faces)
+    said = explain_tight(cloth, small, [body])
+    assert said.startswith("the garment is smaller than the body: ") and "girth 80.0 cm" in said
+    assert "not smaller" in explain_tight(cloth, wide, [body])
+    assert explain_tight(cloth, small, [ball]) == ""
+    assert explain_tight(cloth, small, [ball, body]) == said
 
 
 SCENE = """

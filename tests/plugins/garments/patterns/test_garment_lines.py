@@ -16,7 +16,7 @@ from weft.plugins.garments.patterns.formats import read_pattern
 from weft.plugins.garments.patterns.start_positions import fit_start
 from weft.plugins.garments.quality.garment_lines import MovingLandmarks, find_lines, judge_line
 from weft.plugins.garments.quality.wear import wear_of
-from weft.run.quality import Quality, percentiles
+from weft.run.quality import Quality, percentiles, pictures
 
 EXAMPLES = Path(__file__).parents[4] / "examples/garments"
 TOP = {("shoulder", s) for s in ("left", "right")} | {("hem", "")}
@@ -80,6 +80,17 @@ def test_a_dress_that_slid_and_a_hem_that_is_tilted(woman):
         assert judge_line(found)[0] == bad, "what is not level on paper does not count"
 
 
+@pytest.mark.parametrize("name", ["circle_skirt", "strapless_dress"])
+def test_a_waist_that_lies_on_the_hips_is_worn_badly(woman, name):
+    """The flat panels of the circle skirt start low, and that is no excuse."""
+    x, lines, wearer = start_lines(name, woman)
+    line, marks = lines["waist", ""], wearer.landmarks.points
+    for level, grade in (("waist", 0), ("hip", 1), ("knee_left", 2)):
+        worn = np.array(x)
+        worn[line.vertices, 1] = marks[level][1]
+        assert judge_line(line.measure(worn, wearer.body))[0] == grade, level
+
+
 @pytest.mark.parametrize("motion, stands", [("walk", True), ("sit", False)])
 def test_a_body_that_sits_is_not_judged(motion, stands):
     """In every phase of a walk it stands."""
@@ -133,6 +144,31 @@ def test_a_run_says_whether_it_is_worn(quality):
     assert not any("folded" in reason for reason in wear["reasons"])
     frame["parts"]["band_front"]["warp"]["p50"] = -66.0
     assert "band_front folded to 34 %" in wear_of(quality).judge_wear(0, frame)["reasons"]
+
+
+def test_a_part_that_falls_from_a_seam_in_place_has_not_slipped_off(quality, monkeypatch):
+    """As a hood does that lies below the neck when slipping begins."""
+    pairs, own = dict(quality.seams)["waist_front"], dict(quality.parts)["front"]
+    slip = np.full(quality.mesh.n_vertices, 0.3)
+    monkeypatch.setattr(Quality, "slip", lambda self, frame: slip)
+    for hangs in (False, True):
+        slip[pairs] = 0.0 if hangs else 0.3
+        found = {"parts": {"front": {}}, "body": {"front": {"slip": float(np.median(slip[own]))}}}
+        wear_of(quality).mark_slipped(0, found)
+        assert found["body"]["front"]["slipped_off"] == (not hangs)
+
+
+def test_pictures_are_named_for_what_is_odd():
+    fine = {"coarse": 0.0, "sheared": 0.0, "warp": {"p95": 1.0}, "weft": {"p95": 1.0}}
+    line = {"parts": {"hood": fine}, "intersections": 0, "wear": {"verdict": "worn"}}
+    assert list(pictures(line)) == []
+    line["parts"] = {"hood": fine | {"coarse": 0.3}, "cuff": fine | {"weft": {"p95": 14.0}}}
+    line["wear"] = {"verdict": "worn badly"}
+    assert dict(pictures(line)) == {
+        "curvature": "sharp bends of hood",
+        "strain": "strain of cuff",
+        "panels": "worn badly",
+    }
 
 
 def test_a_run_says_which_panels_are_sheared(quality):

@@ -60,6 +60,24 @@ def test_a_fold_is_the_longer_the_stiffer_and_the_lighter_the_cloth():
     assert len(found.lines) == 1 and not found.warnings
 
 
+def test_all_gathers_of_a_panel_are_one_warning():
+    """Two strips on both ends of one wide panel, of cloth whose folds are finer than the mesh."""
+    skirt = panel("skirt", rectangle(0.6, 0.4), "hem right top left")
+    bands = [
+        panel(name, rectangle(0.3, 0.12), "lower end upper start") for name in ("belt", "frill")
+    ]
+    seams = [
+        seam("waist", ("skirt", 2), ("belt", 0)),
+        seam("flounce", ("skirt", 0), ("frill", 2)),
+    ]
+    report = check_pattern(Pattern("ruffled", [skirt, *bands], seams))
+    (wide,) = [text for text in report.warnings if "gathered" in text]
+    assert wide.startswith("skirt: seam waist") and "seam flounce" in wide
+    found = find_gathers(report, 0.15, "silk")
+    (fine,) = found.warnings
+    assert fine.startswith("skirt: seam waist") and "seam flounce" in fine and len(found.lines) == 2
+
+
 def test_cells_are_graded_from_a_gather_outward():
     plain, fine = cut(ruffled(1.2), 0.05), cut(ruffled(1.5), 0.05)
     edge = find_gathers(check_pattern(ruffled(1.5)), 0.05).sizes["skirt", 2]

@@ -9,8 +9,11 @@ import pytest
 
 import weft
 from tests.plugins.garments.builders import scene_of
+from weft.base.errors import SimulationError
 from weft.energies.springs.bonds import Bonds
+from weft.integrators.backward_euler import BackwardEuler
 from weft.run.sewing_pace import about_slow_sewing
+from weft.solve.linear.solver import Outcome
 
 PATTERN = """
 panels:
@@ -114,6 +117,21 @@ def test_a_second_try_that_is_worse_is_taken_back(tmp_path, monkeypatch):
 def test_a_garment_that_is_too_small_is_not_sewn_again(tmp_path):
     """Seams that pull on tight cloth are open by millimeters, and no order helps."""
     scene = scene_in(tmp_path, "0, 0.3", narrow=True)
-    run, told = simulated(scene, tmp_path / "run", "smaller than the body")
+    run, told = simulated(scene, tmp_path / "run", "it is too small there, or a seam or a body")
     assert not any("again" in text for text in told)
     assert widest(scene, run) > 1e-3
+
+
+def test_a_step_that_fails_while_seams_close_gets_advice_about_seams(tmp_path, monkeypatch):
+    step = BackwardEuler.step
+
+    def stalls(self, *state):
+        x, memory, report = step(self, *state)
+        return x, memory, replace(report, outcome=Outcome.STALLED)
+
+    scene = scene_in(tmp_path, "0.6, 1")
+    monkeypatch.setattr(BackwardEuler, "step", stalls)
+    with pytest.raises(SimulationError) as failed:
+        weft.simulate(scene, frames=1, fps=20.0, out=tmp_path / "run", progress=False)
+    assert "seams are still closing" in failed.value.hint and "`sewing`" in failed.value.hint
+    assert not any(word in failed.value.hint for word in ("psd", "Hessian", "definite"))

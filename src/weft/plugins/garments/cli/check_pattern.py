@@ -3,20 +3,17 @@
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from weft.base.errors import PatternError, PatternProblems, WeftError
+from weft.base.errors import PatternProblems, SceneError, WeftError
 from weft.base.keyframes import as_keys
-from weft.cli.options import end_check, picture_beside_results, say, say_problems, split_pairs
+from weft.cli.options import end_check, picture_beside_results, say, say_problems
 
 if TYPE_CHECKING:
     from weft.plugins.garments.patterns.check import Report
-    from weft.plugins.garments.patterns.pattern import Pattern
-
-
-SIZE = 0.02  # [m] edge length at which a pattern is cut to describe it once it is sewn
 
 
 def is_pattern(path: Path) -> bool:
@@ -38,12 +35,14 @@ def is_pattern(path: Path) -> bool:
 def check_pattern(path: Path, overrides: Sequence[str], picture: Path | None) -> None:
     """Print what a pattern is made of and every problem, and draw it."""
     from weft.plugins.garments.patterns.check import examine_pattern
+    from weft.plugins.garments.patterns.formats import read_pattern
     from weft.plugins.garments.sheets.pattern_sheet import save_pattern
 
     told: list[str] = []
     try:
         with warnings.catch_warnings(record=True, action="always") as caught:
-            pattern = _read(path, overrides)
+            block = _worn(path, overrides)
+            pattern = read_pattern(path, dict(block.garment.measures))
         told = list(dict.fromkeys(str(w.message) for w in caught))
     except PatternProblems as problems:
         say_problems((), problems.problems)
@@ -55,7 +54,7 @@ def check_pattern(path: Path, overrides: Sequence[str], picture: Path | None) ->
     for line in table(report):
         say(f"         {line}" if line else "")
     if not report.errors:
-        for line in _cut(report):
+        for line in _cut(report, block):
             say(f"         {line}")
     say_problems(told + report.warnings, report.errors)
     target = picture or path.with_suffix(".check.png")
@@ -65,17 +64,29 @@ def check_pattern(path: Path, overrides: Sequence[str], picture: Path | None) ->
     end_check(len(told + report.warnings), report.errors)
 
 
-def _read(path: Path, overrides: Sequence[str]) -> "Pattern":
-    """Return the pattern, with ``measures.NAME=VALUE`` in place of the file's."""
-    from weft.plugins.garments.patterns.formats import read_pattern
+def _worn(path: Path, overrides: Sequence[str]) -> Any:
+    """Return the cloth block of the scene in which `weft run` dresses a body, with ``--set``."""
+    from weft.plugins.garments.scene.worn_scene import (
+        OF_PATTERN,
+        worn_overrides,
+        write_worn_scene,
+    )
+    from weft.scene.file import read_source, validate
 
-    expected = "measures.NAME=VALUE of a pattern"
-    given: dict[str, str | float] = {}
-    for name, value in split_pairs(overrides, PatternError, expected).items():
-        if not name.startswith("measures."):
-            raise PatternError("--set", got=repr(name), expected=expected)
-        given[name.removeprefix("measures.")] = value
-    return read_pattern(path, given)
+    changes = worn_overrides(overrides)
+    with TemporaryDirectory() as folder:
+        scene = Path(folder) / f"{path.stem}.scene.yaml"
+        write_worn_scene(path, scene)
+        file = validate(read_source(scene, changes))
+    for change in changes:
+        if not change.startswith((OF_PATTERN, "cloth.fabric")):
+            say(
+                f"note     --set {change}: of the worn garment; this command checks the pattern on "
+                f"paper, and `weft check {scene.name}` the worn garment"
+            )
+    if file.cloth is None or file.cloth.garment is None:
+        raise SceneError("--set", got="no garment", expected=f"{OF_PATTERN}pattern in the scene")
+    return file.cloth
 
 
 def table(report: "Report") -> list[str]:
@@ -127,19 +138,21 @@ def table(report: "Report") -> list[str]:
     return lines
 
 
-def _cut(report: "Report") -> list[str]:
+def _cut(report: "Report", block: Any) -> list[str]:
     """Describe the garment once it is sewn."""
     from weft.plugins.garments.patterns.cutting import cut
     from weft.plugins.garments.patterns.gathers import find_gathers
     from weft.plugins.garments.patterns.topology import sewn_topology
 
+    size = block.garment.size
+    fabric = block.fabric if "fabric" in block.model_fields_set else None
     try:
-        garment = cut(report.pattern, SIZE)
-        gathers = find_gathers(report, SIZE)
+        garment = cut(report.pattern, size, fabric=fabric)
+        gathers = find_gathers(report, size, fabric)
     except WeftError as error:
         report.errors.append(error)
         return []
     shape = sewn_topology(garment)
     report.warnings += [*gathers.warnings, *shape.warnings]
-    vertices = f"at an edge length of {100 * SIZE:g} cm: {garment.mesh.n_vertices} vertices"
+    vertices = f"at an edge length of {100 * size:g} cm: {garment.mesh.n_vertices} vertices"
     return [*gathers.lines, f"{vertices}; sewn: {shape}"]

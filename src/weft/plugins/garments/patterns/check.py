@@ -177,6 +177,7 @@ def _check_seams(report: Report, every: dict[str, Panel], good: dict[str, Panel]
     for match in report.seams:
         _check_consecutive(report, match)
         _check_lengths(report, match)
+    _warn_of_gathers(report)
     _check_orientations(report)
 
 
@@ -253,16 +254,29 @@ def _check_consecutive(report: Report, match: Match) -> None:
 
 def _check_lengths(report: Report, match: Match) -> None:
     """Report lengths of the two chains that differ by more than gathers do."""
-    ratio = max(match.ratio, 1 / match.ratio)
     a, b = match.first.length, match.second.length
     text = f"{100 * a:.1f} cm and {100 * b:.1f} cm"
     what = f"seam {match.seam.name}"
-    if ratio > MOST_RATIO:
+    if match.fullness > MOST_RATIO:
         expected = f"lengths within a factor of {MOST_RATIO:g}"
         hint = f"check that these edges belong together: {_between(match)}?"
         report.add(what, text, expected, hint)
-    elif ratio > WARN_RATIO:
-        report.warn(match, f" joins {text}: the longer side is gathered {ratio:.2f} times")
+
+
+def _warn_of_gathers(report: Report) -> None:
+    """Warn of wide gathers, once for all gathers of a panel."""
+    found: dict[str, list[str]] = {}
+    for match in report.seams:
+        if WARN_RATIO < match.fullness <= MOST_RATIO:
+            text = (
+                f"seam {match.seam.name} joins {100 * match.first.length:.1f} cm and "
+                f"{100 * match.second.length:.1f} cm: gathered {match.fullness:.2f} times"
+            )
+            found.setdefault(match.longer.panel_names, []).append(text)
+    for panels, texts in found.items():
+        where = _locate(report.pattern, f"panel {panels}")
+        text = f"{panels}: {'; '.join(texts)}"
+        report.warnings.append(text if where is None else f"{text} ({where})")
 
 
 def _check_orientations(report: Report) -> None:

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from weft.base.arrays import Bools, Floats, Ints, Positions
+from weft.base.arrays import Bools, Faces, Floats, Ints, Positions
 from weft.discretization.connectivity import component_labels
 from weft.discretization.mesh import TriangleMesh, unique_edges
 from weft.plugins.garments.bodies.landmarks import GIRTH_LEVELS, UP, Landmarks
@@ -51,6 +51,11 @@ class Ease:
         """Return the garment's girth over the body's."""
         return self.garment / self.body
 
+    @property
+    def what(self) -> str:
+        """Return the name of the measure in words: ``chest girth``, ``crotch length``."""
+        return self.name.replace("_", " ") + " girth" * ("length" not in self.name)
+
     def __str__(self) -> str:
         ease = 100 * (self.garment - self.body)
         return (
@@ -60,12 +65,30 @@ class Ease:
 
 
 def measure_ease(
-    mesh: TriangleMesh, parts: Sequence[slice], seams: Sequence[Ints], marks: Landmarks
+    mesh: TriangleMesh, parts: Sequence[Faces | slice], seams: Sequence[Ints], marks: Landmarks
 ) -> list[Ease]:
     """Return the ease at chest, waist, hips, thigh, crotch and upper arm, where garments have them.
 
     Of several garments, the widest counts. One that starts above the shoulders, to be let down, is
     measured lower by that height.
+
+    Args:
+        mesh: of the garments, where they start.
+        parts: faces of every panel.
+        seams: (k,2) vertices that every seam brings together.
+        marks: landmarks of the body.
+    """
+    found = measure_garments(mesh, parts, seams, marks)[1]
+    widest: dict[str, Ease] = {}
+    for ease in (e for garment in found for e in garment):
+        widest[ease.name] = max(widest.get(ease.name, ease), ease, key=lambda e: e.garment)
+    return list(widest.values())
+
+
+def measure_garments(
+    mesh: TriangleMesh, parts: Sequence[Faces | slice], seams: Sequence[Ints], marks: Landmarks
+) -> tuple[Ints, list[list[Ease]]]:
+    """Return the number of the garment of every panel, and the ease of each garment.
 
     Args:
         mesh: of the garments, where they start.
@@ -82,8 +105,10 @@ def measure_ease(
     garment = component_labels(joined, len(parts))
     found = [_measure_girths(cut, garment == k, marks) for k in range(int(garment.max()) + 1)]
     body = {**marks.girths, "crotch_length": marks.crotch_length}
-    widest = {n: max([g[n] for g in found if np.isfinite(g[n])], default=0.0) for n in found[0]}
-    return [Ease(name, girth, body[name]) for name, girth in widest.items() if girth]
+    return garment, [
+        [Ease(name, girth, body[name]) for name, girth in girths.items() if np.isfinite(girth)]
+        for girths in found
+    ]
 
 
 def _measure_girths(cut: "_Sections", own: Bools, marks: Landmarks) -> dict[str, float]:
@@ -213,9 +238,8 @@ def ease_warnings(name: str, found: Sequence[Ease]) -> Iterator[str]:
     if not found:
         return
     tightest = min(found, key=lambda e: e.ratio)
-    what = tightest.name.replace("_", " ") + " girth" * ("length" not in tightest.name)
     text = (
-        f"{name}: its {what} is {100 * tightest.garment:.1f} cm, "
+        f"{name}: its {tightest.what} is {100 * tightest.garment:.1f} cm, "
         f"the body's {100 * tightest.body:.1f} cm"
     )
     ratio = tightest.ratio

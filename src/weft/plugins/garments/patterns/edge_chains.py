@@ -57,6 +57,11 @@ class EdgeChain:
         """Return the length [m] of all edges."""
         return float(sum(c.length for c in self.curves))
 
+    @property
+    def panel_names(self) -> str:
+        """Return the names of the chain's panels as text."""
+        return " and ".join(dict.fromkeys(s.panel for s in self.sides))
+
     def corners(self, side: SeamSide) -> tuple[Corner, Corner]:
         """Return the corners at which a side begins and ends."""
         first, last = self.panels[side.panel].ends(side.edge)
@@ -240,6 +245,16 @@ class Match:
     def ratio(self) -> float:
         """Return the length of the first chain over that of the second."""
         return self.first.length / self.second.length
+
+    @property
+    def fullness(self) -> float:
+        """Return the longer chain's length over the shorter one's."""
+        return max(self.ratio, 1 / self.ratio)
+
+    @property
+    def longer(self) -> EdgeChain:
+        """Return the longer chain, which the seam gathers."""
+        return self.first if self.ratio > 1 else self.second
 
     @property
     def is_dart(self) -> bool:

@@ -55,6 +55,7 @@ def find_gathers(report: Report, size: float, worn: FabricLike | None = None) ->
     """
     found = Gathers()
     fabrics = panel_fabrics(report.pattern, worn)
+    fine: dict[str, list[tuple[str, float]]] = {}  # gathers with folds too short, by their panels
     for what, chain, fullness in _gathers(report):
         fold = _shortest_fold(report.pattern.panels, fabrics, chain)
         if what.startswith("elastic"):
@@ -64,22 +65,27 @@ def find_gathers(report: Report, size: float, worn: FabricLike | None = None) ->
             continue
         for s in chain.sides:
             found.sizes[s.edge_id] = min(edge, found.sizes.get(s.edge_id, size))
-        folds = f"{what}, gathered {fullness:.2f} times: folds of {millimeters(fold)}"
-        found.lines.append(f"{folds}, edges of {millimeters(edge)} along it")
+        gather = f"{what}, gathered {fullness:.2f} times"
+        found.lines.append(
+            f"{gather}: folds of {millimeters(fold)}, edges of {millimeters(edge)} along it"
+        )
         if edge > fold / FEWEST:
-            found.warnings.append(
-                f"{folds} need edges below {millimeters(fold / FEWEST)}, and {millimeters(edge)} "
-                f"is the smallest edge beside edges of {millimeters(size)}: `size: "
-                f"{millimeters(fold / EDGES / FINEST)}` has them"
-            )
+            fine.setdefault(chain.panel_names, []).append((gather, fold))
+    for panels, gathers in fine.items():
+        texts, fold = "; ".join(text for text, _ in gathers), min(own for _, own in gathers)
+        found.warnings.append(
+            f"{panels}: {texts}: folds of {millimeters(fold)} need edges below "
+            f"{millimeters(fold / FEWEST)}, and {millimeters(FINEST * size)} is the smallest edge "
+            f"beside edges of {millimeters(size)}: `size: "
+            f"{millimeters(fold / EDGES / FINEST)}` has them"
+        )
     return found
 
 
 def _gathers(report: Report) -> Iterator[tuple[str, EdgeChain, float]]:
     """Yield the name of every seam and elastic, the chain that it gathers, and by what factor."""
     for match in report.seams:
-        longer = match.first if match.ratio > 1 else match.second
-        yield f"seam {match.seam.name}", longer, max(match.ratio, 1 / match.ratio)
+        yield f"seam {match.seam.name}", match.longer, match.fullness
     for elastic, chain in report.elastics:
         least = min(as_keys(elastic.ratio).values)
         yield f"elastic {elastic.name}", chain, 1 / least

@@ -24,7 +24,9 @@ WAIST = 0.10  # [m] distance from the body's waist up to which a seam around it 
 ONE_HEM = 0.25  # [m] height of an edge on paper from which it is no hem, but an open front with one
 UPRIGHT = 0.8  # height of trunk and thigh over that at the start, from which a body stands
 LEAST_STEEP = 0.5  # slope of a hem's faces at the start, as a sine, at least
-# [m] distances from which a garment is worn badly, and from which it is not worn
+HIPS = 0.05  # [m] below the hips, from which a seam or an edge of the waist has fallen
+# [m] distances from which a garment is worn badly, and from which it is not worn. What hangs at the
+# waist is worn badly as far as the hips, which hold it.
 LIMITS = {
     "shoulder": (0.05, 0.10),
     "armhole": (0.08, 0.13),
@@ -109,8 +111,9 @@ class GarmentLine:
         side: ``left`` or ``right``; empty for lines around the middle.
         panels: names of the panels that have the line, for messages.
         vertices: (k,) of the mesh.
-        start: (k,3) [m] where they are before the first frame; of a waistband's upper edge, as
-            if the seam below it were closed.
+        start: (k,3) [m] where they are before the first frame; of a waist seam, as if its lower
+            side were as high as the upper one; of a waistband's upper edge, as if the seam below it
+            were closed.
         wearer: the body's landmarks.
     """
 
@@ -122,11 +125,12 @@ class GarmentLine:
     wearer: MovingLandmarks
 
     def measure(self, x: Positions, body: Positions) -> Json:
-        """Return kind, side, panels and how far off [m] its place the line is.
+        """Return kind, side, panels, how far off [m] its place the line is, and the limits [m].
 
         ``off`` is how far shoulder seams are below the mean of neck and shoulder, the middle of
         armholes from that of armpit and shoulder, waist seams below the waist, upper edges below
-        where they start, and by how much more hems rise than on paper.
+        where they start, and by how much more hems rise than on paper. A waist seam may be
+        drawn lower than the body's waist, by half the way to the hips.
 
         Args:
             x: (n,3) [m] vertices.
@@ -137,6 +141,7 @@ class GarmentLine:
         now = float(own[:, 1].mean() - marks["waist"][1])
         before = float(self.start[:, 1].mean() - first["waist"][1])
         found: Json = {"kind": self.kind, "side": self.side, "panels": self.panels}
+        found["limits"] = list(LIMITS[self.kind])
         if self.kind == "shoulder":
             names = (f"neck_side_{self.side}", f"shoulder_{self.side}")
             found["off"] = float(np.mean([marks[n][1] for n in names]) - own[:, 1].mean())
@@ -150,8 +155,11 @@ class GarmentLine:
             found["tilt"] = float(np.linalg.norm(_tilt(worn) - _tilt(paper)))
             found["off"] = max(found["tilt"], found["spread"] - float(np.ptp(paper[:, 1])))
         else:
-            # A waist may be drawn above or below the body's.
-            found["off"] = min(before, 0.0) - now if self.kind == "waist" else before - now
+            hips = float(first["waist"][1] - first["hip"][1])
+            drawn = float(np.clip(before, -hips / 2, 0.0)) if self.kind == "waist" else before
+            if drawn < WAIST:
+                found["limits"][1] = drawn + hips + HIPS
+            found["off"] = drawn - now
         return found
 
 
@@ -165,7 +173,7 @@ def _tilt(x: Positions) -> Floats:
 
 def judge_line(line: Json) -> tuple[int, str]:
     """Return how badly a measured line lies, 0 to 2, and the reason."""
-    grade = sum(line["off"] > limit for limit in LIMITS[line["kind"]])
+    grade = sum(line["off"] > limit for limit in line["limits"])
     return grade, REASONS[line["kind"]].format(**{**line, "off": 100 * line["off"]})
 
 
@@ -190,7 +198,7 @@ def find_lines(
     for k, (_, own) in enumerate(parts):
         panel[faces[own]] = k
     garment = component_labels(unique_edges(sewn[faces])[0], len(x))[sewn]
-    lines = dict[tuple[int, str, str], Ints]()
+    lines, tops = dict[tuple[int, str, str], Ints](), dict[int, list[float]]()
     out = np.zeros_like(x)  # away from the faces at each vertex
     np.add.at(out, faces.ravel(), (x[faces] - x[faces].mean(axis=1)[:, None]).reshape(-1, 3))
     middles = [x[panel == k].mean(axis=0) for k in range(len(parts))]
@@ -200,19 +208,23 @@ def find_lines(
             kind, side = _classify_seam(x[pairs], out[pairs], both, wearer)
             key = int(garment[pairs[0, 0]]), kind, side
             lines[key] = np.union1d(lines.get(key, pairs), pairs)
+            if kind == "waist":
+                tops.setdefault(key[0], []).append(_top(x[pairs]))
     lines = {key: ids for key, ids in lines.items() if key[1]}
     lines |= _find_edges(x, sewn[faces], sewn, garment, wearer, lines)
     found = []
     for (worn, kind, side), ids in lines.items():
         names = abbreviate([parts[p][0] for p in np.unique(panel[ids])], 2)
         start, waist = mesh.vertices[ids], lines.get((worn, "waist", ""))
+        if kind == "waist":
+            start = start + UP * (np.mean(tops[worn]) - x[ids, 1].mean())
         upper = np.isin(panel, panel[ids])
-        above = upper[waist] if waist is not None else np.zeros(0, dtype=bool)
         if kind == "hem":
             start = _hang(start, ids, mesh, wearer)
-        elif kind == "upper edge" and np.ptp(x[upper, 1]) < WAIST and 0 < above.sum() < len(above):
-            # of a band, which this seam lets down
-            start = start - UP * (x[waist[above], 1].mean() - x[waist[~above], 1].mean())
+        elif kind == "upper edge" and waist is not None and np.ptp(x[upper, 1]) < WAIST:
+            above = upper[waist]  # of a band, which this seam lets down
+            if 0 < above.sum() < len(above):
+                start = start - UP * (x[waist[above], 1].mean() - x[waist[~above], 1].mean())
         found.append(GarmentLine(kind, side, names, ids, start, wearer))
     return found
 
@@ -257,10 +269,16 @@ def _classify_seam(
     # A seam in the middle that closes from above is a hood's.
     if over and not sleeve[0] and at[1] > level["armpit_left"][1] and abs(at[0]) > CENTER:
         return "shoulder", side
-    top = x.mean(axis=0)[:, 1].max()  # flat panels of a circular skirt start below the waist
-    if one[1] * two[1] < -(UPWARD**2) and abs(top - level["waist"][1]) < WAIST:
+    if one[1] * two[1] < -(UPWARD**2) and abs(_top(x) - level["waist"][1]) < WAIST:
         return "waist", ""
     return "", ""
+
+
+def _top(x: Floats) -> float:
+    """Return the mean height [m] of the higher side of a seam (k,2,3): flat panels of a circular
+    skirt start below the waist.
+    """
+    return float(x.mean(axis=0)[:, 1].max())
 
 
 def _find_edges(

@@ -56,14 +56,24 @@ class Wear:
     def mark_slipped(self, frame: int, found: Json) -> None:
         """Add whether each part has slipped off: it has left its place on a body that stands.
 
-        Hoods, which may fall back, have not.
+        What falls and still hangs at its place has not: a part above the neck, and one with a seam
+        to another part that has not moved along the body, such as a hood.
         """
         stands = self.wearer is None or self.wearer.stands(self.quality.at(frame).body)
         for name in found["parts"]:
             part = found["body"][name]
             if "slip" in part:
-                far = part["slip"] > SLIPPED
-                part["slipped_off"] = far and stands and name not in self._hoods
+                far = part["slip"] > SLIPPED and stands and name not in self._hoods
+                part["slipped_off"] = far and not self._hangs(name, frame)
+
+    def _hangs(self, name: str, frame: int) -> bool:
+        """Return whether a part is sewn to another one at a seam that has kept its place."""
+        q = self.quality
+        if not q.seams:
+            return False
+        slip, own = q.slip(frame), np.unique(q.mesh.faces[dict(q.parts)[name]])
+        joins = (pairs[np.isin(pairs, own).sum(axis=1) == 1] for _, pairs in q.seams)
+        return any(len(pairs) and np.median(slip[pairs]) <= SLIPPED for pairs in joins)
 
     @cached_property
     def wearer(self) -> MovingLandmarks | None:
@@ -89,11 +99,11 @@ class Wear:
 
     @cached_property
     def _hoods(self) -> list[str]:
-        """The panels above the neck when slipping begins: a hood may fall back."""
+        """The panels that start above the neck: a hood may fall back."""
         if self.wearer is None:
             return []
-        then, up = self.quality.at(self.quality.since), self.wearer.landmarks.axes[1]
-        above = (then.x - self.wearer.at(then.body)["neck_back"]) @ up
+        start, marks = self.quality.at(0), self.wearer.landmarks
+        above = (start.x - marks.points["neck_back"]) @ marks.axes[1]
         faces = self.quality.mesh.faces
         return [name for name, own in self.quality.parts if np.median(above[faces[own]]) > 0]
 

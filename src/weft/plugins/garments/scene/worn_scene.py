@@ -1,11 +1,16 @@
 """The scene of a pattern alone: a standing mannequin wears it."""
 
-import json
 import os
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
+import yaml
+
 from weft.io.files import write_file
+from weft.scene.file import scene_text
+
+OF_PATTERN = "cloth.garment."  # where a worn scene has the pattern
 
 
 def write_worn_scene(pattern: Path, scene: Path) -> None:
@@ -19,8 +24,17 @@ def write_worn_scene(pattern: Path, scene: Path) -> None:
         RunError: the file cannot be written.
     """
     standing = (resources.files("weft") / "scenes" / "worn.yaml").read_text("utf-8")
-    place = os.path.relpath(pattern.resolve(), scene.resolve().parent)
-    write_file(scene, standing.replace("PATTERN", json.dumps(place)))
+    tree = yaml.safe_load(standing)
+    tree["cloth"]["garment"]["pattern"] = os.path.relpath(pattern.resolve(), scene.resolve().parent)
+    write_file(scene, scene_text(tree))
+
+
+def worn_overrides(overrides: Sequence[str]) -> list[str]:
+    """Return overrides ``path=value`` of the scene; ``measures.NAME`` is a measure of the
+    pattern.
+    """
+    texts = [text.lstrip() for text in overrides]
+    return [f"{OF_PATTERN}{t}" if t.startswith("measures.") else t for t in texts]
 
 
 def find_worn_scene(pattern: Path, folder: Path | None = None) -> Path:
