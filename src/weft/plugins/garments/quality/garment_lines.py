@@ -207,12 +207,12 @@ def find_lines(
         names = abbreviate([parts[p][0] for p in np.unique(panel[ids])], 2)
         start, waist = mesh.vertices[ids], lines.get((worn, "waist", ""))
         upper = np.isin(panel, panel[ids])
-        above = upper[waist] if waist is not None else np.zeros(0, dtype=bool)
         if kind == "hem":
             start = _hang(start, ids, mesh, wearer)
-        elif kind == "upper edge" and np.ptp(x[upper, 1]) < WAIST and 0 < above.sum() < len(above):
-            # of a band, which this seam lets down
-            start = start - UP * (x[waist[above], 1].mean() - x[waist[~above], 1].mean())
+        if kind == "upper edge" and waist is not None and np.ptp(x[upper, 1]) < WAIST:
+            above = upper[waist]  # of a band, which this seam lets down
+            if above.any() and not above.all():
+                start = start - UP * (x[waist[above], 1].mean() - x[waist[~above], 1].mean())
         found.append(GarmentLine(kind, side, names, ids, start, wearer))
     return found
 
