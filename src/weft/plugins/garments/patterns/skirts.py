@@ -188,8 +188,8 @@ def _stand_beside(one: Panel, two: Panel) -> bool:
         return False
     heights = [place_points(p, p.corners)[:, 1] for p in (one, two)]
     tall = max(np.ptp(y) for y in heights)
-    ends = [(y.min(), y.max()) for y in heights]
-    return bool(np.abs(np.subtract(*ends)).max() < BESIDE * tall)
+    low, high = np.array([(y.min(), y.max()) for y in heights]).T
+    return bool(max(np.ptp(low), np.ptp(high)) < BESIDE * tall)
 
 
 def _lay_ring(

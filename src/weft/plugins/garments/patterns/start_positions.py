@@ -333,12 +333,13 @@ def _clear_side_panels(pattern: Pattern, body: BodyDepth, names: Iterable[str]) 
         x = panel_points(panels[name], body.cell)
         outward = np.array([np.sign(x[:, 0].mean()), 1.0, 1.0])
         moved = x + (moves * outward)[:, None]
-        free = ~body.contains(moved).any(axis=1)
+        free = np.flatnonzero(~body.contains(moved).any(axis=1))
         others = [panel_points(p, body.cell) for n, p in panels.items() if n != name]
         if others:
             apart = cKDTree(np.concatenate(others)).query(moved[free])[0]
-            free[free] = apart.min(axis=1) > 2 * body.cell
-        panels[name] = move_panel(panels[name], np.eye(3), moves[np.argmax(free)] * outward)
+            free = free[apart.min(axis=1) > 2 * body.cell]
+        if len(free):
+            panels[name] = move_panel(panels[name], np.eye(3), moves[free[0]] * outward)
     return pattern.with_panels(panels)
 
 
