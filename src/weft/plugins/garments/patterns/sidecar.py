@@ -6,6 +6,7 @@ seams and no placement. Their side-car file has both; all of its fields are opti
     fabric: denim              # of all panels
     fabrics: {SHELL: denim}    # for the names of fabrics in a DXF file
     size: M                    # the size to read from a DXF file that holds several
+    units: cm                  # length of a unit of the drawing, if the file is wrong or silent
     notches: corners           # notches of a DXF file divide edges
     panels:                    # without this field, each piece is one panel under its own name
       front: {placement: {translation: [0 cm, 100 cm, 20 cm]}}
@@ -23,6 +24,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
+
 from weft.base.errors import PatternError, did_you_mean
 from weft.base.schema.document import DocumentBlock
 from weft.base.yaml_lines import read_yaml
@@ -34,11 +37,14 @@ from weft.plugins.garments.patterns.pattern_schema import (
     SidecarBlock,
     SidecarDocument,
 )
-from weft.plugins.garments.patterns.pieces import DrawnPiece, index_pieces
+from weft.plugins.garments.patterns.pieces import DrawnPiece, chain_polygon, index_pieces
+from weft.plugins.garments.patterns.repair import repair_piece
 from weft.plugins.garments.patterns.yaml_panels import add_lines, set_common_fields
 from weft.plugins.garments.patterns.yaml_pattern import PartReader
 
 T = TypeVar("T")
+UNITS = {"mm": 1e-3, "cm": 1e-2, "m": 1.0, "in": 0.0254}  # [m]
+LEAST_GARMENT, LARGEST_GARMENT = 0.1, 4.0  # [m] extent of the largest piece of a person's garment
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +52,11 @@ class Sidecar(DocumentBlock[SidecarBlock]):
     """The contents of a side-car file."""
 
     document: SidecarDocument
+
+    @property
+    def unit(self) -> float | None:
+        """Return the length [m] of a unit of the drawing; None: as the drawing says."""
+        return None if self.given.units is None else UNITS[self.given.units]
 
 
 def read_sidecar(path: Path) -> Sidecar:
@@ -151,12 +162,28 @@ def assemble_pattern(
         PatternError: an invalid field; panels, edges or pieces that do not exist.
     """
     car = car or read_sidecar(path)
+    _check_size(path, pieces, car)
+    pieces = [repair_piece(p) for p in pieces]
     used, panels = _select_panels(car, index_pieces(pieces))
     panels = _assign_fabrics(car, used, panels)
     places = {f"panel {n}": p.where for n, p in used.items()}
     drawn = Pattern(name, (), source=str(path), places=places)
     pattern = PartReader(car.document, panels).complete(drawn, car.given)
     return replace(pattern, seams=[*_match_seam_words(used), *pattern.seams])
+
+
+def _check_size(path: Path, pieces: Sequence[DrawnPiece], car: Sidecar) -> None:
+    """Warn of a garment whose largest piece is too small or too large for a person."""
+    if car.unit is not None:
+        return
+    sizes = [np.ptp(chain_polygon(p.outline), axis=0) for p in pieces]
+    width, height = max(sizes, key=lambda size: float(size.max())).tolist()
+    if not LEAST_GARMENT <= max(width, height) <= LARGEST_GARMENT:
+        warnings.warn(
+            f"{path.name}: the largest piece is {100 * width:.3g} x {100 * height:.3g} cm: if "
+            f"this is not its size, write `units: cm` (or mm, m, in) in {path.stem}.seams.yaml",
+            stacklevel=4,
+        )
 
 
 def _select_panels(
