@@ -12,12 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError, abbreviate
 from weft.io.left_out import left_out_text
-from weft.plugins.garments.patterns.curves import SAMPLES, EdgeCurve
+from weft.plugins.garments.patterns.curves import EdgeCurve
 from weft.plugins.garments.patterns.dxf_chains import (
     GAP,
     WIDE_GAP,
@@ -30,7 +29,7 @@ from weft.plugins.garments.patterns.dxf_chains import (
     split_chain,
 )
 from weft.plugins.garments.patterns.dxf_file import DxfBlock, read_blocks
-from weft.plugins.garments.patterns.pattern import BorderCurve, Pattern
+from weft.plugins.garments.patterns.pattern import Pattern
 from weft.plugins.garments.patterns.pattern_file import pattern_name
 from weft.plugins.garments.patterns.pieces import (
     MARKS,
@@ -39,6 +38,7 @@ from weft.plugins.garments.patterns.pieces import (
     chain_polygon,
     chain_polyline,
     orient_chain,
+    seam_allowance,
 )
 from weft.plugins.garments.patterns.sidecar import assemble_pattern, read_sidecar, select_size
 
@@ -48,8 +48,6 @@ NOTCHES = ("4", "80", "81", "82", "83")
 DRILLS = "13"
 READ = (BOUNDARY, TURNS, CURVES, MIRROR, GRAIN, INTERNAL, CUTOUTS, SEW, *NOTCHES)
 REACH = 3e-3  # [m] largest distance of a notch from its seam line
-ALLOWANCE = 0.03  # [m] largest distance of a seam line on layer 8 from the cut line
-EVEN = 0.5  # part of that line that has the same distance from the cut line, within 1 mm
 
 
 def read_dxf(path: Path) -> Pattern:
@@ -154,20 +152,13 @@ def _move_seam_line(block: DxfBlock) -> None:
     if len(border) != 1 or SEW in block.chains:
         return
     inner = join_chains(block.chains_on(INTERNAL))
-    cut = EdgeCurve(BorderCurve.POLYLINE, chain_polyline(border[0], SAMPLES)).points(
-        np.linspace(0, 1, 2001)
-    )
-    for chain in inner:
-        if not is_closed(chain) or abs(chain_area(chain)) < 0.5 * abs(chain_area(border[0])):
-            continue
-        seam = EdgeCurve(BorderCurve.POLYLINE, chain_polyline(chain, SAMPLES))
-        apart = cKDTree(cut).query(seam.points(np.linspace(0, 1, 201)))[0]
-        even = np.mean(np.abs(apart - np.median(apart)) < 1e-3)
-        if apart.max() < ALLOWANCE and even > EVEN:
+    for chain in filter(is_closed, inner):
+        width = seam_allowance(border[0], chain)
+        if width is not None:
             block.chains[SEW] = [chain]
             block.chains[INTERNAL] = [c for c in inner if c is not chain]
-            width = 1e3 * float(np.median(apart))
-            _warn(block, f"the closed line of layer 8, {width:.3g} mm inside, is the seam line")
+            inside = f"{1e3 * width:.3g} mm inside"
+            _warn(block, f"the closed line of layer 8, {inside}, is the seam line")
             return
 
 
