@@ -252,6 +252,7 @@ class PieceBlock(AnyPanelBlock):
     """A panel of a drawing's piece, in a side-car file."""
 
     piece: Text | None = None
+    place: Text | None = Field(None, description="left front, back, right sleeve, ...")
     mirrored: Truth | None = None
     lines: Lines | None = Field(None, description="more lines, in the coordinates of the piece")
 

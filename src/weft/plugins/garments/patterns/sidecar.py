@@ -8,7 +8,8 @@ seams and no placement. Their side-car file has both; all of its fields are opti
     size: M                    # the size to read from a DXF file that holds several
     units: cm                  # length of a unit of the drawing, if the file is wrong or silent
     notches: corners           # notches of a DXF file divide edges
-    panels:                    # without this field, each piece is one panel under its own name
+    panels:                    # without this field, names and shapes of pieces decide
+      back: {place: back}        # or left front, right sleeve, ...: in place of a placement
       front: {placement: {translation: [0 cm, 100 cm, 20 cm]}}
       sleeve left: {piece: sleeve, layer: 1}
       sleeve right: {piece: sleeve, mirrored: true}
@@ -29,7 +30,8 @@ import numpy as np
 from weft.base.errors import PatternError, did_you_mean
 from weft.base.schema.document import DocumentBlock
 from weft.base.yaml_lines import read_yaml
-from weft.plugins.garments.patterns.pattern import Panel, Pattern, Seam, SeamSide
+from weft.plugins.garments.patterns.guess import guess_garment, place_panel
+from weft.plugins.garments.patterns.pattern import Panel, Pattern, Placement, Seam, SeamSide
 from weft.plugins.garments.patterns.pattern_schema import (
     AnyPanelBlock,
     JoinsBlock,
@@ -37,6 +39,7 @@ from weft.plugins.garments.patterns.pattern_schema import (
     SidecarBlock,
     SidecarDocument,
 )
+from weft.plugins.garments.patterns.piece_names import read_place
 from weft.plugins.garments.patterns.pieces import DrawnPiece, chain_polygon, index_pieces
 from weft.plugins.garments.patterns.repair import repair_piece
 from weft.plugins.garments.patterns.yaml_panels import add_lines, set_common_fields
@@ -164,10 +167,13 @@ def assemble_pattern(
     car = car or read_sidecar(path)
     _check_size(path, pieces, car)
     pieces = [repair_piece(p) for p in pieces]
-    used, panels = _select_panels(car, index_pieces(pieces))
+    known = index_pieces(pieces)
+    car = _add_guess(path, car, pieces, name)
+    used, panels = _select_panels(car, known)
+    panels, placed = _place_panels(car, used, panels)
     panels = _assign_fabrics(car, used, panels)
     places = {f"panel {n}": p.where for n, p in used.items()}
-    drawn = Pattern(name, (), source=str(path), places=places)
+    drawn = Pattern(name, (), source=str(path), places=places, flat_start=placed)
     pattern = PartReader(car.document, panels).complete(drawn, car.given)
     return replace(pattern, seams=[*_match_seam_words(used), *pattern.seams])
 
@@ -184,6 +190,53 @@ def _check_size(path: Path, pieces: Sequence[DrawnPiece], car: Sidecar) -> None:
             f"this is not its size, write `units: cm` (or mm, m, in) in {path.stem}.seams.yaml",
             stacklevel=4,
         )
+
+
+def _add_guess(path: Path, car: Sidecar, pieces: Sequence[DrawnPiece], name: str) -> Sidecar:
+    """Return the side-car file with panels and seams that the pieces suggest, if neither it nor the
+    drawing says them.
+    """
+    said = car.given.panels is not None or car.given.seams is not None
+    if said or any(c.seam for p in pieces for c in p.outline):
+        return car
+    guess = guess_garment(pieces, name)
+    if guess is None or not guess.seams:
+        return car
+    beside = f"{path.stem}.seams.yaml"
+    write = f"`weft check {path.name}` writes {beside}" if car.document.path == path else ""
+    write = write or f"write `panels` and `seams` in {beside} to change them"
+    warnings.warn(
+        f"{path.name}: {len(guess.panels)} panels and {len(guess.seams)} seams are guessed from "
+        f"names and shapes of pieces: {write}",
+        stacklevel=4,
+    )
+    return replace(car, given=car.given.model_copy(update=guess.as_sidecar()))
+
+
+def _place_panels(
+    car: Sidecar, used: dict[str, DrawnPiece], panels: list[Panel]
+) -> tuple[list[Panel], bool]:
+    """Return the panels, those without a placement where their place or name says, and whether all
+    places come from there.
+    """
+    placed, result = list[bool](), list[Panel]()
+    for panel in panels:
+        block: object = (car.given.panels or {}).get(panel.name)
+        given = block.get("place") if isinstance(block, dict) else None
+        place = read_place(str(given or panel.name))
+        if given is not None and not place.part:
+            loc = ("panels", panel.name, "place")
+            raise car.error(loc, repr(given), "front, back or sleeve, with left or right")
+        start = None
+        if panel.placement == Placement():
+            start = place_panel(used[panel.name], place)
+            placed.append(start is not None)
+        elif given is not None:
+            raise car.error(("panels", panel.name, "place"), "a placement too", "one of both")
+        else:
+            placed.append(False)
+        result.append(panel if start is None else replace(panel, placement=start))
+    return result, bool(placed) and all(placed)
 
 
 def _select_panels(
