@@ -108,14 +108,16 @@ def _read_piece(block: DxfBlock, split: bool) -> DrawnPiece:
     _move_seam_line(block)
     chain, mirror = _outline(block, _mirror_line(block))
     turns, notches = block.points_on(TURNS), block.points_on(*NOTCHES)
+    on_line = np.zeros((0, 2))
     if mirror is not None:
         turns, notches = mirror.add_reflected(turns), mirror.add_reflected(notches)
-        on_line = [chain[0].start, chain[len(chain) // 2].start]  # ends of the unfolded half
-        turns = np.concatenate([turns, on_line])
+        on_line = np.array([chain[0].start, chain[len(chain) // 2].start])  # ends of the half
     chain, cuts = _split_at_notches(block, chain, notches if split else notches[:0])
     chain = orient_chain(chain)
     corner = match_corners(chain, turns)
-    if not corner.any():
+    if corner.any():
+        corner |= match_corners(chain, on_line)
+    else:
         corner = find_kinks(chain)
         _warn(
             block,

@@ -35,14 +35,12 @@ class GuessedPanel:
         mirrored: whether it is the mirror image of the drawn piece.
         place: of the panel; its side is "" for a whole one.
         roles: of its edges.
-        placement: where it starts.
     """
 
     piece: DrawnPiece
     mirrored: bool
     place: PiecePlace
     roles: PieceRoles
-    placement: Placement
 
     def edges(self, side: str, role: str) -> list[int]:
         """Return the edges of a role, from the hem up, on a side of the wearer."""
@@ -82,6 +80,12 @@ class Guess:
         }
         return {"panels": panels, "seams": seams}
 
+    @property
+    def header(self) -> str:
+        """Return the comment at the beginning of a side-car file."""
+        left = f"# Pieces without a panel: {', '.join(self.left_out)}\n" if self.left_out else ""
+        return f"# Guessed from names and shapes of pieces: edit what is wrong.\n{left}"
+
 
 def guess_garment(pieces: Sequence[DrawnPiece], title: str) -> Guess | None:
     """Return a guess of a garment.
@@ -107,17 +111,21 @@ def guess_garment(pieces: Sequence[DrawnPiece], title: str) -> Guess | None:
     return Guess(panels, _guess_seams(panels), left_out)
 
 
-def place_panel(piece: DrawnPiece, place: PiecePlace) -> Placement | None:
-    """Return where a piece starts, as it is; None: its place has no part of the body.
+def place_panel(
+    piece: DrawnPiece, place: PiecePlace, *, mirrored: bool = False
+) -> Placement | None:
+    """Return where a panel starts; None: its place has no part of the body.
 
     Args:
-        piece: mirrored if it is; the middle of its bounding box is at its origin.
-        place: with a side, if the piece is not for both sides.
+        piece: as drawn; the middle of its bounding box is at its origin.
+        place: of the panel; without a side, the shape says for which side it is drawn.
+        mirrored: whether the panel is the mirror image of the piece.
     """
     if place.part not in ("front", "back", "sleeve"):
         return None
     kind = place.kind or ("top" if place.part == "sleeve" else _kind_of_shape(piece))
     roles = find_roles(piece, place.part, kind)
+    roles = roles.mirror(len(piece.outline)) if mirrored else roles
     if place.part == "sleeve" or roles.center:
         place = replace(place, side=place.side or _drawn_side(roles, place.part))
     return _place(roles, place, kind)
@@ -159,7 +167,7 @@ def _make_panels(
     roles = find_roles(piece, place.part, place.kind)
     if place.part != "sleeve" and roles.center == 0:
         own = replace(place, side="")
-        return {_panel_name(piece): GuessedPanel(piece, False, own, roles, _place(roles, own, place.kind))}
+        return {_panel_name(piece): GuessedPanel(piece, False, own, roles)}
     drawn = _drawn_side(roles, place.part)
     if place.part == "sleeve" and place.side:
         drawn = place.side
@@ -169,10 +177,9 @@ def _make_panels(
     for side in sides:
         own, mirrored = replace(place, side=side), side != drawn
         shape = piece.mirror() if mirrored else piece
-        of_side = find_roles(shape, place.part, place.kind)
+        of_side = roles.mirror(len(piece.outline)) if mirrored else roles
         name = _panel_name(piece) if len(sides) == 1 else f"{_panel_name(piece)} {side}"
-        at = _place(of_side, own, place.kind)
-        found[name] = GuessedPanel(shape, mirrored, own, of_side, at)
+        found[name] = GuessedPanel(shape, mirrored, own, of_side)
     return found
 
 

@@ -57,6 +57,29 @@ class PieceRoles:
         """Return the width and height (2,) [m]."""
         return np.asarray(self.high - self.low)
 
+    def mirror(self, count: int) -> "PieceRoles":
+        """Return the roles of the mirror image of a piece with ``count`` edges.
+
+        Edge e becomes edge count - 1 - e.
+        """
+
+        def image(roles: dict[str, list[int]]) -> dict[str, list[int]]:
+            return {role: [count - 1 - e for e in edges] for role, edges in roles.items()}
+
+        whole = image(self.whole)
+        if "cap" in whole:
+            whole["cap"].reverse()  # from left to right again
+        return PieceRoles(
+            -self.turn,
+            self.low * [0, 1] - self.high * [1, 0],
+            self.high * [0, 1] - self.low * [1, 0],
+            -self.center,
+            image(self.right),
+            image(self.left),
+            whole,
+            [(count - 1 - b, count - 1 - a) for a, b in self.darts],
+        )
+
 
 def find_roles(piece: DrawnPiece, part: str, kind: str) -> PieceRoles:
     """Return the roles of the edges of a piece.
@@ -228,7 +251,8 @@ def _read_half(found: PieceRoles, ring: _Ring, kind: str) -> None:
         across, along = np.abs(p[-1] - p[0])
         if np.arctan2(across, along) < CENTER and along > LEAST_CENTER * found.size[1]:
             straight = np.hypot(across, along) / ring.lengths[k]
-            upright.append((round(float(straight), 3), -round(float(across), 3), k))
+            length = round(ring.lengths[k], 3)  # of equals, the longest one
+            upright.append((round(float(straight), 3), -round(float(across), 3), length, k))
     if not upright or len(ring.edges) < 4:
         return
     center = max(upright)[-1]

@@ -23,15 +23,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+import yaml
 
 from weft.base.errors import PatternError, did_you_mean
 from weft.base.schema.document import DocumentBlock
 from weft.base.yaml_lines import read_yaml
-from weft.plugins.garments.patterns.guess import guess_garment, place_panel
-from weft.plugins.garments.patterns.pattern import Panel, Pattern, Placement, Seam, SeamSide
+from weft.plugins.garments.patterns.guess import Guess, guess_garment, place_panel
+from weft.plugins.garments.patterns.pattern import Panel, Pattern, Seam, SeamSide
 from weft.plugins.garments.patterns.pattern_schema import (
     AnyPanelBlock,
     JoinsBlock,
@@ -168,14 +169,24 @@ def assemble_pattern(
     _check_size(path, pieces, car)
     pieces = [repair_piece(p) for p in pieces]
     known = index_pieces(pieces)
-    car = _add_guess(path, car, pieces, name)
-    used, panels = _select_panels(car, known)
-    panels, placed = _place_panels(car, used, panels)
+    guess = _find_guess(path, car, pieces, name)
+    if guess is not None:
+        car = replace(car, given=car.given.model_copy(update=guess.as_sidecar()))
+    used, panels = _select_panels(car, known, whole=guess is None)
+    panels, placed = _place_panels(car, known, panels)
     panels = _assign_fabrics(car, used, panels)
     places = {f"panel {n}": p.where for n, p in used.items()}
     drawn = Pattern(name, (), source=str(path), places=places, flat_start=placed)
     pattern = PartReader(car.document, panels).complete(drawn, car.given)
-    return replace(pattern, seams=[*_match_seam_words(used), *pattern.seams])
+    guessed = "" if guess is None else guess.header + _yaml(guess.as_sidecar())
+    seams = [*_match_seam_words(used), *pattern.seams]
+    return replace(pattern, seams=seams, guessed=guessed)
+
+
+def _yaml(fields: dict[str, Any]) -> str:
+    return yaml.safe_dump(
+        fields, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100
+    )
 
 
 def _check_size(path: Path, pieces: Sequence[DrawnPiece], car: Sidecar) -> None:
@@ -192,57 +203,71 @@ def _check_size(path: Path, pieces: Sequence[DrawnPiece], car: Sidecar) -> None:
         )
 
 
-def _add_guess(path: Path, car: Sidecar, pieces: Sequence[DrawnPiece], name: str) -> Sidecar:
-    """Return the side-car file with panels and seams that the pieces suggest, if neither it nor the
-    drawing says them.
+def _find_guess(
+    path: Path, car: Sidecar, pieces: Sequence[DrawnPiece], name: str
+) -> Guess | None:
+    """Return panels and seams that the pieces suggest, with a warning, if neither the side-car file
+    nor the drawing says them.
     """
     said = car.given.panels is not None or car.given.seams is not None
     if said or any(c.seam for p in pieces for c in p.outline):
-        return car
+        return None
     guess = guess_garment(pieces, name)
     if guess is None or not guess.seams:
-        return car
-    beside = f"{path.stem}.seams.yaml"
-    write = f"`weft check {path.name}` writes {beside}" if car.document.path == path else ""
-    write = write or f"write `panels` and `seams` in {beside} to change them"
+        return None
+    beside, left = f"{path.stem}.seams.yaml", ""
+    if guess.left_out:
+        left = f"; pieces without a place are left out: {', '.join(guess.left_out)}"
+    change = f"`weft check {path.name}` writes {beside}" if car.document.path == path else ""
+    change = change or f"write `panels` and `seams` in {beside} to change them"
     warnings.warn(
         f"{path.name}: {len(guess.panels)} panels and {len(guess.seams)} seams are guessed from "
-        f"names and shapes of pieces: {write}",
+        f"names and shapes of pieces: {change}{left}",
         stacklevel=4,
     )
-    return replace(car, given=car.given.model_copy(update=guess.as_sidecar()))
+    return guess
 
 
 def _place_panels(
-    car: Sidecar, used: dict[str, DrawnPiece], panels: list[Panel]
+    car: Sidecar, known: dict[str, DrawnPiece], panels: list[Panel]
 ) -> tuple[list[Panel], bool]:
     """Return the panels, those without a placement where their place or name says, and whether all
     places come from there.
+
+    Args:
+        car: the side-car file.
+        known: the pieces by name.
+        panels: its panels.
     """
     placed, result = list[bool](), list[Panel]()
     for panel in panels:
-        block: object = (car.given.panels or {}).get(panel.name)
-        given = block.get("place") if isinstance(block, dict) else None
-        place = read_place(str(given or panel.name))
-        if given is not None and not place.part:
-            loc = ("panels", panel.name, "place")
-            raise car.error(loc, repr(given), "front, back or sleeve, with left or right")
-        start = None
-        if panel.placement == Placement():
-            start = place_panel(used[panel.name], place)
-            placed.append(start is not None)
-        elif given is not None:
-            raise car.error(("panels", panel.name, "place"), "a placement too", "one of both")
-        else:
-            placed.append(False)
+        tree = (car.given.panels or {}).get(panel.name) or {}
+        loc = ("panels", panel.name)
+        given = car.document.read(PieceBlock, tree, loc).given
+        place, start = read_place(given.place or panel.name), None
+        if given.place is not None and place.part in ("", "other"):
+            expected = "front, back or sleeve, with left or right: left front"
+            raise car.error((*loc, "place"), repr(given.place), expected)
+        if given.place is not None and given.placement is not None:
+            raise car.error((*loc, "place"), "a placement, too", "one of both")
+        if given.placement is None:
+            piece = known[given.piece or panel.name]
+            start = place_panel(piece, place, mirrored=bool(given.mirrored))
+        placed.append(start is not None)
         result.append(panel if start is None else replace(panel, placement=start))
     return result, bool(placed) and all(placed)
 
 
 def _select_panels(
-    car: Sidecar, known: dict[str, DrawnPiece]
+    car: Sidecar, known: dict[str, DrawnPiece], *, whole: bool
 ) -> tuple[dict[str, DrawnPiece], list[Panel]]:
-    """Return the pieces by the names of their panels, and the panels."""
+    """Return the pieces by the names of their panels, and the panels.
+
+    Args:
+        car: the side-car file.
+        known: the pieces by name.
+        whole: whether to warn of pieces that no panel uses.
+    """
     listed = car.given.panels
     if listed is None:
         for piece in known.values():
@@ -270,7 +295,7 @@ def _select_panels(
     if not panels:
         raise car.error("panels", "none", "at least one panel")
     left = [n for n in known if n not in {p.name for p in used.values()}]
-    if left:
+    if left and whole:
         where = car.where("panels")
         warnings.warn(f"{where}: pieces without a panel: {', '.join(left)}", stacklevel=4)
     return used, panels
