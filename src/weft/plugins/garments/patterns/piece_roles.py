@@ -18,7 +18,7 @@ from weft.plugins.garments.patterns.pieces import DrawnPiece, chain_polygon
 
 SYMMETRIC = 0.015  # [m] largest distance of the mirrored outline of a symmetric piece from itself
 DECISIVE = 1.15  # ratio of the widths of both ends of a piece that says which end is up
-END = 0.12  # part of the height that is an end of a piece
+END, LEG_END = 0.12, 0.4  # part of the height that is an end of a piece, of a leg with its crotch
 DART = np.radians(120.0)  # turn at the tip of a dart, at least
 LEGS = 0.05  # largest difference of the legs of a dart, over their length
 CORNER = np.radians(35.0)  # turn at the armpit and at the crotch, at least
@@ -132,7 +132,7 @@ def _upright(piece: DrawnPiece, *, wide_end_up: bool) -> float:
         turn = np.pi / 2
     points = _divide(chain_polygon(piece.outline)) @ rotation_matrix(turn).T
     low, high = points[:, 1].min(), points[:, 1].max()
-    band = END * (high - low)
+    band = (LEG_END if wide_end_up else END) * (high - low)
     upper, lower = points[points[:, 1] > high - band], points[points[:, 1] < low + band]
     ratio = float(np.ptp(upper[:, 0]) / max(np.ptp(lower[:, 0]), 1e-6))
     ratio = 1 / max(ratio, 1e-6) if wide_end_up else ratio

@@ -70,7 +70,7 @@ _LABEL = re.compile(rf"({'|'.join(sorted(_ROLE_OF, key=len, reverse=True))})(?:[
 _AUTOMATIC = re.compile(r"(?:fs-|g|layer|svg|use|text|" + "|".join(SHAPES) + r")\d+(?:-\d+)*$")
 _FREESEWING = re.compile(r"fs-(?:stack|part|container)\b[-.]?(?:.*part-)?(?:.*\.)?")
 FABRICS = ("fabric", "lining", "interfacing", "canvas", "contrast", "various")  # of FreeSewing
-LINES = ("note", "mark", "help", "dashed", "dotted", "lashed", "hidden", "sa")  # not outlines there
+LINES = ("note", "mark", "help", "dashed", "dotted", "lashed", "hidden")  # not outlines there
 
 
 @dataclass(eq=False)
@@ -206,7 +206,8 @@ def _classes(node: Node) -> list[str]:
 
 def _select_outline(group: _Group) -> _Group:
     """Return a group of FreeSewing with its largest closed line as its only border."""
-    drawn = [b for b in group.borders if set(_classes(b.node)) & set(FABRICS)]
+    sewn = [b for b in group.borders if b.role == "sew"]
+    drawn = [b for b in sewn if set(_classes(b.node)) & set(FABRICS)]
     if len(drawn) < 2:
         return group
     drawn.sort(key=lambda b: (not b.chains[0].closed, -abs(chain_area(b.chains[0].chain))))
@@ -239,7 +240,7 @@ def _own_role(node: Node) -> str:
     if "url(#grainline" in node.attributes.get("marker-start", ""):
         return "grain"
     if set(words) & set(FABRICS) and node.tag == "path":
-        return "" if set(words) & set(LINES) else "sew"
+        return "" if set(words) & set(LINES) else "cut" if "sa" in words else "sew"
     match = _LABEL.match(_without_accents(_label(node).lower()))
     return _ROLE_OF[match[1]] if match else ""
 
