@@ -63,7 +63,7 @@ def test_inner_lines_end_at_the_outline(tmp_path, points, lengths, said):
 def test_edges_of_rounding_errors_vanish(tmp_path):
     """Three points 0.06 mm apart at a corner, each of which is a turn point."""
     corners = [*BOX[:2], (300.0, 0.06), (300.0, 0.12), *BOX[2:]]
-    pattern, told = read(tmp_path, piece(corners=corners))
+    pattern, _ = read(tmp_path, piece(corners=corners))
     panel = pattern.panels[0]
     lengths = sorted(edge_length(panel, k) for k in range(len(panel.edges)))
     assert [k for k in lengths if k > 2e-4] == pytest.approx([0.3, 0.3, 0.5, 0.5], abs=2e-4)
@@ -82,7 +82,9 @@ def test_missing_units_are_found_from_the_size(tmp_path, scale, unit):
     np.testing.assert_allclose(np.ptp(pattern.panels[0].corners, axis=0), [0.42, 0.7])
     assert f"taken in {unit}, so that the largest piece is 42 x 70 cm" in told
     pattern, told = read(tmp_path, content, "units: in", 1.0)
-    np.testing.assert_allclose(np.ptp(pattern.panels[0].corners, axis=0), [0.0254 * side * scale for side in (420, 700)])
+    np.testing.assert_allclose(
+        np.ptp(pattern.panels[0].corners, axis=0), [0.0254 * side * scale for side in (420, 700)]
+    )
     assert "taken in" not in told
 
 
@@ -128,7 +130,9 @@ def test_a_half_that_ends_beside_its_mirror_line(tmp_path):
 def test_a_drawing_without_blocks(tmp_path):
     """Two outlines in model space, one with an inner line; texts are their names."""
     second = [(x + 400, y) for x, y in BOX]
-    own = [polyline(BOX, "cut"), polyline(second, "cut"), line((50, 50), (50, 400), "marks")]
+    first = [BOX[0], (150, 0), *BOX[1:]]
+    own = [polyline(first, "cut"), polyline(second, "cut"), line((50, 50), (50, 400), "marks")]
+    own.append(turns(*BOX, *second, (150, 0)))
     names = [text("Vorderteil", "text"), text("2", "text")]
     names[0] = names[0].replace("10\n0\n20\n0\n", "10\n150\n20\n250\n")
     content = drawing([], ("Units: METRIC",))
@@ -136,4 +140,5 @@ def test_a_drawing_without_blocks(tmp_path):
     pattern, told = read(tmp_path, content)
     assert [p.name for p in pattern.panels] == ["Vorderteil", "piece 2"]
     assert [len(p.lines) for p in pattern.panels] == [1, 0]
+    assert [len(p.edges) for p in pattern.panels] == [5, 4], "from turn point to turn point"
     assert "2 outermost closed lines are the pieces" in told

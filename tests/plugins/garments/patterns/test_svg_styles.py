@@ -28,7 +28,8 @@ def read(tmp_path, body, car=None):
 
 
 # Half of a bodice on its fold at x = 0: neck, shoulder, an armhole of two curves, side and hem.
-HALF = "M0,80 C40,80 70,50 70,0 L180,40 C170,90 170,110 175,140 C180,170 190,180 230,180 L240,500 L0,500"
+NECK, ARMHOLE = "M0,80 C40,80 70,50 70,0", "C170,90 170,110 175,140 C180,170 190,180 230,180"
+HALF = f"{NECK} L180,40 {ARMHOLE} L240,500 L0,500"
 FREESEWING = """<g id="fs-container"><g id="fs-stack-aaron.front">
 <g id="fs-stack-aaron.front-part-aaron.front" class="part">
 <path class="fabric" id="fs-1" d="{half} z"/>

@@ -133,9 +133,7 @@ def drop_repeated(chains: Sequence[list[EdgeCurve]]) -> tuple[list[list[EdgeCurv
     return result, len(repeated)
 
 
-def _join(
-    chain: list[EdgeCurve], other: list[EdgeCurve], gap: float
-) -> list[EdgeCurve] | None:
+def _join(chain: list[EdgeCurve], other: list[EdgeCurve], gap: float) -> list[EdgeCurve] | None:
     """Return two chains as one if they share an end; otherwise None."""
     for part in (other, reverse_chain(other)):
         if _coincide(chain[-1].end, part[0].start, gap):

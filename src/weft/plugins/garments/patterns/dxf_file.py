@@ -81,9 +81,7 @@ class DxfBlock:
         return np.array([p for k in layers for p in self.points.get(k, [])]).reshape(-1, 2)
 
 
-def read_blocks(
-    path: Path, unit: float | None = None
-) -> tuple[list[DxfBlock], dict[str, str]]:
+def read_blocks(path: Path, unit: float | None = None) -> tuple[list[DxfBlock], dict[str, str]]:
     """Return the blocks of a file that draw a piece, and the file's own texts.
 
     Args:
@@ -187,7 +185,7 @@ def _unit_size(drawing: "Drawing", texts: dict[str, str], file: str) -> float | 
             raise PatternError("Units", got=repr(given), expected="METRIC or ENGLISH", where=file)
         return METERS[given.upper()]
     code = drawing.header.get("$INSUNITS") if "$INSUNITS" in drawing.header else None
-    return INSUNITS.get(code)
+    return None if code is None else INSUNITS.get(code)
 
 
 def _guess_unit(blocks: Sequence[DxfBlock], path: Path) -> float:
@@ -296,7 +294,7 @@ def split_flat_drawing(drawing: DxfBlock) -> list[DxfBlock]:
             if inside:
                 piece.chains.setdefault(own, []).extend(inside)
         for layer, points in drawing.points.items():
-            piece.points[layer] = [p for p in points if _is_at(loop, p)[0]]
+            piece.points[layer] = [p for p in points if _is_at(loop, p)]
         names = [text for text, place in drawing.labels if contains([loop], place[None])[0]]
         piece.texts["piece name"] = names[0] if names else piece.name
         pieces.append(piece)

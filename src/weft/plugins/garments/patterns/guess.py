@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from weft.discretization.polygon import rotation_matrix
+from weft.plugins.garments.patterns.pattern import Placement
 from weft.plugins.garments.patterns.piece_names import PiecePlace, read_place
 from weft.plugins.garments.patterns.piece_roles import PieceRoles, find_roles, is_symmetric
-from weft.plugins.garments.patterns.pattern import Placement
 from weft.plugins.garments.patterns.pieces import DrawnPiece, chain_polygon
 
 AHEAD = 0.25  # [m] distance of a front or back from the body's middle at the start
@@ -131,9 +131,7 @@ def place_panel(
     return _place(roles, place, kind)
 
 
-def _kind_of(
-    known: Mapping[str, PiecePlace], pieces: Mapping[str, DrawnPiece], title: str
-) -> str:
+def _kind_of(known: Mapping[str, PiecePlace], pieces: Mapping[str, DrawnPiece], title: str) -> str:
     """Return the kind of garment: from a name, from sleeves, or from the shape of a piece."""
     said = [p.kind for p in known.values() if p.kind] or [read_place(title).kind]
     if said[0]:
@@ -171,7 +169,9 @@ def _make_panels(
     drawn = _drawn_side(roles, place.part)
     if place.part == "sleeve" and place.side:
         drawn = place.side
-    alike = [p for p in known.values() if (p.part, p.side) == (place.part, OTHER_SIDE.get(place.side))]
+    alike = [
+        p for p in known.values() if (p.part, p.side) == (place.part, OTHER_SIDE.get(place.side))
+    ]
     sides = [place.side] if place.side and alike else [drawn, OTHER_SIDE[drawn]]
     found = {}
     for side in sides:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 # Words of English, German, French, Spanish and Italian, without accents. Words of four letters or
 # more are found inside of others, as in German ones; shorter ones stand alone.
 _PARTS = {
-    "other": "pocket yoke facing lining interfacing collar cuff waistband hood belt placket strap loop "
-    "binding tasche beleg besatz futter einlage kragen manschette bund kapuze gurtel "
+    "other": "pocket yoke facing lining interfacing collar cuff waistband hood belt placket strap "
+    "loop binding tasche beleg besatz futter einlage kragen manschette bund kapuze gurtel "
     "poche parementure doublure entoilage col poignet ceinture capuche patte "
     "bolsillo vista forro entretela cuello puno pretina capucha cinturon "
     "tasca paramontura fodera colletto collo polsino cintura cinturino cappuccio",
     "sleeve": "sleeve slv sleev armel aermel manche manga manica",
-    "back": "back rear bk bck hinter rucken ruecken hinten dos derriere espalda trasero trasera dietro "
-    "posteriore schiena",
+    "back": "back rear bk bck hinter rucken ruecken hinten dos derriere espalda trasero trasera "
+    "dietro posteriore schiena",
     "front": "front fr frt vorder vorn vorne devant avant delantero delantera davanti anteriore",
 }
 _SIDES = {
@@ -22,8 +22,8 @@ _SIDES = {
     "right": "right rgt rechts rechte rechter rechtes droite derecha derecho der destra destro",
 }
 _KINDS = {
-    "trousers": "trouser trousers pants pant jeans shorts leg leggings hose hosen pantalon pantalons "
-    "pantalones pantaloni pantalone jambe pierna gamba",
+    "trousers": "trouser trousers pants pant jeans shorts leg leggings hose hosen pantalon "
+    "pantalons pantalones pantaloni pantalone jambe pierna gamba",
     "skirt": "skirt rock rocks jupe falda gonna",
     "top": "bodice shirt blouse top dress jacket coat oberteil hemd bluse kleid jacke mantel "
     "corsage chemise robe veste corpino camisa blusa vestido corpino camicia corpetto vestito",

@@ -119,8 +119,10 @@ def _divide(points: Floats) -> Floats:
     """Return a polygon with points every 5 mm."""
     ends = np.roll(points, -1, axis=0)
     counts = np.maximum(np.ceil(np.linalg.norm(ends - points, axis=1) / 5e-3), 1).astype(int)
-    parts = [a + np.linspace(0, 1, n, endpoint=False)[:, None] * (b - a)
-             for a, b, n in zip(points, ends, counts)]
+    parts = [
+        a + np.linspace(0, 1, n, endpoint=False)[:, None] * (b - a)
+        for a, b, n in zip(points, ends, counts)
+    ]
     return np.concatenate(parts)
 
 

@@ -75,12 +75,12 @@ def _clip_lines(piece: DrawnPiece) -> tuple[DrawnPiece, int, int]:
         if around.covers(drawn) and _is_free(drawn, core):
             parts = [line]
         else:
-            parts = []
+            shapes = []
             for part in _line_parts(drawn.intersection(inside)):
                 free = _is_free(part, core)
-                parts += [part] if free else _line_parts(part.intersection(core))
-            parts = sorted((p for p in parts if p.length > SHORTEST), key=lambda p: -p.length)
-            parts = [shapely.get_coordinates(p) for p in parts]
+                shapes += [part] if free else _line_parts(part.intersection(core))
+            shapes = sorted((p for p in shapes if p.length > SHORTEST), key=lambda p: -p.length)
+            parts = [shapely.get_coordinates(p) for p in shapes]
             cut, left_out = cut + bool(parts), left_out + (not parts)
         lines += parts
         kept_names += [name, *[""] * (len(parts) - 1)] if parts else []

@@ -203,9 +203,7 @@ def _check_size(path: Path, pieces: Sequence[DrawnPiece], car: Sidecar) -> None:
         )
 
 
-def _find_guess(
-    path: Path, car: Sidecar, pieces: Sequence[DrawnPiece], name: str
-) -> Guess | None:
+def _find_guess(path: Path, car: Sidecar, pieces: Sequence[DrawnPiece], name: str) -> Guess | None:
     """Return panels and seams that the pieces suggest, with a warning, if neither the side-car file
     nor the drawing says them.
     """

@@ -20,8 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.base.errors import PatternError
 from weft.base.arrays import Floats
+from weft.base.errors import PatternError
 from weft.discretization.polygon import arc_lengths, contains, interpolate_points, signed_area
 from weft.plugins.garments.patterns.check_panel import LEAST
 from weft.plugins.garments.patterns.curves import EdgeCurve
@@ -157,9 +157,7 @@ def _find_shapes(nodes: Sequence[Node], meters: float) -> list[_Shape]:
     return result
 
 
-def _guess_roles(
-    others: Sequence[Node], meters: float, nodes: Sequence[Node]
-) -> list[_Shape]:
+def _guess_roles(others: Sequence[Node], meters: float, nodes: Sequence[Node]) -> list[_Shape]:
     """Return shapes without a role: outermost closed ones are cut lines of pieces, named by the
     texts inside; a closed one that follows it inside is the sew line; the others are inner lines.
     """
