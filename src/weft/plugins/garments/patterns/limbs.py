@@ -75,7 +75,7 @@ def fit_limbs(
             whole = name in closed_panels(lengthwise)
             bent = _bend_limb(moved, elbow, wrist - elbow, lengthwise, whole=whole)
             points = panel_points(bent, figure.depth.cell)
-            if whole and figure.kept_clear.contains(points).any():
+            if whole and figure.depth.contains(points).any():
                 # Too tight for a whole cone around a bent arm: it closes below the arm.
                 bent = _bend_limb(moved, elbow, wrist - elbow, lengthwise)
             panels[name] = bent

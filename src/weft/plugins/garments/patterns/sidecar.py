@@ -32,7 +32,7 @@ from weft.base.errors import PatternError, did_you_mean
 from weft.base.schema.document import DocumentBlock
 from weft.base.yaml_lines import read_yaml
 from weft.plugins.garments.patterns.guess import Guess, guess_garment, place_panel
-from weft.plugins.garments.patterns.pattern import Panel, Pattern, Seam, SeamSide
+from weft.plugins.garments.patterns.pattern import Panel, Pattern, Placement, Seam, SeamSide
 from weft.plugins.garments.patterns.pattern_schema import (
     AnyPanelBlock,
     JoinsBlock,
@@ -229,8 +229,8 @@ def _find_guess(path: Path, car: Sidecar, pieces: Sequence[DrawnPiece], name: st
 def _place_panels(
     car: Sidecar, known: dict[str, DrawnPiece], panels: list[Panel]
 ) -> tuple[list[Panel], bool]:
-    """Return the panels, those without a placement where their place or name says, and whether all
-    places come from there.
+    """Return the panels where their places say, or their names if no panel has a placement; and
+    whether all panels start there.
 
     Args:
         car: the side-car file.
@@ -238,6 +238,7 @@ def _place_panels(
         panels: its panels.
     """
     placed, result = list[bool](), list[Panel]()
+    by_name = all(p.placement == Placement() for p in panels)
     for panel in panels:
         tree = (car.given.panels or {}).get(panel.name) or {}
         loc = ("panels", panel.name)
@@ -248,7 +249,7 @@ def _place_panels(
             raise car.error((*loc, "place"), repr(given.place), expected)
         if given.place is not None and given.placement is not None:
             raise car.error((*loc, "place"), "a placement, too", "one of both")
-        if given.placement is None:
+        if given.place is not None or by_name:
             piece = known[given.piece or panel.name]
             start = place_panel(piece, place, mirrored=bool(given.mirrored))
         placed.append(start is not None)
