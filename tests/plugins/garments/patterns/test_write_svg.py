@@ -47,6 +47,7 @@ def test_garmentcode_to_svg(tmp_path):
 def test_dxf_to_svg(tmp_path):
     """Polylines stay one edge, holes and lines stay where they are."""
     (tmp_path / "shape.dxf").write_text(drawing([front(), back()]))
+    (tmp_path / "shape.seams.yaml").write_text("seams: []")  # nothing is guessed
     with pytest.warns(UserWarning, match="has 2 copies"):
         pattern = read_pattern(tmp_path / "shape.dxf")
     assert pattern.panels[0].edges[4].curve is BorderCurve.POLYLINE

@@ -57,11 +57,26 @@ def check_pattern(path: Path, overrides: Sequence[str], picture: Path | None) ->
         for line in _cut(report, block):
             say(f"         {line}")
     say_problems(told + report.warnings, report.errors)
+    _write_sidecar(path, pattern.guessed)
     target = picture or path.with_suffix(".check.png")
     with picture_beside_results():
         save_pattern(target, report)
         say(f"picture  {target}")
     end_check(len(told + report.warnings), report.errors)
+
+
+def _write_sidecar(path: Path, text: str) -> None:
+    """Write the side-car file that weft guessed beside a drawing, unless there is one."""
+    from weft.io.files import write_file
+
+    beside = path.with_name(f"{path.stem}.seams.yaml")
+    if not text or beside.exists() or beside.with_suffix(".yml").exists():
+        return
+    try:
+        write_file(beside, text)
+        say(f"side-car {beside}: the guessed panels and seams, ready to edit")
+    except WeftError as error:
+        say(f"side-car not written: {error}")
 
 
 def _worn(path: Path, overrides: Sequence[str]) -> Any:

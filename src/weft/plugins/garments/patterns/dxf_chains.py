@@ -14,6 +14,9 @@ from weft.plugins.garments.patterns.pattern import BorderCurve
 from weft.plugins.garments.patterns.pieces import chain_polyline, reverse_chain
 
 GAP = 1e-4  # [m] points closer than this are one point: exporters write fewer digits
+WIDE_GAP = 2e-3  # [m] an outline that is open by less is closed
+TURN_GAP = 5e-4  # [m] largest distance of a turn point from its corner
+MIRROR_GAP = 1e-3  # [m] largest distance from the mirror line of points that lie on it
 KINK = np.radians(30.0)  # without turn points, edges end where the outline turns by more
 
 
@@ -41,11 +44,11 @@ class MirrorLine:
     def count_sides(self, chain: Sequence[EdgeCurve]) -> int:
         """Return the number of sides of the line on which a chain lies: 0, 1 or 2."""
         distance = self.distances(chain_polyline(chain, SAMPLES))
-        return int((distance > GAP).any()) + int((distance < -GAP).any())
+        return int((distance > MIRROR_GAP).any()) + int((distance < -MIRROR_GAP).any())
 
     def has_on_it(self, curve: EdgeCurve) -> bool:
         """Return whether a curve lies along the line."""
-        return bool(np.abs(self.distances(curve.control_points)).max() <= GAP)
+        return bool(np.abs(self.distances(curve.control_points)).max() <= MIRROR_GAP)
 
     def add_reflected(self, points: Floats) -> Floats:
         """Return points (n,2) [m] and their mirror images."""
@@ -75,27 +78,29 @@ class MirrorLine:
         elif on.any():
             return None
         ends = chain[0].start, chain[-1].end
-        if np.abs(self.distances(np.array(ends))).max() > GAP:
+        if np.abs(self.distances(np.array(ends))).max() > MIRROR_GAP:
             return None
         chain = _move_end(reverse_chain(chain), self.project(ends[0]))
         chain = _move_end(reverse_chain(chain), self.project(ends[1]))
         return chain + reverse_chain(self.reflect(chain))
 
 
-def join_chains(chains: Sequence[list[EdgeCurve]]) -> list[list[EdgeCurve]]:
-    """Join chains whose ends meet, and return them with the closed ones first."""
+def join_chains(chains: Sequence[list[EdgeCurve]], gap: float = GAP) -> list[list[EdgeCurve]]:
+    """Join chains whose ends are at most ``gap`` [m] apart, and return them with the closed ones
+    first.
+    """
     rest, done = [c for c in chains if c], []
     while rest:
         chain = rest.pop()
-        while not is_closed(chain):
-            found = ((i, _join(chain, other)) for i, other in enumerate(rest))
+        while not is_closed(chain, gap):
+            found = ((i, _join(chain, other, gap)) for i, other in enumerate(rest))
             number, joined = next(((i, c) for i, c in found if c), (0, None))
             if joined is None:
                 break
             rest.pop(number)
             chain = joined
         done.append(chain)
-    return sorted((_snap_ends(c) for c in done), key=lambda c: not is_closed(c))
+    return sorted((_snap_ends(c, gap) for c in done), key=lambda c: not is_closed(c))
 
 
 def drop_repeated(chains: Sequence[list[EdgeCurve]]) -> tuple[list[list[EdgeCurve]], int]:
@@ -128,19 +133,19 @@ def drop_repeated(chains: Sequence[list[EdgeCurve]]) -> tuple[list[list[EdgeCurv
     return result, len(repeated)
 
 
-def _join(chain: list[EdgeCurve], other: list[EdgeCurve]) -> list[EdgeCurve] | None:
+def _join(chain: list[EdgeCurve], other: list[EdgeCurve], gap: float) -> list[EdgeCurve] | None:
     """Return two chains as one if they share an end; otherwise None."""
     for part in (other, reverse_chain(other)):
-        if _coincide(chain[-1].end, part[0].start):
+        if _coincide(chain[-1].end, part[0].start, gap):
             return [*chain, *part]
-        if _coincide(part[-1].end, chain[0].start):
+        if _coincide(part[-1].end, chain[0].start, gap):
             return [*part, *chain]
     return None
 
 
-def is_closed(chain: Sequence[EdgeCurve]) -> bool:
-    """Return whether a chain ends where it begins."""
-    return len(chain) > 1 and _coincide(chain[-1].end, chain[0].start)
+def is_closed(chain: Sequence[EdgeCurve], gap: float = GAP) -> bool:
+    """Return whether a chain ends where it begins, or at most ``gap`` [m] from there."""
+    return len(chain) > 1 and _coincide(chain[-1].end, chain[0].start, gap)
 
 
 def split_chain(chain: list[EdgeCurve], point: Floats, most: float) -> list[EdgeCurve] | None:
@@ -170,12 +175,13 @@ def split_chain(chain: list[EdgeCurve], point: Floats, most: float) -> list[Edge
 
 
 def match_corners(chain: Sequence[EdgeCurve], marked: Floats) -> Bools:
-    """Return (n,) whether each curve of a closed chain begins near one of the points (m,2) [m]."""
+    """Return (n,) whether each curve of a closed chain begins at one of the points (m,2) [m]."""
     starts = np.array([c.start for c in chain])
-    if len(marked) == 0:
-        return np.zeros(len(chain), dtype=bool)
-    distance = np.linalg.norm(starts[:, None] - marked[None], axis=2)
-    return np.asarray(distance.min(1) <= GAP)
+    found = np.zeros(len(chain), dtype=bool)
+    if len(marked):
+        distance, nearest = cKDTree(starts).query(marked)
+        found[nearest[distance <= TURN_GAP]] = True
+    return found
 
 
 def find_kinks(chain: Sequence[EdgeCurve]) -> Bools:
@@ -213,18 +219,18 @@ def chain_edges(chain: Sequence[EdgeCurve], corner: Bools) -> list[EdgeCurve]:
     return result
 
 
-def _coincide(a: Floats, b: Floats) -> bool:
-    return bool(np.linalg.norm(a - b) <= GAP)
+def _coincide(a: Floats, b: Floats, gap: float = GAP) -> bool:
+    return bool(np.linalg.norm(a - b) <= gap)
 
 
-def _snap_ends(chain: list[EdgeCurve]) -> list[EdgeCurve]:
+def _snap_ends(chain: list[EdgeCurve], gap: float) -> list[EdgeCurve]:
     """Return the curves with each one beginning exactly at the end of the one before, without
     curves of no length.
     """
     chain = [
         c for c in chain if not _coincide(c.start, c.end) or c.kind is BorderCurve.ARC
     ] or chain[:1]
-    closed = is_closed(chain)
+    closed = is_closed(chain, gap)
     result = []
     for i, c in enumerate(chain):
         first = chain[i - 1].end if i or closed else c.start

@@ -47,7 +47,7 @@ def fit_limbs(
     pattern: Pattern, ways: Sequence[SeamWays], tubes: Mapping[str, int], figure: Figure
 ) -> Pattern:
     """Return the pattern with its sleeves around the arms and its legs around those of the body:
-    each panel as half of a cone, or as a whole one if it is a sleeve's only one.
+    each panel as half of a cone, or as a whole one if it is a sleeve's only one and has room.
     """
     panels = pattern.by_name
     marks = figure.landmarks.points
@@ -73,7 +73,12 @@ def fit_limbs(
                 continue
             moved = move_panel(panels[name], turn, shift)
             whole = name in closed_panels(lengthwise)
-            panels[name] = _bend_limb(moved, elbow, wrist - elbow, lengthwise, whole=whole)
+            bent = _bend_limb(moved, elbow, wrist - elbow, lengthwise, whole=whole)
+            points = panel_points(bent, figure.depth.cell)
+            if whole and figure.depth.contains(points).any():
+                # Too tight for a whole cone around a bent arm: it closes below the arm.
+                bent = _bend_limb(moved, elbow, wrist - elbow, lengthwise)
+            panels[name] = bent
     return pattern.with_panels(panels)
 
 

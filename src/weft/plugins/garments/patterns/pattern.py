@@ -309,6 +309,7 @@ class Pattern:
             ``weft.plugins.garments.bodies.body_measures``; empty: unknown.
         flat_start: panels stand in front of and behind some body, and are fitted to the one that
             wears them.
+        guessed: text of the side-car file that weft guessed for a drawing; "": none.
     """
 
     name: str
@@ -322,6 +323,7 @@ class Pattern:
     surface: Appearance | None = None
     hems: Mapping[str, float] = field(default_factory=dict)
     flat_start: bool = False
+    guessed: str = ""
 
     @property
     def by_name(self) -> dict[str, Panel]:

@@ -252,6 +252,7 @@ class PieceBlock(AnyPanelBlock):
     """A panel of a drawing's piece, in a side-car file."""
 
     piece: Text | None = None
+    place: Text | None = Field(None, description="left front, back, right sleeve, ...")
     mirrored: Truth | None = None
     lines: Lines | None = Field(None, description="more lines, in the coordinates of the piece")
 
@@ -345,6 +346,9 @@ class SidecarBlock(JoinsBlock):
     fabrics: Json | None = Field(None, description="for the names of fabrics in DXF files")
     size: Annotated[str, BeforeValidator(_edge_text)] | None = Field(
         None, description="the size to read from a DXF file that holds several"
+    )
+    units: Literal["mm", "cm", "m", "in"] | None = Field(
+        None, description="length of a unit of the drawing, in place of the file's own"
     )
     notches: Literal["corners", "ignored"] | None = Field(
         None, description="whether notches of a DXF file divide edges (corners) or not (ignored)"

@@ -7,14 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError
 from weft.discretization.polygon import signed_area
 from weft.plugins.garments.patterns.curves import SAMPLES, EdgeCurve
-from weft.plugins.garments.patterns.pattern import Panel, Placement
+from weft.plugins.garments.patterns.pattern import BorderCurve, Panel, Placement
 
 UNPLACED = Placement()
+ALLOWANCE = 0.04  # [m] largest distance of a seam line from the cut line
+EVEN = 0.5  # part of a seam line that has the same distance from the cut line, within 1 mm
 MARKS = 8  # points of a curved edge of a hole or an inner line: a circle of four arcs has 32
 
 
@@ -43,6 +46,27 @@ def chain_polyline(chain: Sequence[EdgeCurve], samples: int = MARKS) -> Floats:
     return np.concatenate([chain_polygon(chain, samples), [chain[-1].end]])
 
 
+def seam_allowance(cut: Sequence[EdgeCurve], seam: Sequence[EdgeCurve]) -> float | None:
+    """Return the usual distance [m] of a seam line from the cut line around it.
+
+    Args:
+        cut, seam: closed chains, the second one inside of the first one.
+
+    Returns:
+        None: the inner chain is no seam line, because it does not follow the outer one.
+    """
+    if abs(chain_area(seam)) < 0.5 * abs(chain_area(cut)):
+        return None
+    border, inner = (
+        EdgeCurve(BorderCurve.POLYLINE, chain_polyline(c, SAMPLES)).points(np.linspace(0, 1, n))
+        for c, n in ((cut, 2001), (seam, 201))
+    )
+    apart = cKDTree(border).query(inner)[0]
+    usual = float(np.median(apart))
+    even = float(np.mean(np.abs(apart - usual) < 1e-3))
+    return usual if apart.max() < ALLOWANCE and even > EVEN else None
+
+
 @dataclass(frozen=True, eq=False)
 class DrawnPiece:
     """One piece of a drawing.
@@ -59,6 +83,7 @@ class DrawnPiece:
         where: file and line, for messages.
         origin: (2,) [m] origin of its placement; None: the middle of its bounding box.
         size: of a drawing of several sizes; "": of all.
+        fold: (2,2) [m] ends of the line on which the piece is folded; None: it is drawn whole.
     """
 
     name: str
@@ -72,6 +97,7 @@ class DrawnPiece:
     origin: Floats | None = None
     line_names: Sequence[str] = ()
     size: str = ""
+    fold: Floats | None = None
 
     def center(self) -> "DrawnPiece":
         """Return the piece with its origin, or else the middle of its bounding box, moved to (0,

@@ -6,8 +6,10 @@ seams and no placement. Their side-car file has both; all of its fields are opti
     fabric: denim              # of all panels
     fabrics: {SHELL: denim}    # for the names of fabrics in a DXF file
     size: M                    # the size to read from a DXF file that holds several
+    units: cm                  # length of a unit of the drawing, if the file is wrong or silent
     notches: corners           # notches of a DXF file divide edges
-    panels:                    # without this field, each piece is one panel under its own name
+    panels:                    # without this field, names and shapes of pieces decide
+      back: {place: back}        # or left front, right sleeve, ...: in place of a placement
       front: {placement: {translation: [0 cm, 100 cm, 20 cm]}}
       sleeve left: {piece: sleeve, layer: 1}
       sleeve right: {piece: sleeve, mirrored: true}
@@ -21,12 +23,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import numpy as np
+import yaml
 
 from weft.base.errors import PatternError, did_you_mean
 from weft.base.schema.document import DocumentBlock
 from weft.base.yaml_lines import read_yaml
-from weft.plugins.garments.patterns.pattern import Panel, Pattern, Seam, SeamSide
+from weft.plugins.garments.patterns.guess import Guess, guess_garment, place_panel
+from weft.plugins.garments.patterns.pattern import Panel, Pattern, Placement, Seam, SeamSide
 from weft.plugins.garments.patterns.pattern_schema import (
     AnyPanelBlock,
     JoinsBlock,
@@ -34,11 +40,15 @@ from weft.plugins.garments.patterns.pattern_schema import (
     SidecarBlock,
     SidecarDocument,
 )
-from weft.plugins.garments.patterns.pieces import DrawnPiece, index_pieces
+from weft.plugins.garments.patterns.piece_names import read_place
+from weft.plugins.garments.patterns.pieces import DrawnPiece, chain_polygon, index_pieces
+from weft.plugins.garments.patterns.repair import repair_piece
 from weft.plugins.garments.patterns.yaml_panels import add_lines, set_common_fields
 from weft.plugins.garments.patterns.yaml_pattern import PartReader
 
 T = TypeVar("T")
+UNITS = {"mm": 1e-3, "cm": 1e-2, "m": 1.0, "in": 0.0254}  # [m]
+LEAST_GARMENT, LARGEST_GARMENT = 0.1, 4.0  # [m] extent of the largest piece of a person's garment
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +56,11 @@ class Sidecar(DocumentBlock[SidecarBlock]):
     """The contents of a side-car file."""
 
     document: SidecarDocument
+
+    @property
+    def unit(self) -> float | None:
+        """Return the length [m] of a unit of the drawing; None: as the drawing says."""
+        return None if self.given.units is None else UNITS[self.given.units]
 
 
 def read_sidecar(path: Path) -> Sidecar:
@@ -151,18 +166,107 @@ def assemble_pattern(
         PatternError: an invalid field; panels, edges or pieces that do not exist.
     """
     car = car or read_sidecar(path)
-    used, panels = _select_panels(car, index_pieces(pieces))
+    _check_size(path, pieces, car)
+    pieces = [repair_piece(p) for p in pieces]
+    known = index_pieces(pieces)
+    guess = _find_guess(path, car, pieces, name)
+    if guess is not None:
+        car = replace(car, given=car.given.model_copy(update=guess.as_sidecar()))
+    used, panels = _select_panels(car, known, whole=guess is None)
+    panels, placed = _place_panels(car, known, panels)
     panels = _assign_fabrics(car, used, panels)
     places = {f"panel {n}": p.where for n, p in used.items()}
-    drawn = Pattern(name, (), source=str(path), places=places)
+    drawn = Pattern(name, (), source=str(path), places=places, flat_start=placed)
     pattern = PartReader(car.document, panels).complete(drawn, car.given)
-    return replace(pattern, seams=[*_match_seam_words(used), *pattern.seams])
+    guessed = "" if guess is None else guess.header + _yaml(guess.as_sidecar())
+    seams = [*_match_seam_words(used), *pattern.seams]
+    return replace(pattern, seams=seams, guessed=guessed)
+
+
+def _yaml(fields: dict[str, Any]) -> str:
+    return yaml.safe_dump(
+        fields, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100
+    )
+
+
+def _check_size(path: Path, pieces: Sequence[DrawnPiece], car: Sidecar) -> None:
+    """Warn of a garment whose largest piece is too small or too large for a person."""
+    if car.unit is not None:
+        return
+    sizes = [np.ptp(chain_polygon(p.outline), axis=0) for p in pieces]
+    width, height = max(sizes, key=lambda size: float(size.max())).tolist()
+    if not LEAST_GARMENT <= max(width, height) <= LARGEST_GARMENT:
+        warnings.warn(
+            f"{path.name}: the largest piece is {100 * width:.3g} x {100 * height:.3g} cm: if "
+            f"this is not its size, write `units: cm` (or mm, m, in) in {path.stem}.seams.yaml",
+            stacklevel=4,
+        )
+
+
+def _find_guess(path: Path, car: Sidecar, pieces: Sequence[DrawnPiece], name: str) -> Guess | None:
+    """Return panels and seams that the pieces suggest, with a warning, if neither the side-car file
+    nor the drawing says them.
+    """
+    said = car.given.panels is not None or car.given.seams is not None
+    if said or any(c.seam for p in pieces for c in p.outline):
+        return None
+    guess = guess_garment(pieces, name)
+    if guess is None or not guess.seams:
+        return None
+    beside, left = f"{path.stem}.seams.yaml", ""
+    if guess.left_out:
+        left = f"; pieces without a place are left out: {', '.join(guess.left_out)}"
+    change = f"`weft check {path.name}` writes {beside}" if car.document.path == path else ""
+    change = change or f"write `panels` and `seams` in {beside} to change them"
+    warnings.warn(
+        f"{path.name}: {len(guess.panels)} panels and {len(guess.seams)} seams are guessed from "
+        f"names and shapes of pieces: {change}{left}",
+        stacklevel=4,
+    )
+    return guess
+
+
+def _place_panels(
+    car: Sidecar, known: dict[str, DrawnPiece], panels: list[Panel]
+) -> tuple[list[Panel], bool]:
+    """Return the panels where their places say, or their names if no panel has a placement; and
+    whether all panels start there.
+
+    Args:
+        car: the side-car file.
+        known: the pieces by name.
+        panels: its panels.
+    """
+    placed, result = list[bool](), list[Panel]()
+    by_name = all(p.placement == Placement() for p in panels)
+    for panel in panels:
+        tree = (car.given.panels or {}).get(panel.name) or {}
+        loc = ("panels", panel.name)
+        given = car.document.read(PieceBlock, tree, loc).given
+        place, start = read_place(given.place or panel.name), None
+        if given.place is not None and place.part in ("", "other"):
+            expected = "front, back or sleeve, with left or right: left front"
+            raise car.error((*loc, "place"), repr(given.place), expected)
+        if given.place is not None and given.placement is not None:
+            raise car.error((*loc, "place"), "a placement, too", "one of both")
+        if given.place is not None or by_name:
+            piece = known[given.piece or panel.name]
+            start = place_panel(piece, place, mirrored=bool(given.mirrored))
+        placed.append(start is not None)
+        result.append(panel if start is None else replace(panel, placement=start))
+    return result, bool(placed) and all(placed)
 
 
 def _select_panels(
-    car: Sidecar, known: dict[str, DrawnPiece]
+    car: Sidecar, known: dict[str, DrawnPiece], *, whole: bool
 ) -> tuple[dict[str, DrawnPiece], list[Panel]]:
-    """Return the pieces by the names of their panels, and the panels."""
+    """Return the pieces by the names of their panels, and the panels.
+
+    Args:
+        car: the side-car file.
+        known: the pieces by name.
+        whole: whether to warn of pieces that no panel uses.
+    """
     listed = car.given.panels
     if listed is None:
         for piece in known.values():
@@ -190,7 +294,7 @@ def _select_panels(
     if not panels:
         raise car.error("panels", "none", "at least one panel")
     left = [n for n in known if n not in {p.name for p in used.values()}]
-    if left:
+    if left and whole:
         where = car.where("panels")
         warnings.warn(f"{where}: pieces without a panel: {', '.join(left)}", stacklevel=4)
     return used, panels

@@ -4,10 +4,15 @@ A path of ``class="outline"`` (or ``sew``, ``cut``) is the border of a piece, ``
 ``internal`` lines are marks that triangles follow, ``grain`` shows the warp. If a path has no
 class, its id or Inkscape label takes its place, or the class, id or label of the group or layer
 around it. Groups are pieces. Seams come from the words of ``data-seams`` on outlines, one for each
-edge as drawn, and from the side-car file.
+edge as drawn, and from the side-car file. Without such words, edges go from corner to corner.
+
+Drawings of FreeSewing, Inkscape, Seamly2D and Valentina are understood as they are: classes of
+FreeSewing, names of layers in five languages, and closed lines without any name. A piece with a
+``fold`` line is unfolded.
 """
 
 import re
+import unicodedata
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -15,9 +20,12 @@ from pathlib import Path
 
 import numpy as np
 
+from weft.base.arrays import Floats
 from weft.base.errors import PatternError
-from weft.discretization.polygon import arc_lengths, contains, interpolate_points
+from weft.discretization.polygon import arc_lengths, contains, interpolate_points, signed_area
+from weft.plugins.garments.patterns.check_panel import LEAST
 from weft.plugins.garments.patterns.curves import EdgeCurve
+from weft.plugins.garments.patterns.dxf_chains import MirrorLine, chain_edges, find_kinks
 from weft.plugins.garments.patterns.pattern import BorderCurve, Pattern
 from weft.plugins.garments.patterns.pattern_file import pattern_name
 from weft.plugins.garments.patterns.pieces import (
@@ -27,19 +35,42 @@ from weft.plugins.garments.patterns.pieces import (
     chain_polygon,
     chain_polyline,
     orient_chain,
+    seam_allowance,
 )
 from weft.plugins.garments.patterns.sidecar import assemble_pattern, read_sidecar, select_size
-from weft.plugins.garments.patterns.svg_paths import SHAPES, Subpath, read_subpaths
+from weft.plugins.garments.patterns.svg_paths import (
+    SHAPES,
+    Subpath,
+    read_subpaths,
+    transform_matrix,
+)
 from weft.plugins.garments.patterns.svg_tree import Node, meters_per_unit, read_svg_nodes
+from weft.plugins.garments.patterns.symmetry import MIRRORED
 
 BORDERS = ("sew", "outline", "cut")  # if a piece has several kinds, the first of these is used
-ROLES = (*BORDERS, "hole", "internal", "grain", "origin")
+ROLES = (*BORDERS, "hole", "internal", "grain", "origin", "fold")
+WORDS = {  # other names of roles: of labels, ids and layers
+    "sew": "seam, seam line, seamline, sewing line, stitch line, stitching line, naht, nahtlinie, "
+    "couture, ligne de couture, costura, linea de costura, cucitura, linea di cucitura",
+    "cut": "cut line, cutline, cutting line, seam allowance, schnittlinie, nahtzugabe, coupe, "
+    "ligne de coupe, corte, linea de corte, taglio, linea di taglio",
+    "outline": "contour, umriss, kontur, schnittteil, contorno",
+    "grain": "grain line, grainline, fadenlauf, droit fil, hilo, recto hilo, drittofilo",
+    "fold": "fold line, foldline, cut on fold, mirror line, bruch, stoffbruch, pliure, au pli, "
+    "doblez, al doblez, piega, ripiegatura",
+    "internal": "inner, internal line, innenlinie, ligne interieure, linea interna",
+}
 NOTE = "note"  # the class of shapes that are meant for people only
 UNSEEN = ("defs", "symbol", "clipPath", "mask", "marker", "pattern", "metadata", "style")
+LEAST_PIECE = 1e-3  # [m^2] area of the smallest piece of a drawing that does not name its outlines
 NONE = "-"  # in data-edges and data-seams: this edge has no name, or no seam
 CONTINUED = "+"  # in data-edges: this part continues the edge before
-_LABEL = re.compile(rf"({'|'.join(ROLES)})(?:[-_. ]?\d+)?$")
-_AUTOMATIC = re.compile(r"(?:g|layer|svg|use|text|" + "|".join(SHAPES) + r")\d+(?:-\d+)*$")
+_ROLE_OF = {**{r: r for r in ROLES}, **{w: r for r, ws in WORDS.items() for w in ws.split(", ")}}
+_LABEL = re.compile(rf"({'|'.join(sorted(_ROLE_OF, key=len, reverse=True))})(?:[-_. ]?\d+)?$")
+_AUTOMATIC = re.compile(r"(?:fs-|g|layer|svg|use|text|" + "|".join(SHAPES) + r")\d+(?:-\d+)*$")
+_FREESEWING = re.compile(r"fs-(?:stack|part|container)\b[-.]?(?:.*part-)?(?:.*\.)?")
+FABRICS = ("fabric", "lining", "interfacing", "canvas", "contrast", "various")  # of FreeSewing
+LINES = ("note", "mark", "help", "dashed", "dotted", "lashed", "hidden")  # not outlines there
 
 
 @dataclass(eq=False)
@@ -50,6 +81,13 @@ class _Shape:
     role: str
     chains: list[Subpath]
     group: Node | None
+
+    @property
+    def middle(self) -> Floats:
+        """Return the point (1,2) [m] halfway along the first chain."""
+        points = self.chains[0].points
+        along = arc_lengths(points)
+        return interpolate_points(along[-1:] / 2, along, points)
 
 
 @dataclass(eq=False)
@@ -67,10 +105,12 @@ def read_svg(path: Path) -> Pattern:
         PatternError: no such file, or an invalid element, with its line.
     """
     groups: dict[int, _Group] = {}
-    for found in _find_shapes(read_svg_nodes(path)):
+    car = read_sidecar(path)
+    nodes = read_svg_nodes(path)
+    for found in _find_shapes(nodes, car.unit or meters_per_unit(nodes[0])):
         group = groups.setdefault(id(found.group), _Group())
         (group.borders if found.role in BORDERS else group.others).append(found)
-    pieces = [p for g in groups.values() for p in _build_pieces(g)]
+    pieces = [p for g in groups.values() for p in _build_pieces(_select_outline(g))]
     if not pieces:
         raise PatternError(
             "pieces",
@@ -83,15 +123,14 @@ def read_svg(path: Path) -> Pattern:
     loose = [o for g in groups.values() if len(_select_borders(g)) != 1 for o in g.others]
     for other in loose:
         pieces = _assign_feature(pieces, other)
-    car = read_sidecar(path)
+    pieces = [_unfold(p) for p in pieces]
     pieces = select_size(path, pieces, [(p.size, p.name) for p in pieces], "", car)
     return assemble_pattern(path, pattern_name(path), [p.center() for p in pieces], car)
 
 
-def _find_shapes(nodes: Sequence[Node]) -> list[_Shape]:
-    """Return all visible shapes that have a role."""
-    root, result, skipped = nodes[0], [], 0
-    meters = meters_per_unit(root)
+def _find_shapes(nodes: Sequence[Node], meters: float) -> list[_Shape]:
+    """Return all visible shapes that have a role, or closed ones if none is a border."""
+    root, result, others = nodes[0], list[_Shape](), list[Node]()
     for node in nodes:
         if any(n.tag in UNSEEN or _is_hidden(n) for n in node.up()):
             continue
@@ -104,15 +143,75 @@ def _find_shapes(nodes: Sequence[Node]) -> list[_Shape]:
         if node.tag not in SHAPES:
             continue
         if not role:
-            skipped += NOTE not in node.attributes.get("class", "").split()
+            if NOTE not in _classes(node):
+                others.append(node)
             continue
         result.append(_Shape(node, role, read_subpaths(node, meters), _group_of(node)))
-    if skipped:
+    if others and not any(found.role in BORDERS for found in result):
+        return result + _guess_roles(others, meters, nodes)
+    if others:
         warnings.warn(
-            f"{root.file}: {skipped} shapes without a class of {', '.join(ROLES)}: not read",
+            f"{root.file}: {len(others)} shapes without a class of {', '.join(ROLES)}: not read",
             stacklevel=3,
         )
     return result
+
+
+def _guess_roles(others: Sequence[Node], meters: float, nodes: Sequence[Node]) -> list[_Shape]:
+    """Return shapes without a role: outermost closed ones are cut lines of pieces, named by the
+    texts inside; a closed one that follows it inside is the sew line; the others are inner lines.
+    """
+    shapes = [_Shape(n, "internal", read_subpaths(n, meters), _group_of(n)) for n in others]
+    loops = [chain_polygon(s.chains[0].chain) if s.chains[0].closed else None for s in shapes]
+    pieces = list[_Shape]()
+    for shape, loop in zip(shapes, loops):
+        if loop is None or abs(signed_area(loop)) < LEAST_PIECE:
+            continue
+        around = [o for o in loops if o is not None and o is not loop]
+        if not any(contains([o], loop[:1])[0] for o in around):
+            shape.role = "outline"
+            pieces.append(shape)
+    for i, piece in enumerate(pieces, start=1):
+        loop = chain_polygon(piece.chains[0].chain)
+        inside = [s for s in shapes if s.role == "internal" and contains([loop], s.middle)[0]]
+        texts = [n for n in nodes if n.tag == "text" and n.text]
+        names = [n.text for n in texts if contains([loop], _text_place(n, meters))[0]]
+        piece.group = Node("g", {"id": names[0] if names else f"piece {i}"}, piece.node.file, 0)
+        for shape in inside:
+            shape.group = piece.group
+            if shape.chains[0].closed and seam_allowance(
+                piece.chains[0].chain, shape.chains[0].chain
+            ):
+                piece.role, shape.role = "cut", "sew"
+    if pieces:
+        warnings.warn(
+            f"{nodes[0].file}: no class or label says which shapes are outlines: the "
+            f"{len(pieces)} outermost closed ones are, and the texts inside are their names",
+            stacklevel=4,
+        )
+    return [s for s in shapes if s.group is not None]
+
+
+def _text_place(node: Node, meters: float) -> Floats:
+    """Return the place (1,2) [m] where a text begins."""
+    at = transform_matrix(node) @ [node.user_length("x"), node.user_length("y"), 1.0]
+    return np.array([[at[0], -at[1]]]) * meters
+
+
+def _classes(node: Node) -> list[str]:
+    return node.attributes.get("class", "").lower().split()
+
+
+def _select_outline(group: _Group) -> _Group:
+    """Return a group of FreeSewing with its largest closed line as its only border."""
+    sewn = [b for b in group.borders if b.role == "sew"]
+    drawn = [b for b in sewn if set(_classes(b.node)) & set(FABRICS)]
+    if len(drawn) < 2:
+        return group
+    drawn.sort(key=lambda b: (not b.chains[0].closed, -abs(chain_area(b.chains[0].chain))))
+    lines = [replace(b, role="internal") for b in drawn[1:]]
+    borders = [b for b in group.borders if b not in drawn[1:]]
+    return _Group(borders, [*group.others, *lines])
 
 
 def _is_hidden(node: Node) -> bool:
@@ -124,15 +223,29 @@ def _label(node: Node) -> str:
     """Return the name that a person gave to an element; "" for a name that a program numbered."""
     given = node.attributes.get("inkscape:label") or node.attributes.get("id", "")
     given = " ".join(given.split())
-    return "" if _AUTOMATIC.match(given) else given
+    if _AUTOMATIC.match(given):
+        return ""
+    return _FREESEWING.sub("", given)
 
 
 def _own_role(node: Node) -> str:
-    for word in node.attributes.get("class", "").lower().split():
+    words = _classes(node)
+    for word in words:
         if word in ROLES:
             return word
-    match = _LABEL.match(_label(node).lower())
-    return match[1] if match else ""
+    if "url(#cutonfold" in node.attributes.get("marker-start", ""):
+        return "fold"
+    if "url(#grainline" in node.attributes.get("marker-start", ""):
+        return "grain"
+    if set(words) & set(FABRICS) and node.tag == "path":
+        return "" if set(words) & set(LINES) else "cut" if "sa" in words else "sew"
+    match = _LABEL.match(_without_accents(_label(node).lower()))
+    return _ROLE_OF[match[1]] if match else ""
+
+
+def _without_accents(text: str) -> str:
+    letters = unicodedata.normalize("NFD", text)
+    return "".join(c for c in letters if not unicodedata.combining(c)).replace("_", " ")
 
 
 def _role(node: Node) -> str:
@@ -163,10 +276,11 @@ def _build_pieces(group: _Group) -> list[DrawnPiece]:
     result = []
     for border in borders:
         own = _label(border.node)
-        own = "" if _LABEL.match(own.lower()) else own
+        own = "" if _own_role(border.node) and _LABEL.match(own.lower()) else own
         around = "" if border.group is None else _label(border.group)
         name = around or own if len(borders) == 1 else own
-        piece = _build_piece(border, name)
+        folded = len(borders) == 1 and any(o.role == "fold" for o in group.others)
+        piece = _build_piece(border, name, folded)
         if border.group is not None:
             piece = replace(piece, size=border.group.attributes.get("data-size", ""))
         if len(borders) == 1:
@@ -182,19 +296,26 @@ def _build_pieces(group: _Group) -> list[DrawnPiece]:
     return result
 
 
-def _build_piece(border: _Shape, name: str) -> DrawnPiece:
+def _build_piece(border: _Shape, name: str, folded: bool) -> DrawnPiece:
     """Return a piece whose outline is the largest of the path's chains; the other chains are
     holes.
+
+    Args:
+        border: its path.
+        name: of the piece.
+        folded: whether half of the outline is drawn, which may be open on its fold.
     """
     node = border.node
     shown = f"outline of {name!r}" if name else "outline"
     for subpath in border.chains:
-        if not subpath.closed:
+        if not (subpath.closed or folded):
             a, b = (1e3 * p for p in (subpath.chain[0].start, subpath.chain[-1].end))
             got = f"open: from ({a[0]:.4g}, {a[1]:.4g}) to ({b[0]:.4g}, {b[1]:.4g}) mm"
             raise node.error(shown, got, "a closed path", "end it with Z")
     first, *others = sorted(border.chains, key=lambda c: -abs(chain_area(c.chain)))
     outline = orient_chain(_label_edges(first, node))
+    if first.closed and not folded and not {"data-edges", "data-seams"} & node.attributes.keys():
+        outline = chain_edges(outline, find_kinks(outline))
     if len(outline) < 2:
         raise node.error(shown, "one edge", "at least two")
     holes = [chain_polygon(c.chain, MARKS) for c in others]
@@ -245,6 +366,8 @@ def _add_feature(piece: DrawnPiece, other: _Shape) -> DrawnPiece:
     if other.role == "origin":
         points = first.points
         return replace(piece, origin=(points.min(0) + points.max(0)) / 2)
+    if other.role == "fold":
+        return replace(piece, fold=first.points[[0, -1]])
     if piece.grain is not None:
         raise node.error(f"grain of {piece.name!r}", "a second line", "one line")
     x, y = first.chain[-1].end - first.chain[0].start
@@ -253,11 +376,55 @@ def _add_feature(piece: DrawnPiece, other: _Shape) -> DrawnPiece:
     return replace(piece, grain=float(np.arctan2(y, x)))
 
 
+def _unfold(piece: DrawnPiece) -> DrawnPiece:
+    """Return a piece that is drawn as one half, on its fold line, as a whole."""
+    if piece.fold is None:
+        return piece
+    if np.linalg.norm(piece.fold[1] - piece.fold[0]) <= LEAST:
+        got = "a line without length"
+        raise PatternError(
+            f"fold of {piece.name!r}", got=got, expected="a straight line", where=piece.where
+        )
+    mirror = MirrorLine(piece.fold)
+    named = any(c.name or c.seam for c in piece.outline)
+    whole = mirror.unfold(list(piece.outline))
+    if whole is None:
+        raise PatternError(
+            f"outline of {piece.name!r}",
+            got="a half that does not end on its fold line",
+            expected="one straight part of the outline on the fold line, within 1 mm",
+            where=piece.where,
+        )
+    half = len(whole) // 2
+    if named:  # the seam words of the half are those of both halves: an edge cannot have them twice
+        mirrored = [
+            replace(c, name=f"{c.name}{MIRRORED}" if c.name else "", seam="") for c in whole[half:]
+        ]
+        outline = orient_chain([*whole[:half], *mirrored])
+    else:
+        outline = orient_chain(whole)
+        outline = chain_edges(outline, find_kinks(outline))
+    holes = [h @ mirror.linear.T + mirror.offset for h in piece.holes]
+    lines = [p @ mirror.linear.T + mirror.offset for p in piece.lines]
+    grain = piece.grain
+    if grain is None:
+        x, y = piece.fold[1] - piece.fold[0]
+        grain = float(np.arctan2(y, x))
+    names = [*piece.line_names, *[""] * (2 * len(lines) - len(piece.line_names))]
+    return replace(
+        piece,
+        outline=outline,
+        holes=[*piece.holes, *holes],
+        lines=[*piece.lines, *lines],
+        line_names=names if any(names) else (),
+        grain=grain,
+        fold=None,
+    )
+
+
 def _assign_feature(pieces: Sequence[DrawnPiece], other: _Shape) -> list[DrawnPiece]:
     """Return the pieces, with a shape added to the smallest piece inside which it is drawn."""
-    points = other.chains[0].points
-    along = arc_lengths(points)
-    middle = interpolate_points(along[-1:] / 2, along, points)
+    middle = other.middle
     inside = [i for i, p in enumerate(pieces) if contains([chain_polygon(p.outline)], middle)[0]]
     if not inside:
         where = other.node.where

@@ -37,6 +37,7 @@ class Node:
         file: its name.
         line: of its opening tag, from 1.
         parent: the element around it; None: this is the root.
+        text: the characters of a text element, and of its parts.
     """
 
     tag: str
@@ -44,6 +45,7 @@ class Node:
     file: str
     line: int
     parent: "Node | None" = None
+    text: str = ""
 
     @property
     def where(self) -> str:
@@ -117,6 +119,7 @@ class _Builder:
         self.parser.StartElementHandler = self.start
         self.parser.EndElementHandler = lambda _tag: self.open.pop()
         self.parser.EntityDeclHandler = self.entity
+        self.parser.CharacterDataHandler = self.characters
 
     def make_error(self, got: str, expected: str) -> PatternError:
         """Return an error at the parser's line."""
@@ -135,6 +138,12 @@ class _Builder:
         line = self.parser.CurrentLineNumber
         self.open.append(Node(tag.rpartition(":")[2], attributes, self.file, line, parent))
         self.nodes.append(self.open[-1])
+
+    def characters(self, text: str) -> None:
+        """Add characters to the text element around them."""
+        around = next((n for n in reversed(self.open) if n.tag == "text"), None)
+        if around is not None and text.strip() and len(around.text) < LONGEST_ENTITY:
+            around.text = f"{around.text} {text.strip()}".strip()
 
     def entity(self, name: str, _parameter: bool, value: str | None, *_others: object) -> None:
         """Check the declaration of an entity, and raise an error if it could multiply."""

@@ -1,0 +1,298 @@
+"""Roles of the edges of a drawn piece: hem, side, armhole, shoulder, cap, inseam, from its shape.
+
+A piece is turned upright first, along its grain. Its outline is then walked from the hem up, with
+darts closed: between hem and neck lie side, armhole and shoulder; a leg has its inseam and its
+crotch on the side with the crotch's corner.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from weft.base.arrays import Floats
+from weft.discretization.polygon import rotation_matrix, turn_angles
+from weft.plugins.garments.patterns.pieces import DrawnPiece, chain_polygon
+
+SYMMETRIC = 0.015  # [m] largest distance of the mirrored outline of a symmetric piece from itself
+DECISIVE = 1.15  # ratio of the widths of both ends of a piece that says which end is up
+END, LEG_END = 0.12, 0.4  # part of the height that is an end of a piece, of a leg with its crotch
+DART = np.radians(120.0)  # turn at the tip of a dart, at least
+LEGS = 0.05  # largest difference of the legs of a dart, over their length
+CORNER = np.radians(35.0)  # turn at the armpit and at the crotch, at least
+CENTER = np.radians(12.0)  # largest angle of a center edge from the vertical
+LEAST_CENTER = 0.3  # length of a center edge over the height of its piece, at least
+AT = 2e-3  # [m] largest distance of an edge from the middle where it ends
+RISE = 0.3  # distance upwards that counts like one to the side where the armpit is looked for
+
+
+@dataclass(eq=False)
+class PieceRoles:
+    """The edges of a piece by role, in its upright position.
+
+    Args:
+        turn: [rad] by which the piece is turned to stand upright.
+        low, high: (2,) [m] corners of its bounding box then.
+        center: -1: the middle of the body is at its left, seen from the right side of the fabric;
+            1: at its right; 0: the piece is symmetric, or a sleeve.
+        left, right: edges of each half by role, from the hem up; a piece of one half has the half
+            on the other side of its center.
+        whole: edges of roles that have no side: ``center``, ``cap`` from left to right.
+        darts: pairs of edges.
+    """
+
+    turn: float
+    low: Floats
+    high: Floats
+    center: int = 0
+    left: dict[str, list[int]] = field(default_factory=dict)
+    right: dict[str, list[int]] = field(default_factory=dict)
+    whole: dict[str, list[int]] = field(default_factory=dict)
+    darts: list[tuple[int, int]] = field(default_factory=list)
+
+    @property
+    def size(self) -> Floats:
+        """Return the width and height (2,) [m]."""
+        return np.asarray(self.high - self.low)
+
+    def mirror(self, count: int) -> "PieceRoles":
+        """Return the roles of the mirror image of a piece with ``count`` edges.
+
+        Edge e becomes edge count - 1 - e.
+        """
+
+        def image(roles: dict[str, list[int]]) -> dict[str, list[int]]:
+            return {role: [count - 1 - e for e in edges] for role, edges in roles.items()}
+
+        whole = image(self.whole)
+        if "cap" in whole:
+            whole["cap"].reverse()  # from left to right again
+        return PieceRoles(
+            -self.turn,
+            self.low * [0, 1] - self.high * [1, 0],
+            self.high * [0, 1] - self.low * [1, 0],
+            -self.center,
+            image(self.right),
+            image(self.left),
+            whole,
+            [(count - 1 - b, count - 1 - a) for a, b in self.darts],
+        )
+
+
+def find_roles(piece: DrawnPiece, part: str, kind: str) -> PieceRoles:
+    """Return the roles of the edges of a piece.
+
+    Args:
+        piece: its outline is counter-clockwise.
+        part: ``front``, ``back`` or ``sleeve``.
+        kind: ``top``, ``skirt`` or ``trousers``.
+    """
+    leg = kind == "trousers" and part != "sleeve"
+    turn = _upright(piece, wide_end_up=leg)
+    outline = piece.transform(rotation_matrix(turn)).outline
+    points = chain_polygon(outline)
+    found = PieceRoles(turn, points.min(0), points.max(0))
+    ring = _Ring(piece, turn)
+    found.darts = ring.darts
+    if part == "sleeve":
+        _read_sleeve(found, ring)
+    elif leg:
+        _read_leg(found, ring)
+    elif is_symmetric(points):
+        _read_whole(found, ring, kind)
+    else:
+        _read_half(found, ring, kind)
+    return found
+
+
+def is_symmetric(points: Floats) -> bool:
+    """Return whether a polygon (n,2) [m] is its own mirror image in x."""
+    middle = (points[:, 0].min() + points[:, 0].max()) / 2
+    dense = _divide(points)
+    mirrored = dense * [-1.0, 1.0] + [2 * middle, 0.0]
+    return bool(cKDTree(dense).query(mirrored)[0].max() < SYMMETRIC)
+
+
+def _divide(points: Floats) -> Floats:
+    """Return a polygon with points every 5 mm."""
+    ends = np.roll(points, -1, axis=0)
+    counts = np.maximum(np.ceil(np.linalg.norm(ends - points, axis=1) / 5e-3), 1).astype(int)
+    parts = [
+        a + np.linspace(0, 1, n, endpoint=False)[:, None] * (b - a)
+        for a, b, n in zip(points, ends, counts)
+    ]
+    return np.concatenate(parts)
+
+
+def _upright(piece: DrawnPiece, *, wide_end_up: bool) -> float:
+    """Return the turn [rad] after which the grain is vertical and the right end is up."""
+    turn = 0.0 if piece.grain is None else np.pi / 2 - piece.grain
+    turn = float(np.remainder(turn + np.pi / 2, np.pi) - np.pi / 2)  # the smaller one of two
+    if abs(turn + np.pi / 2) < 1e-6:
+        turn = np.pi / 2
+    points = _divide(chain_polygon(piece.outline)) @ rotation_matrix(turn).T
+    low, high = points[:, 1].min(), points[:, 1].max()
+    band = (LEG_END if wide_end_up else END) * (high - low)
+    upper, lower = points[points[:, 1] > high - band], points[points[:, 1] < low + band]
+    ratio = float(np.ptp(upper[:, 0]) / max(np.ptp(lower[:, 0]), 1e-6))
+    ratio = 1 / max(ratio, 1e-6) if wide_end_up else ratio
+    return turn + np.pi if ratio > DECISIVE else turn
+
+
+class _Ring:
+    """The parts of an upright outline, counter-clockwise: an edge, or the edges between which there
+    are darts only.
+
+    Args:
+        piece: the piece.
+        turn: [rad] that makes it upright.
+    """
+
+    def __init__(self, piece: DrawnPiece, turn: float) -> None:
+        curves = piece.transform(rotation_matrix(turn)).outline
+        own = [np.array([*c.sample(16), c.end]) for c in curves]
+        lengths = [c.length for c in curves]
+        n = len(curves)
+        self.darts = [
+            (i, (i + 1) % n)
+            for i in range(n)
+            if n > 4
+            and abs(lengths[i] - lengths[(i + 1) % n]) < LEGS * lengths[i]
+            and _turn(own[i], own[(i + 1) % n]) < -DART
+        ]
+        closed = {i for dart in self.darts for i in dart}
+        first = next(i for i in range(n) if i not in closed and (i - 1) % n not in closed)
+        self.edges: list[list[int]] = []
+        for i in ((first + k) % n for k in range(n)):
+            if i in closed:
+                continue
+            if (i - 1) % n in closed:
+                self.edges[-1].append(i)
+            else:
+                self.edges.append([i])
+        self.points = [np.concatenate([own[i] for i in part]) for part in self.edges]
+        self.lengths = [sum(lengths[i] for i in part) for part in self.edges]
+        self.middle = np.mean([p.mean(0) for p in self.points], axis=0)
+
+    def expand(self, parts: Sequence[int]) -> list[int]:
+        """Return the edges of parts that follow each other, counter-clockwise or clockwise."""
+        n = len(self.edges)
+        back = len(parts) > 1 and parts[1] == (parts[0] - 1) % n
+        if len(parts) == 1:  # from the hem up
+            back = bool(self.points[parts[0]][0, 1] > self.points[parts[0]][-1, 1])
+        return [e for part in parts for e in (self.edges[part][::-1] if back else self.edges[part])]
+
+    def between(self, first: int, last: int) -> list[int]:
+        """Return the parts after ``first`` and before ``last``, counter-clockwise."""
+        n = len(self.edges)
+        return [(first + k) % n for k in range(1, (last - first - 1) % n + 1)]
+
+    def center(self, part: int) -> Floats:
+        """Return the middle (2,) [m] of a part."""
+        p = self.points[part]
+        return np.asarray((p[0] + p[-1] + p[len(p) // 2]) / 3)
+
+    def by_height(self) -> list[int]:
+        """Return the parts from the lowest one to the highest one."""
+        return sorted(range(len(self.edges)), key=lambda part: float(self.center(part)[1]))
+
+    def sharpest(self, chain: Sequence[int]) -> tuple[float, int]:
+        """Return the sharpest turn [rad] to the left between parts of a chain, and the number of
+        parts before it.
+        """
+        turns = [_turn(self.points[a], self.points[b]) for a, b in pairwise(chain)]
+        best = int(np.argmax(turns)) if turns else 0
+        return (turns[best], best + 1) if turns else (0.0, 0)
+
+
+def _turn(one: Floats, two: Floats) -> float:
+    """Return the angle [rad] by which an outline turns to the left from one polyline to another."""
+    return float(turn_angles((one[-1] - one[-2])[None], (two[1] - two[0])[None])[0])
+
+
+def _read_whole(found: PieceRoles, ring: _Ring, kind: str) -> None:
+    """Find the roles of a symmetric piece: its edges at the middle are hem and neck or waist."""
+    middle, half = (found.low + found.high) / 2
+    ends = [(p[:, 0].min() - AT, p[:, 0].max() + AT) for p in ring.points]
+    across = [k for k, (a, b) in enumerate(ends) if a < middle < b]
+    lower = [k for k in across if ring.center(k)[1] < half]
+    upper = [k for k in across if ring.center(k)[1] >= half]
+    if not lower or not upper:
+        return
+    n = len(ring.edges)
+    last = next(k for k in lower if (k + 1) % n not in lower)
+    first = next(k for k in upper if (k - 1) % n not in upper)
+    up = ring.between(last, first)
+    last = next(k for k in upper if (k + 1) % n not in upper)
+    first = next(k for k in lower if (k - 1) % n not in lower)
+    found.right = _read_side(up, ring, kind)
+    found.left = _read_side(ring.between(last, first)[::-1], ring, kind)
+    found.whole = {"hem": ring.expand(lower), "top": ring.expand(upper)}
+
+
+def _read_side(chain: list[int], ring: _Ring, kind: str) -> dict[str, list[int]]:
+    """Return the edges from hem to neck by role, from the hem up."""
+    if kind != "top" or len(chain) < 2:
+        return {"side": ring.expand(chain)} if chain else {}
+    *rest, shoulder = chain
+    sign = np.sign(ring.points[rest[0]][:, 0].mean() - ring.middle[0])
+    # The armpit is the corner that is farthest to the side and up.
+    corners = [max(ring.points[k][[0, -1]], key=lambda p: float(p[1])) for k in rest[:-1]]
+    far = [float(sign * p[0] + RISE * p[1]) for p in corners]
+    k = int(np.argmax(far)) + 1 if far else 1
+    parts = {"side": rest[:k], "armhole": rest[k:], "shoulder": [shoulder]}
+    return {role: ring.expand(own) for role, own in parts.items() if own}
+
+
+def _read_half(found: PieceRoles, ring: _Ring, kind: str) -> None:
+    """Find the roles of a piece of one half, whose center is its straightest vertical edge."""
+    upright = []
+    for k, p in enumerate(ring.points):
+        across, along = np.abs(p[-1] - p[0])
+        if np.arctan2(across, along) < CENTER and along > LEAST_CENTER * found.size[1]:
+            straight = np.hypot(across, along) / ring.lengths[k]
+            length = round(ring.lengths[k], 3)  # of equals, the longest one
+            upright.append((round(float(straight), 3), -round(float(across), 3), length, k))
+    if not upright or len(ring.edges) < 4:
+        return
+    center = max(upright)[-1]
+    found.center = -1 if ring.center(center)[0] < (found.low[0] + found.high[0]) / 2 else 1
+    order = ring.between(center, center)
+    hem, *chain, top = order if found.center < 0 else order[::-1]
+    roles = _read_side(chain, ring, kind)
+    found.left, found.right = (roles, {}) if found.center > 0 else ({}, roles)
+    found.whole = {k: ring.expand([p]) for k, p in (("center", center), ("hem", hem), ("top", top))}
+
+
+def _read_sleeve(found: PieceRoles, ring: _Ring) -> None:
+    """Find the roles of a sleeve: hem below, an edge of the underarm on either side, the cap."""
+    hem = ring.by_height()[0]
+    order = ring.between(hem, hem)
+    if len(order) < 3:
+        return
+    right, *cap, left = order
+    found.right, found.left = ({"underarm": ring.expand([k])} for k in (right, left))
+    edges = [e for k in cap for e in ring.edges[k]]
+    found.whole = {"hem": ring.edges[hem], "cap": edges[::-1]}
+
+
+def _read_leg(found: PieceRoles, ring: _Ring) -> None:
+    """Find the roles of a leg of trousers: the side with the corner of the crotch is the inner
+    one.
+    """
+    hem, *_, waist = ring.by_height()
+    up, down = ring.between(hem, waist), ring.between(waist, hem)
+    (right, below), (left, above) = ring.sharpest(up), ring.sharpest(down)
+    if max(right, left) < CORNER:
+        return
+    found.center = 1 if right > left else -1
+    if found.center > 0:
+        inner, outer, k = up, down[::-1], below
+    else:
+        inner, outer, k = down[::-1], up, len(down) - above
+    roles = {"outseam": ring.expand(outer), "inseam": ring.expand(inner[:k])}
+    found.left, found.right = (roles, {}) if found.center > 0 else ({}, roles)
+    crotch = ring.expand(inner[k:])
+    found.whole = {"center": crotch, "hem": ring.edges[hem], "top": ring.edges[waist]}

@@ -1,0 +1,51 @@
+"""Pieces of clothes in millimeters, as pattern programs draw them."""
+
+import numpy as np
+
+
+def curve(a, b, c, n=12):
+    """The points of a quadratic Bézier curve after its first one."""
+    t = np.linspace(0, 1, n + 1)[1:, None]
+    a, b, c = map(np.array, (a, b, c))
+    return [tuple(p) for p in (1 - t) ** 2 * a + 2 * t * (1 - t) * b + t * t * c]
+
+
+def bodice(drop):
+    """Half of a bodice with its center at x = 0; the neckline is ``drop`` below the shoulder."""
+    arm, shoulder, neck = (265, 380), (185, 600), (85, 640)
+    points = [(0, 0), (265, 0), arm, *curve(arm, (160, 390), shoulder), neck]
+    return points + curve(neck, (80, 640 - drop), (0, 640 - drop))
+
+
+def skirt(waist, dart=False):
+    """Half of a skirt with its center at x = 0, with a dart at its waist."""
+    hips = (260, 410)
+    points = [(0, 0), (280, 0), *curve((280, 0), (262, 400), hips, 6)]
+    points += [*curve(hips, (255, 540), (waist, 600), 6)[:-1], (waist, 600)]
+    return points + [(130, 606), (120, 490), (110, 606)] * dart + [(0, 592)]
+
+
+def sleeve():
+    """A short sleeve."""
+    points = [(-170, 0), (170, 0), (200, 90), *curve((200, 90), (100, 95), (90, 171))]
+    points += curve((90, 171), (50, 215), (0, 215))
+    return points + [(-x, y) for x, y in points[3:-1][::-1]] + [(-200, 90)]
+
+
+def leg(hip, crotch, waist):
+    """A leg with its inner side at the right."""
+    tip, end = (hip + crotch, 730), (25, 0)
+    points = [end, (225, 0), *curve((225, 0), (240, 400), tip, 8)]
+    points += [*curve(tip, (hip + 5, 745), (hip, 820), 8), (hip - 15, 1000)]
+    points += [(hip - 15 - waist, 1000), *curve((hip - 15 - waist, 1000), (-8, 880), (0, 770), 6)]
+    return points + curve((0, 770), (10, 400), end, 8)[:-1]
+
+
+def whole(half):
+    """A half and its mirror image."""
+    return half + [(-x, y) for x, y in half[::-1] if abs(x) > 1e-9]
+
+
+def turned(points, degrees):
+    c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+    return [(c * x - s * y, s * x + c * y) for x, y in points]
