@@ -69,6 +69,7 @@ class Parameter:
         near: a change of the value that is small; None: a thousandth of its numbers.
         closed_form: ``closed_form(scene, run)`` returns the ``ParameterDerivative`` of a scene and
             its ``RecordedRun``; None: it follows from scenes with values nearby.
+        doubt: why the derivative at this value is one of several, for a warning; empty: it is not.
 
     Raises:
         SceneError: a value that is not finite.
@@ -82,6 +83,7 @@ class Parameter:
     linear: bool = False
     near: float | None = None
     closed_form: Callable[[Any, Any], ParameterDerivative] | None = None
+    doubt: str = ""
 
     def at(self, scene: Any, value: Floats) -> Any:
         """Return the scene with a value of the same shape."""

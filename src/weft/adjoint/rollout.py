@@ -6,6 +6,7 @@ and tangents.
 
 import copy
 import dataclasses
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Self
@@ -89,6 +90,9 @@ class Rollout:
         check_names(dict.fromkeys(self.parameters), self.names)
         if not self.parameters:
             raise SceneError("parameters", got="none", expected="at least one")
+        for name in self.parameters:
+            if self._named[name].doubt:
+                warnings.warn(f"gradient by {name}: {self._named[name].doubt}", stacklevel=4)
 
     def parameter(self, name: str) -> Parameter:
         """Return a parameter by name.

@@ -205,6 +205,12 @@ def _offset(name: str, at: tuple[str | int, ...], path: Path | None) -> Iterator
     yield Parameter(f"{name}.translation", np.zeros(3), place, "m", 0.01, straight, NEAR)
 
 
+LEVEL = (
+    "the smooth path is level beside a keyframe, so that its derivative differs to each side; "
+    "use `interpolation: linear`, or more keyframes"
+)
+
+
 def _keyframes(name: str, at: tuple[str | int, ...], path: Path | None) -> Iterator[Parameter]:
     """Yield positions and rotations at the keyframes of a path."""
     if path is None:
@@ -213,8 +219,11 @@ def _keyframes(name: str, at: tuple[str | int, ...], path: Path | None) -> Itera
     translations = np.array([k.translation for k in path.keyframes])
     rotations = np.array([k.rotation for k in path.keyframes])
     placed, turned = Place((*at, "path"), _set_translations), Place((*at, "path"), _set_rotations)
-    yield Parameter(f"{name}.keyframes", translations, placed, "m", 0.01, straight, NEAR)
-    yield Parameter(f"{name}.rotations", rotations, turned, "rad", 0.1)
+    moved, spun = (LEVEL * path.has_kink(c) for c in (slice(0, 3), slice(3, 4)))
+    yield Parameter(
+        f"{name}.keyframes", translations, placed, "m", 0.01, straight, NEAR, doubt=moved
+    )
+    yield Parameter(f"{name}.rotations", rotations, turned, "rad", 0.1, doubt=spun)
 
 
 def _shift_path(path: Path | None, shift: Floats) -> Path:

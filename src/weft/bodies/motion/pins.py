@@ -97,6 +97,16 @@ class Path:
         found[t <= times[0]], found[t >= times[-1]] = values[0], values[-1]
         return found
 
+    def has_kink(self, columns: slice) -> bool:
+        """Return whether columns of ``values`` have no derivative by the keyframes.
+
+        A monotone cubic that is level beside a keyframe has another derivative to each side.
+        """
+        if self.interpolation == "linear" or len(self.times) < 3:
+            return False
+        slopes = np.diff(self.values[:, columns], axis=0)
+        return bool((slopes[1:] * slopes[:-1] == 0.0).any())
+
     @cached_property
     def curve(self) -> Any:
         """The monotone cubic of ``smooth``, a ``scipy.interpolate.PchipInterpolator``."""
