@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from weft.base.arrays import Bools, Ints
+from weft.base.arrays import Bools, Floats, Ints
 from weft.discretization.mesh import TriangleMesh
 from weft.plugins.garments.bodies.landmarks import GIRTH_LEVELS, UP, Landmarks
 from weft.plugins.garments.patterns.girths import Girth, SewnPanels, Tube
@@ -20,7 +20,7 @@ NEAR, DEEPER = 0.02, 0.04  # of the height: distance of the nearest closed level
 WINDOW = 0.045  # of the height: distance from the body's waist in which a garment's is searched
 STEP = 0.002  # [m] between the levels of a search
 HALVINGS = 5  # of a step, to find the edge of a garment
-SAME = 0.002  # part by which girths differ that count as the same
+SAME, WIDER = 2e-4, 6e-3  # parts by which girths differ that are the same, and that are wider
 SNUG = 1.1  # girth of a garment's waist over that of the body, up to which it is worn at the waist
 SMALLER, LARGER = 0.95, 1.6  # ratios of girths of garment and body that are warned of
 # Factors by which all lengths are wrong if a file's unit is taken for another one.
@@ -114,13 +114,22 @@ def _measure_girths(panels: SewnPanels, own: Bools, marks: Landmarks) -> dict[st
         below, thighs = p["crotch"][1] - 2 * NEAR * h - body.shift, []
         for leg in (leg for leg in legs if leg.any()):
             middle = x[leg[panels.panel]][:, [0, 2]].mean(axis=0)
-            thighs.append(tube.within(leg).girth(below, (x[:, [0, 2]], middle)))
+            thighs.append(_highest(tube.within(leg), below, (x[:, [0, 2]], middle), NEAR * h))
         found["thigh"] = _least(thighs)
         if np.isfinite(found["thigh"].length):
-            found["crotch_length"] = Girth(_crotch(panels, legs, p["waist"][1] - body.hung))
+            found["crotch_length"] = Girth(_crotch(tube, legs, p["waist"][1], body.hung))
     arms = [own & ~trunk & (sign * side > 0) for sign in (1, -1)]
     found["upper_arm"] = _least([_sleeve(panels, arm, trunk, 0.006 * h) for arm in arms])
     return found
+
+
+def _highest(tube: Tube, level: float, around: tuple[Floats, Floats], reach: float) -> Girth:
+    """Return the girth of a limb at a level [m]; where it is open there, at the first closed level
+    below, at most ``reach`` [m] away.
+    """
+    steps = np.arange(0.0, reach, STEP).tolist()
+    girths = (tube.girth(level - step, around) for step in steps)
+    return next((g for g in girths if np.isfinite(g.length)), Girth())
 
 
 def _least(girths: Iterable[Girth]) -> Girth:
@@ -178,22 +187,29 @@ class _Levels:
         if not np.isfinite(girths).any():
             return about
         narrow = np.flatnonzero(girths < girths.min() * (1 + SAME))
-        wider = all(g > girths.min() * (1 + 3 * SAME) for g in girths[[0, -1]])
+        wider = all(g > girths.min() * (1 + WIDER) for g in girths[[0, -1]])
         if wider and girths.min() < SNUG * self.marks.girths["waist"]:
-            return waist - self._end(float(levels[narrow[0]]), float(levels[narrow[0]]) - STEP)
+            low = float(levels[narrow[0]])
+            top = self._end(low, low + STEP)
+            widest = girths.min() * (1 + SAME)
+            return waist - (top if top > low else self._end(low, low - STEP, widest))
         return about
 
-    def _end(self, closed: float, other: float) -> float:
-        """Return the last level [m] at which the garment is closed, from one level to another."""
-        if np.isfinite(self.at(other).length):
-            return closed
-        for _ in range(HALVINGS):
+    def _end(self, closed: float, other: float, widest: float = np.inf) -> float:
+        """Return the last level [m] at which the garment is closed and at most ``widest`` [m], from
+        one level to another.
+        """
+        for _ in range(HALVINGS if not self._is_closed(other, widest) else 0):
             middle = (closed + other) / 2
-            if np.isfinite(self.at(middle).length):
+            if self._is_closed(middle, widest):
                 closed = middle
             else:
                 other = middle
         return closed
+
+    def _is_closed(self, level: float, widest: float) -> bool:
+        length = self.at(level).length
+        return bool(np.isfinite(length) and length <= widest)
 
     def girth(self, level: float, reach: float) -> Girth:
         """Return the girth at a height [m] of the body; where the garment is open there, at the
@@ -225,23 +241,26 @@ def _sleeve(panels: SewnPanels, arm: Bools, trunk: Bools, below: float) -> Girth
     return tube.girth(level, (x @ across, x[own].mean(axis=0) @ across))
 
 
-def _crotch(panels: SewnPanels, legs: Sequence[Bools], waist: float) -> float:
+def _crotch(tube: Tube, legs: Sequence[Bools], waist: float, hung: float) -> float:
     """Return the length [m] of the seams between both legs' panels below a height [m], in front
     and at the back; infinite if one of them is missing.
 
-    Where a seam begins below that height, the way up to it is added, as the body's has it.
+    Where a seam begins below that height, the way up to it is added, as the body's has it: from
+    where trousers start, or from where a garment hangs if it is ``hung`` [m] higher.
     """
     total = {True: 0.0, False: 0.0}
     tops = dict.fromkeys(total, -np.inf)
-    for pairs in panels.seams:
+    panels = tube.panels
+    height = tube.height + hung if hung else panels.x[:, 1]
+    for pairs in tube.seams:
         one, two = (leg[panels.panel[pairs]] for leg in legs)
-        at = panels.x[pairs].mean(axis=1)
-        own = (one[:, 0] & two[:, 1] | one[:, 1] & two[:, 0]) & (at[:, 1] < waist)
+        level = height[pairs].mean(axis=1)
+        own = (one[:, 0] & two[:, 1] | one[:, 1] & two[:, 0]) & (level < waist)
         if own.any():
-            ahead = bool(at[own, 2].mean() > 0)
+            ahead = bool(panels.x[pairs[own], 2].mean() > 0)
             ways = np.linalg.norm(np.diff(panels.paper[pairs], axis=0), axis=2).mean(axis=1)
             total[ahead] += float(ways[own[1:] & own[:-1]].sum())
-            tops[ahead] = max(tops[ahead], float(at[own, 1].max()))
+            tops[ahead] = max(tops[ahead], float(level[own].max()))
     return float(sum(total.values()) + sum(waist - top for top in tops.values()))
 
 

@@ -14,12 +14,16 @@ from functools import cached_property
 
 import numpy as np
 
-from weft.base.arrays import Bools, Floats, Ints, Positions
+from weft.base.arrays import AnyArray, Bools, Floats, Ints, Positions
 from weft.discretization.connectivity import component_labels
 from weft.discretization.linear_triangle import triangle_gradients
 from weft.discretization.mesh import TriangleMesh, unique_edges
 
-RING = 0.3  # part of a seam's outward direction that is vertical, from which it lies across
+# Vertical part of a seam's outward directions from which it lies across, and over a shoulder.
+RING, OVER = 0.3, 0.6
+# A facing and its panel are on the same side of the body, or closer to its middle than this [m];
+# at their seam, they lie on the same side: the cosine between their outward directions.
+ASIDE, FACED = 0.03, 0.7
 WINDINGS = 2  # turns around the axis that a path may reach on its way, either way
 # Edges meet that start less than this ahead of each other and beside each other [m], and point in
 # opposite directions: the cosine.
@@ -65,59 +69,74 @@ class SewnPanels:
 
     @cached_property
     def outward(self) -> Floats:
-        """Return (n,) the vertical part of the unit direction out of the panel at its border; NaN
-        inside panels.
-        """
+        """Return (n,3) the unit direction out of the panel at its border; NaN inside panels."""
         edges, of = self.edges
         border = np.bincount(of.ravel(), minlength=len(edges)) == 1
         face, k = np.nonzero(border[of])
         ends = edges[of[face, k]]
-        out = self.x[ends].mean(axis=1) - self.x[self.mesh.faces[face]].mean(axis=1)
         along = self.x[ends[:, 1]] - self.x[ends[:, 0]]
         along /= np.linalg.norm(along, axis=1, keepdims=True)
+        out = self.x[ends[:, 0]] - self.x[self.mesh.faces[face]].mean(axis=1)
         out -= (out * along).sum(axis=1, keepdims=True) * along
-        rise = out[:, 1] / np.linalg.norm(out, axis=1)
-        total, count = np.zeros(len(self.x)), np.zeros(len(self.x))
-        np.add.at(total, ends, rise[:, None])
-        np.add.at(count, ends, 1.0)
-        return np.divide(total, count, out=np.full(len(self.x), np.nan), where=count > 0)
+        out /= np.linalg.norm(out, axis=1, keepdims=True)
+        total = np.zeros((len(self.x), 3))
+        np.add.at(total, ends, out[:, None])
+        total[np.bincount(ends.ravel(), minlength=len(self.x)) == 0] = np.nan
+        return total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-12)
 
     @cached_property
     def joining(self) -> list[Ints]:
-        """Return the seams without those that sew a panel on an inner line of another one."""
-        return [pairs for pairs in self.seams if self._inside(pairs)[0] == self._inside(pairs)[1]]
+        """Return the seams without those that sew a panel on another one: on an inner line, or to
+        its edge so that both lie on the same side of the seam and of the body, as a facing does.
+        """
+        return [p for p in self.seams if not (self._is_on_line(p) or self._is_facing(p))]
 
-    def _inside(self, pairs: Ints) -> Bools:
-        """Return for both sides (2,) of a seam whether it is a line inside a panel."""
-        return np.isnan(self.outward[pairs]).any(axis=0)
+    def _is_on_line(self, pairs: Ints) -> bool:
+        one, two = np.isnan(self.outward[pairs, 0]).any(axis=0)
+        return bool(one != two)
+
+    def _is_facing(self, pairs: Ints) -> bool:
+        one, two = np.moveaxis(self.outward[pairs], 1, 0)
+        panels = self.panel[pairs[0]]
+        side, _, ahead = self._middle[panels].prod(axis=0)
+        beside = ahead > 0 and side > -(ASIDE**2) and panels[0] != panels[1]
+        return bool(beside and (one * two).sum(axis=1).mean() > FACED)
+
+    @cached_property
+    def _middle(self) -> Positions:
+        """Return the mean vertex (p,3) [m] of every panel."""
+        count = np.bincount(self.panel)
+        return np.stack([np.bincount(self.panel, x) / count for x in self.x.T], axis=1)
 
     @cached_property
     def garments(self) -> list[Bools]:
-        """Return the panels (p,) of every garment, without panels that are sewn on inner lines."""
+        """Return the panels (p,) of every garment, without pockets and facings: of two parts that
+        are sewn on each other, without the smaller one.
+        """
         n = int(self.panel.max()) + 1
         part = component_labels(self._links(self.joining), n)
+        area = np.bincount(part[self.of_face], self.mesh.rest_area)
         every = component_labels(self._links(self.seams), n)
-        on_top = np.zeros(n, dtype=bool)
+        dropped = np.zeros(n, dtype=bool)
         for pairs in self.seams:
-            inside = self._inside(pairs)
-            if inside[0] != inside[1]:
-                upper, under = part[self.panel[pairs[0, np.argsort(inside)]]].tolist()
-                on_top |= (part == upper) & (upper != under)
-        return [(every == k) & ~on_top for k in range(int(every.max()) + 1)]
+            one, two = part[self.panel[pairs[0]]].tolist()
+            if one != two:
+                dropped |= part == (one if area[one] < area[two] else two)
+        return [(every == k) & ~dropped for k in range(int(every.max()) + 1)]
 
     def _links(self, seams: Sequence[Ints]) -> Ints:
         return np.concatenate([np.zeros((0, 2), np.int32), *(self.panel[p] for p in seams)])
 
     def rises(self, pairs: Ints) -> Floats:
         """Return (2,) the mean vertical part of the outward directions of both sides of a seam."""
-        return np.asarray(np.nan_to_num(self.outward[pairs]).mean(axis=0))
+        return np.asarray(np.nan_to_num(self.outward[pairs, 1]).mean(axis=0))
 
     def is_over(self, pairs: Ints, bust: float) -> bool:
         """Return whether a seam closes over a shoulder: above a height [m], at the top of both of
         its panels, which are on the same side of the body.
         """
         x = self.x[pairs]
-        above = (self.rises(pairs) > RING).all() and x[:, :, 1].mean() > bust
+        above = (self.rises(pairs) > OVER).all() and x[:, :, 1].mean() > bust
         return bool(above and x[:, :, 0].mean(axis=0).prod() > 0)
 
     def tube(self, own: Bools, up: Floats, bust: float = -np.inf) -> "Tube":
@@ -129,7 +148,7 @@ class SewnPanels:
             bust: [m] height above which a piece has to reach, or it hangs from its upper edge.
         """
         seams = [p for p in self.joining if own[self.panel[p]].all() and not self.is_over(p, bust)]
-        faces = np.flatnonzero(own[self.of_face])
+        faces = np.flatnonzero(own[self.of_face]).astype(np.int32)
         target = triangle_gradients(self.mesh.corner_uv[faces])
         slope = np.einsum("mia,mi->ma", target, (self.x @ up)[self.mesh.faces[faces]])
         level: list[Ints] = []
@@ -206,7 +225,10 @@ class SewnPanels:
         total = np.bincount(loop[inside], self.x[inside, 1])
         mean = total / np.maximum(np.bincount(loop[inside]), 1)
         at = np.unique(loop[inside])
-        return np.flatnonzero(inside & (loop == at[np.argmax(mean[at])]))
+        top = np.flatnonzero(inside & (loop == at[np.argmax(mean[at])])).astype(np.int32)
+        rise = self.outward[top, 1]
+        # The border of an open front goes all around: only its upper part holds the panels.
+        return np.asarray(top[rise > RING] if rise.min() < -RING else top)
 
     def _hanging(self, faces: Ints, seams: Sequence[Ints], top: Ints) -> Floats:
         """Return the upward directions (m,2) on paper of faces that hang from their upper edge.
@@ -216,7 +238,7 @@ class SewnPanels:
         """
         u = self._solve(faces, seams, np.full((len(faces), 3), 1 / 3), top)
         hat = triangle_gradients(self.mesh.corner_uv[faces])
-        return -np.einsum("mia,mi->ma", hat, u[self.mesh.faces[faces]])
+        return np.asarray(-np.einsum("mia,mi->ma", hat, u[self.mesh.faces[faces]]))
 
 
 @dataclass(frozen=True)
@@ -262,7 +284,8 @@ class Tube:
     def _joined(self) -> Ints:
         """Return (e,) numbers of the edges; those that seams bring together share one."""
         number, edges = self.panels.weld(self.seams), self.panels.edges[0]
-        return np.unique(np.sort(number[edges], axis=1), axis=0, return_inverse=True)[1].ravel()
+        sides = np.sort(number[edges], axis=1)
+        return np.unique(sides, axis=0, return_inverse=True)[1].ravel().astype(np.int32)
 
     def girth(self, level: float, around: tuple[Floats, Floats]) -> Girth:
         """Return the length of the shortest closed path around an axis at a level.
@@ -285,7 +308,8 @@ class Tube:
         order = np.argsort(self._joined[at], kind="stable")
         same = np.diff(self._joined[at][order]) == 0
         links = np.stack([order[:-1][same], order[1:][same]], axis=1)
-        meeting, overlap = _meeting_ends(ways, np.concatenate([ways, links]), place)
+        free = np.bincount(self._joined)[self._joined[at]] == 1
+        meeting, overlap = _meeting_ends(ways, np.concatenate([ways, links]), place, free)
         every = np.concatenate([ways, links, meeting])
         length = np.linalg.norm(flat[ways[:, 0]] - flat[ways[:, 1]], axis=1)
         lengths = np.concatenate([length, np.zeros(len(links) + len(meeting))])
@@ -300,7 +324,9 @@ class Tube:
         return max(found, key=lambda g: g.length, default=Girth())
 
 
-def _meeting_ends(ways: Ints, links: Ints, place: Floats) -> tuple[Ints, Floats]:
+def _meeting_ends(
+    ways: AnyArray, links: AnyArray, place: Floats, free: Bools
+) -> tuple[AnyArray, Floats]:
     """Return the pairs of ends (k,2) of open paths that lie edge to edge or overlap, as the fronts
     of a shirt do, and the overlaps (k,) [m].
 
@@ -308,6 +334,7 @@ def _meeting_ends(ways: Ints, links: Ints, place: Floats) -> tuple[Ints, Floats]
         ways: (w,2) nodes across faces.
         links: (e,2) all links of the paths.
         place: (n,2) [m] where the nodes start.
+        free: (n,) whether a node lies on no seam.
     """
     degree, part = (
         np.bincount(links.ravel(), minlength=len(place)),
@@ -315,7 +342,7 @@ def _meeting_ends(ways: Ints, links: Ints, place: Floats) -> tuple[Ints, Floats]
     )
     found, overlap = [], []
     for k in np.unique(part[degree == 1]):
-        ends = np.flatnonzero((degree == 1) & (part == k))
+        ends = np.flatnonzero((degree == 1) & (part == k) & free)
         if len(ends) != 2:
             continue
         rows = [ways[(ways == end).any(axis=1)][0] for end in ends]
@@ -330,7 +357,7 @@ def _meeting_ends(ways: Ints, links: Ints, place: Floats) -> tuple[Ints, Floats]
     return np.array(found, dtype=np.int64).reshape(-1, 2), np.array(overlap)
 
 
-def _closed_paths(links: Ints, lengths: Floats, turns: Ints, n: int) -> Iterator[Ints]:
+def _closed_paths(links: AnyArray, lengths: Floats, turns: AnyArray, n: int) -> Iterator[AnyArray]:
     """Yield for each connected part of a graph the links (k,) of its shortest path that goes once
     around an axis.
 
@@ -368,7 +395,7 @@ def _closed_paths(links: Ints, lengths: Floats, turns: Ints, n: int) -> Iterator
             yield np.array(path)
 
 
-def _turns(a: Floats, b: Floats) -> Ints:
+def _turns(a: Floats, b: Floats) -> AnyArray:
     """Return (k,) the turns around the origin by which ways from points (k,2) to others cross the
     half line below it: 1, -1 or 0.
     """
