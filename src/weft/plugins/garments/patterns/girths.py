@@ -18,6 +18,7 @@ from weft.base.arrays import AnyArray, Bools, Floats, Ints, Positions
 from weft.discretization.connectivity import component_labels
 from weft.discretization.linear_triangle import triangle_gradients
 from weft.discretization.mesh import TriangleMesh, unique_edges
+from weft.discretization.polygon import normalize
 
 # Vertical part of a seam's outward directions from which it lies across, and over a shoulder.
 RING, OVER = 0.3, 0.6
@@ -29,6 +30,22 @@ WINDINGS = 2  # turns around the axis that a path may reach on its way, either w
 # opposite directions: the cosine.
 MEETING, STACKED, FACING = 0.01, 0.1, 0.5
 SHORTEST = 1e-12  # [m] length of a step from one side of a seam to the other side
+
+
+def outward_directions(mesh: TriangleMesh) -> Floats:
+    """Return (n,3) the unit direction in which the mesh ends at each vertex, across its border and
+    along its faces; NaN inside.
+    """
+    edges, of = unique_edges(mesh.faces)
+    face = np.flatnonzero(np.bincount(of)[of] == 1)
+    ends, x = edges[of[face]], mesh.vertices
+    along = normalize(x[ends[:, 1]] - x[ends[:, 0]])
+    out = x[ends[:, 0]] - x[mesh.faces[face // 3]].mean(axis=1)
+    out -= (out * along).sum(axis=1, keepdims=True) * along
+    total = np.zeros((len(x), 3))
+    np.add.at(total, ends, normalize(out)[:, None])
+    total[np.bincount(ends.ravel(), minlength=len(x)) == 0] = np.nan
+    return normalize(total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,19 +87,7 @@ class SewnPanels:
     @cached_property
     def outward(self) -> Floats:
         """Return (n,3) the unit direction out of the panel at its border; NaN inside panels."""
-        edges, of = self.edges
-        border = np.bincount(of.ravel(), minlength=len(edges)) == 1
-        face, k = np.nonzero(border[of])
-        ends = edges[of[face, k]]
-        along = self.x[ends[:, 1]] - self.x[ends[:, 0]]
-        along /= np.linalg.norm(along, axis=1, keepdims=True)
-        out = self.x[ends[:, 0]] - self.x[self.mesh.faces[face]].mean(axis=1)
-        out -= (out * along).sum(axis=1, keepdims=True) * along
-        out /= np.linalg.norm(out, axis=1, keepdims=True)
-        total = np.zeros((len(self.x), 3))
-        np.add.at(total, ends, out[:, None])
-        total[np.bincount(ends.ravel(), minlength=len(self.x)) == 0] = np.nan
-        return total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-12)
+        return outward_directions(self.mesh.with_vertices(self.x))
 
     @cached_property
     def joining(self) -> list[Ints]:
