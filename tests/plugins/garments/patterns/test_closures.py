@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from tests.plugins.garments.builders import scene_of
+from tests.plugins.garments.builders import garment_of, scene_of
 from weft.base.errors import WeftError
 from weft.contact import intersections
+from weft.plugins.garments.patterns.panel_appearance import panel_appearances
 
 FRONTS = """
 panels:
@@ -65,3 +66,17 @@ def test_a_start_that_intersects_names_the_pieces_and_the_cure(tmp_path):
     with pytest.raises(WeftError, match="left and right \\(") as caught:
         scene_of(tmp_path, SCENE, it=crossed)
     assert "move these pieces apart" in str(caught.value) or "resolve: true" in str(caught.value)
+
+
+def test_pictures_show_tape_and_teeth_of_a_zip():
+    """On both sides: one line along the tape, and a tooth every 4 mm of 40 cm."""
+    zipped = FRONTS.replace("HOW", "zip").replace("SHIFT", "0")
+    looks = panel_appearances(garment_of("surface: {color: navy}" + zipped))
+    assert set(looks) == {"right", "left"}
+    for look in looks.values():
+        tape, *teeth = (np.array(line) for line in look.stitches)
+        assert np.ptp(tape, axis=0).max() == pytest.approx(0.4)
+        assert len(teeth) == 99
+        assert np.linalg.norm(np.diff(teeth, axis=1), axis=2) == pytest.approx(0.004)
+    plain = garment_of("surface: {color: navy}" + zipped.replace("zip", "buttons"))
+    assert not any(look.stitches for look in panel_appearances(plain).values())
