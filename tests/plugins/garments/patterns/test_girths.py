@@ -53,7 +53,7 @@ FACING = """
 
 
 def skirt(front="", panels="", seams=""):
-    return garment_of(SKIRT.format(front=front, panels=panels, seams=seams), 0.03)
+    return garment_of(SKIRT.format(front=front, panels=panels, seams=seams), 0.05)
 
 
 def girths(garment, marks):
@@ -190,9 +190,9 @@ def test_the_girth_is_continuous_in_the_level(figure):
     panel[garment.vertices["back"].start :] = 1
     panels = SewnPanels(garment.mesh, x, panel, [s.pairs for s in garment.seams])
     tube = panels.tube(np.ones(2, bool), UP, 1.2)
-    levels = np.arange(0.61, 1.04, 0.0005)
+    levels = np.arange(0.61, 1.04, 0.002)
     lengths = [tube.girth(y, (x[:, [0, 2]], np.zeros(2))).length for y in levels]
-    assert np.abs(np.diff(lengths)).max() < 0.002
+    assert np.abs(np.diff(lengths)).max() < 0.0015
     assert np.ptp(lengths) > 0.03
 
 
@@ -215,3 +215,18 @@ seams:
     for edge, expected in (("0", 1.2), ("-3 cm", 1.2), ("4 cm", None)):
         found = girths(garment_of(halves.format(edge), 0.05), figure.landmarks)
         assert found.get("hips") == (expected and pytest.approx(expected, abs=WITHIN))
+
+
+def test_a_poncho_that_only_its_shoulders_join_has_no_girth(figure):
+    """Nor has a panel without any seam; no equation is singular."""
+    panel = """
+    outline: [{at: [-30 cm, 60 cm]}, {at: [30 cm, 60 cm]}, {at: [30 cm, 140 cm], edge: left},
+              {at: [12 cm, 144 cm]}, {at: [-12 cm, 144 cm], edge: right}, {at: [-30 cm, 140 cm]}]
+"""
+    text = (
+        f"panels:\n  front:{panel}    placement: {{translation: [0, 0, 25 cm]}}\n"
+        f"  back:{panel}    placement: {{translation: [0, 0, -25 cm], rotation: [0, 180, 0]}}\n"
+        "seams:\n  one: [front.left, back.right]\n  two: [front.right, back.left]\n"
+    )
+    assert girths(garment_of(text), figure.landmarks) == {}
+    assert girths(garment_of(text[: text.index("seams:")]), figure.landmarks) == {}

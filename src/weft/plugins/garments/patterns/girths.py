@@ -162,12 +162,18 @@ class SewnPanels:
             if some.any() and self.x[self.mesh.faces[faces[some]], 1].max() < bust:
                 within = [p for p in seams if piece[self.panel[p]].all()]
                 top = self._upper_edge(faces[some], within)
-                level.append(np.column_stack([top[:-1], top[1:]]))
-                slope[some] = self._hanging(faces[some], within, top)
+                if len(top):
+                    level.append(np.column_stack([top[:-1], top[1:]]))
+                    slope[some] = self._hanging(faces[some], within, top)
         slope /= np.maximum(np.linalg.norm(slope, axis=1, keepdims=True), 1e-12)
         height = self._solve(faces, [*seams, *level], np.einsum("mia,ma->mi", target, slope))
         used = np.unique(self.mesh.faces[faces])
-        height += (self.x[used] @ up).mean() - height[used].mean()
+        # Parts that only a shoulder joins have heights of their own.
+        part = component_labels(self._links(seams), len(own))[self.panel[used]]
+        away = np.bincount(part, self.x[used] @ up - height[used]) / np.maximum(
+            np.bincount(part), 1
+        )
+        height[used] += away[part]
         return Tube(self, faces, seams, height)
 
     def _pieces(self, own: Bools, seams: Sequence[Ints]) -> Iterator[Bools]:
@@ -209,7 +215,11 @@ class SewnPanels:
         rows, columns = np.repeat(own, 3, axis=1).ravel(), np.tile(own, 3).ravel()
         matrix = coo_matrix((blocks.ravel(), (rows, columns)), shape=(n, n)).tocsr()
         right = np.bincount(own.ravel(), (area[:, None] * load).ravel(), n)
-        held = np.isin(used, number[fixed]) if fixed is not None else np.arange(n) == 0
+        if fixed is None:  # one vertex of every connected part
+            part = component_labels(own[:, [0, 1, 1, 2]].reshape(-1, 2), n)
+            held = np.isin(np.arange(n), np.unique(part, return_index=True)[1])
+        else:
+            held = np.isin(used, number[fixed])
         values = np.zeros(n)
         values[~held] = spsolve(matrix[~held][:, ~held].tocsc(), right[~held])
         found = np.zeros(len(self.x))
@@ -230,6 +240,8 @@ class SewnPanels:
         total = np.bincount(loop[inside], self.x[inside, 1])
         mean = total / np.maximum(np.bincount(loop[inside]), 1)
         at = np.unique(loop[inside])
+        if not len(at):
+            return np.zeros(0, np.int32)
         top = np.flatnonzero(inside & (loop == at[np.argmax(mean[at])])).astype(np.int32)
         rise = self.outward[top, 1]
         # The border of an open front goes all around: only its upper part holds the panels.
