@@ -18,8 +18,8 @@ from weft.plugins.garments.patterns.girths import Girth, SewnPanels, Tube
 
 NEAR, DEEPER = 0.02, 0.04  # of the height: distance of the nearest closed level; below an armhole
 WINDOW = 0.045  # of the height: distance from the body's waist in which a garment's is searched
-STEP = 0.002  # [m] between the levels of a search
-HALVINGS = 5  # of a step, to find the edge of a garment
+STEP, STRIDE = 0.002, 0.005  # [m] between the levels where a waist, and a closed level is searched
+HALVINGS = 6  # of a step, to find the edge of a garment
 SAME, WIDER = 2e-4, 6e-3  # parts by which girths differ that are the same, and that are wider
 SNUG = 1.1  # girth of a garment's waist over that of the body, up to which it is worn at the waist
 SMALLER, LARGER = 0.95, 1.6  # ratios of girths of garment and body that are warned of
@@ -127,7 +127,7 @@ def _highest(tube: Tube, level: float, around: tuple[Floats, Floats], reach: flo
     """Return the girth of a limb at a level [m]; where it is open there, at the first closed level
     below, at most ``reach`` [m] away.
     """
-    steps = np.arange(0.0, reach, STEP).tolist()
+    steps = np.arange(0.0, reach, STRIDE).tolist()
     girths = (tube.girth(level - step, around) for step in steps)
     return next((g for g in girths if np.isfinite(g.length)), Girth())
 
@@ -216,10 +216,10 @@ class _Levels:
         nearest level, at most ``reach`` body heights away, at which it is closed.
         """
         about = level - self.shift
-        for step in np.arange(0.0, reach * self.marks.height, STEP).tolist():
+        for step in np.arange(0.0, reach * self.marks.height, STRIDE).tolist():
             for sign in (-1.0, 1.0):
                 if np.isfinite(self.at(about + sign * step).length):
-                    near = self._end(about + sign * step, about + sign * (step - STEP))
+                    near = self._end(about + sign * step, about + sign * (step - STRIDE))
                     return self.at(near if step else about)
         return Girth()
 

@@ -304,6 +304,11 @@ class Tube:
         sides = np.sort(number[edges], axis=1)
         return np.unique(sides, axis=0, return_inverse=True)[1].ravel().astype(np.int32)
 
+    @cached_property
+    def _free(self) -> Bools:
+        """Return (e,) whether an edge is in no seam of the tube."""
+        return np.asarray(np.bincount(self._joined)[self._joined] == 1)
+
     def girth(self, level: float, around: tuple[Floats, Floats]) -> Girth:
         """Return the length of the shortest closed path around an axis at a level.
 
@@ -325,7 +330,7 @@ class Tube:
         order = np.argsort(self._joined[at], kind="stable")
         same = np.diff(self._joined[at][order]) == 0
         links = np.stack([order[:-1][same], order[1:][same]], axis=1)
-        free = np.bincount(self._joined)[self._joined[at]] == 1
+        free = self._free[at]
         meeting, overlap = _meeting_ends(ways, np.concatenate([ways, links]), place, free)
         every = np.concatenate([ways, links, meeting])
         length = np.linalg.norm(flat[ways[:, 0]] - flat[ways[:, 1]], axis=1)
