@@ -14,7 +14,7 @@ import numpy as np
 from weft.base.arrays import Bools, Floats, Ints
 from weft.discretization.mesh import TriangleMesh
 from weft.plugins.garments.bodies.landmarks import GIRTH_LEVELS, UP, Landmarks
-from weft.plugins.garments.patterns.girths import Girth, SewnPanels, Tube
+from weft.plugins.garments.patterns.girths import Girth, SewnPanels, SewnTube
 
 NEAR, DEEPER = 0.02, 0.04  # of the height: distance of the nearest closed level; below an armhole
 WINDOW = 0.045  # of the height: distance from the body's waist in which a garment's is searched
@@ -123,7 +123,7 @@ def _measure_girths(panels: SewnPanels, own: Bools, marks: Landmarks) -> dict[st
     return found
 
 
-def _highest(tube: Tube, level: float, around: tuple[Floats, Floats], reach: float) -> Girth:
+def _highest(tube: SewnTube, level: float, around: tuple[Floats, Floats], reach: float) -> Girth:
     """Return the girth of a limb at a level [m]; where it is open there, at the first closed level
     below, at most ``reach`` [m] away.
     """
@@ -146,7 +146,7 @@ class _Levels:
         own: (p,) the panels.
     """
 
-    tube: Tube
+    tube: SewnTube
     marks: Landmarks
     own: Bools
 
@@ -241,7 +241,7 @@ def _sleeve(panels: SewnPanels, arm: Bools, trunk: Bools, below: float) -> Girth
     return tube.girth(level, (x @ across, x[own].mean(axis=0) @ across))
 
 
-def _crotch(tube: Tube, legs: Sequence[Bools], waist: float, hung: float) -> float:
+def _crotch(tube: SewnTube, legs: Sequence[Bools], waist: float, hung: float) -> float:
     """Return the length [m] of the seams between both legs' panels below a height [m], in front
     and at the back; infinite if one of them is missing.
 

@@ -144,7 +144,7 @@ class SewnPanels:
         above = (self.rises(pairs) > OVER).all() and x[:, :, 1].mean() > bust
         return bool(above and x[:, :, 0].mean(axis=0).prod() > 0)
 
-    def tube(self, own: Bools, up: Floats, bust: float = -np.inf) -> "Tube":
+    def tube(self, own: Bools, up: Floats, bust: float = -np.inf) -> "SewnTube":
         """Return panels that seams close around a limb or the trunk.
 
         Args:
@@ -174,7 +174,7 @@ class SewnPanels:
             np.bincount(part), 1
         )
         height[used] += away[part]
-        return Tube(self, faces, seams, height)
+        return SewnTube(self, faces, seams, height)
 
     def _pieces(self, own: Bools, seams: Sequence[Ints]) -> Iterator[Bools]:
         """Yield the panels (p,) of every part of a tube between seams that lie across it."""
@@ -272,7 +272,7 @@ class Girth:
 
 
 @dataclass(frozen=True, eq=False)
-class Tube:
+class SewnTube:
     """Panels that seams close around an axis, with heights along it.
 
     Args:
@@ -287,7 +287,7 @@ class Tube:
     seams: Sequence[Ints]
     height: Floats
 
-    def within(self, own: Bools) -> "Tube":
+    def within(self, own: Bools) -> "SewnTube":
         """Return the tube of some of its panels (p,), with the same heights."""
         return replace(self, faces=self.faces[own[self.panels.of_face[self.faces]]])
 
