@@ -120,7 +120,10 @@ def _tell(report: Any, folds: Sequence[str]) -> None:
     for ease in last.get("ease", ()):
         garment, own = 100 * ease["garment"], 100 * ease["body"]
         name = ease["name"].replace("_", " ")
-        say(f"ease     {name} {garment - own:+.1f} cm: garment {garment:.1f}, body {own:.1f}")
+        closed = ", edges closed" * ease["meets"]
+        say(
+            f"ease     {name} {garment - own:+.1f} cm: garment {garment:.1f}, body {own:.1f}{closed}"
+        )
     if "wear" in last:
         why = abbreviate(last["wear"]["reasons"], 4)
         say(f"verdict  {last['wear']['verdict']}" + (f" ({why})" if why else ""))
