@@ -121,9 +121,8 @@ def _tell(report: Any, folds: Sequence[str]) -> None:
         garment, own = 100 * ease["garment"], 100 * ease["body"]
         name = ease["name"].replace("_", " ")
         closed = ", edges closed" * ease["meets"]
-        say(
-            f"ease     {name} {garment - own:+.1f} cm: garment {garment:.1f}, body {own:.1f}{closed}"
-        )
+        girths = f"garment {garment:.1f}, body {own:.1f}{closed}"
+        say(f"ease     {name} {garment - own:+.1f} cm: {girths}")
     if "wear" in last:
         why = abbreviate(last["wear"]["reasons"], 4)
         say(f"verdict  {last['wear']['verdict']}" + (f" ({why})" if why else ""))
