@@ -45,8 +45,10 @@ class RecordedRun:
             raise SceneError("frames, fps", got=(frames, fps), expected="frames >= 1 and fps > 0")
         if isinstance(scene, Scene):
             scene.check_unchanged("derivatives of a run", "keyframes have derivatives")
-            for moved in (*scene.pins, *scene.bodies):
-                moved.check_until(frames / fps)
+            for pin in scene.pins:
+                pin.check_until(frames / fps)
+            for body in scene.bodies:
+                body.check_until(frames / fps)
         self.scene, self.frames, self.fps = scene, frames, fps
         self.times = StepTimes.of(fps, scene.step)
         self._check()

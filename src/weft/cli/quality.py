@@ -117,6 +117,12 @@ def _tell(report: Any, folds: Sequence[str], run: Path) -> None:
     say(f"extremes {', '.join(told)}")
     rest = "at rest" if last["static"] else f"moving, 99 % below {last['speed']['p99']:.3g} m/s"
     say(f"state    {rest}")
+    for ease in last.get("ease", ()):
+        garment, own = 100 * ease["garment"], 100 * ease["body"]
+        name = ease["name"].replace("_", " ")
+        closed = ", edges closed" * ease["meets"]
+        girths = f"garment {garment:.1f}, body {own:.1f}{closed}"
+        say(f"ease     {name} {garment - own:+.1f} cm: {girths}")
     if "wear" in last:
         why = abbreviate(last["wear"]["reasons"], 4)
         say(f"verdict  {last['wear']['verdict']}" + (f" ({why})" if why else ""))

@@ -90,6 +90,7 @@ class Cloth:
         sewn: (n,) group number of every vertex: vertices that seams bring together share it, and
             contact ignores pairs of primitives that share a number; None: no seams.
         seams: names of the seams, each with the (k,2) vertices that it brings together.
+        folded: faces that lie behind others, between the folds of pressed pleats; None: none.
         appearances: what parts look like in pictures and exported files, by name of the part.
     """
 
@@ -101,6 +102,7 @@ class Cloth:
     made_of: Surfaces | None = None
     sewn: Ints | None = None
     seams: Sequence[tuple[str, Ints]] = ()
+    folded: Ints | None = None
     appearances: Mapping[str, PartAppearance] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

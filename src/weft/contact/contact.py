@@ -7,6 +7,7 @@ force f at the gap g has a stiffness of about f/g. docs/decisions/0011 and its a
 """
 
 import dataclasses
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from weft import kernel
-from weft.base.arrays import Bools, Floats, Ints, Positions
+from weft.base.arrays import AnyArray, Bools, Floats, Ints, Positions
 from weft.base.errors import SceneError, StartError, abbreviate, point_text
 from weft.bodies.body import Body, join_faces, join_positions, on_arms
 from weft.bodies.joints.arm import Arm
@@ -364,17 +365,20 @@ class Contact:
         pairs = self.crossings(x)
         if len(pairs) == 0:
             return
-        firsts = self.mesh.faces[pairs, 0].tolist()
-        sides = [" and ".join(dict.fromkeys(map(self.name_of, pair))) for pair in firsts]
-        names = abbreviate(list(dict.fromkeys(sides)), 4)
         of_bodies = bool((self.mesh.faces[pairs] >= self.n_cloth).all())
         hint = "move them apart" if of_bodies else UNTANGLE
         raise (SceneError if of_bodies else StartError)(
             "bodies at the start" if of_bodies else "cloth at the start",
-            got=f"{len(pairs)} pairs of faces intersect: {names}",
+            got=f"{len(pairs)} pairs of faces intersect: {self.pieces_of(pairs)}",
             expected="no intersections",
             hint=hint,
         )
+
+    def pieces_of(self, pairs: AnyArray) -> str:
+        """Return the pieces to which pairs (k,2) of faces belong, with the number of pairs."""
+        names = [[self.name_of(int(f)) for f in self.mesh.faces[pair, 0]] for pair in pairs]
+        count = Counter(" and ".join(sorted(set(both))) for both in names)
+        return abbreviate([f"{both} ({n})" for both, n in count.most_common()], 4)
 
 
 def _starts(rigid_bodies: RigidBodies) -> Sequence[Positions]:

@@ -121,7 +121,7 @@ def _shortening(y: Positions, edge: Ints, normal: Floats, faces: Faces, table: I
     for k in range(int((last - first).max(initial=0))):
         has = first + k < last
         owner = faces[table[np.minimum(first + k, len(table) - 1), 2]]
-        third = owner.sum(1) - edge.sum(1)
+        third = np.where(has, owner.sum(1) - edge.sum(1), edge[:, 0])  # not of another edge's face
         own = np.cross(e, y[third] - y[edge[:, 0]])
         r = np.cross(own, normal)
         inward = np.cross(own, e)  # in the face, orthogonal to the edge, towards the third vertex

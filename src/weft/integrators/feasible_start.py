@@ -227,13 +227,12 @@ def _unresolved(
     faces = contact.mesh.faces
     y = np.concatenate([x, contact.body_positions(0.0)])
     first = left[0]
-    names = " and ".join(dict.fromkeys(contact.name_of(int(faces[f, 0])) for f in first))
     place = point_text(y[faces[first[0]]].mean(0))
     sides = contact.mesh.sides
     met = {int(k) - (len(sides.names) - len(known)) for k in sides.part[faces[left]].ravel()}
     opened = [contact.bodies[k].name for k in sorted(met) if k >= 0 and known[k] is None]
     thin = [contact.bodies[k].name for k in sorted(met & {p.body for p in pushed})]
-    hint = "move the pieces apart, or raise contact.gap; `weft check` draws them"
+    hint = "`weft check` draws them; move these pieces apart, or raise contact.gap"
     if opened:
         hint = (
             f"{abbreviate(opened)}: this body is open, so weft does not know its inside; "
@@ -243,8 +242,8 @@ def _unresolved(
         hint = f"{abbreviate(thin)}: the cloth goes through the middle of this body. {hint}"
     return SceneError(
         "contact.resolve",
-        got=f"{len(left)} pairs of faces still intersect, {before} before ({names} near "
-        f"({place}), ...)",
+        got=f"{len(left)} pairs of faces still intersect, {before} before: "
+        f"{contact.pieces_of(left)}, first near ({place})",
         expected="small intersections, which a motion of a few gaps removes",
         hint=hint,
     )

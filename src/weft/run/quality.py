@@ -121,6 +121,12 @@ class Quality:
         return found
 
     @cached_property
+    def folded(self) -> Ints | None:
+        """The faces between the folds of pressed pleats; None: there are none."""
+        found: Ints | None = self.run.folder.mesh().get("folded")
+        return found
+
+    @cached_property
     def _reference(self) -> NearestPoints | None:
         if len(self.run.body_faces) == 0:
             return None

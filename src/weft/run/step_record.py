@@ -85,7 +85,7 @@ def report_as_dict(report: StepReport, dt: float) -> Json:
 
 def mesh_arrays(scene: Scene) -> Arrays:
     """Return the arrays that ``mesh.npz`` stores: faces, material coordinates, surfaces, seams,
-    regions and body faces.
+    faces behind pleats, regions and body faces.
     """
     cloth = scene.cloth
     mesh = cloth.mesh
@@ -99,6 +99,8 @@ def mesh_arrays(scene: Scene) -> Arrays:
         arrays["seams"] = np.concatenate([pairs for _, pairs in cloth.seams])
     if cloth.sewn is not None:
         arrays["sewn"] = cloth.sewn
+    if cloth.folded is not None:
+        arrays["folded"] = cloth.folded
     if any(part.regions for part in cloth.parts):
         arrays["region"] = cloth.region_of_faces
     if scene.bodies:

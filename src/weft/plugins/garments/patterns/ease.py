@@ -5,22 +5,23 @@ counts only where the section goes around the body: both ends of each part lie o
 panels of the trunk, of one leg or of one arm.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from weft.base.arrays import Bools, Faces, Floats, Ints, Positions
-from weft.discretization.connectivity import component_labels
-from weft.discretization.mesh import TriangleMesh, unique_edges
+from weft.base.arrays import Bools, Faces, Floats, Ints
+from weft.discretization.mesh import TriangleMesh
 from weft.plugins.garments.bodies.landmarks import GIRTH_LEVELS, UP, Landmarks
+from weft.plugins.garments.patterns.girths import Girth, SewnPanels, SewnTube
 
-NEAR = 0.02  # of the height: distance from a level in which girths are taken
-DART = 0.85  # of the largest girth near a level: smaller ones lack what a dart takes in
-# [rad] angle around a section without cloth, from which it does not go around the body; after its
-# smaller extent is made equal to the larger one, up to this factor.
-GAP, FLATTEST = 1.4, 0.3
+NEAR, DEEPER = 0.02, 0.04  # of the height: distance of the nearest closed level; below an armhole
+WINDOW = 0.045  # of the height: distance from the body's waist in which a garment's is searched
+STEP, STRIDE = 0.002, 0.005  # [m] between the levels where a waist, and a closed level is searched
+HALVINGS = 6  # of a step, to find the edge of a garment
+SAME, WIDER = 2e-4, 6e-3  # parts by which girths differ that are the same, and that are wider
+SNUG = 1.1  # girth of a garment's waist over that of the body, up to which it is worn at the waist
 SMALLER, LARGER = 0.95, 1.6  # ratios of girths of garment and body that are warned of
 # Factors by which all lengths are wrong if a file's unit is taken for another one.
 UNITS: Mapping[float, str] = {
@@ -40,11 +41,14 @@ class Ease:
         name: of the body's girth, as in ``Landmarks.girths``, or ``crotch_length``.
         garment: [m].
         body: [m].
+        meets: whether the garment is open there, and measured as if its edges were closed where
+            they lie edge to edge or overlap.
     """
 
     name: str
     garment: float
     body: float
+    meets: bool = False
 
     @property
     def ratio(self) -> float:
@@ -60,25 +64,29 @@ class Ease:
         ease = 100 * (self.garment - self.body)
         return (
             f"{self.name.replace('_', ' '):<13} {100 * self.garment:>8.1f} {100 * self.body:>8.1f} "
-            f"{ease:>+8.1f} {100 * (self.ratio - 1):>+6.0f} %"
+            f"{ease:>+8.1f} {100 * (self.ratio - 1):>+6.0f} %" + "  edges closed" * self.meets
         )
 
 
 def measure_ease(
-    mesh: TriangleMesh, parts: Sequence[Faces | slice], seams: Sequence[Ints], marks: Landmarks
+    mesh: TriangleMesh,
+    parts: Sequence[Faces | slice],
+    seams: Sequence[Ints],
+    marks: Landmarks,
+    folded: Ints | None = None,
 ) -> list[Ease]:
     """Return the ease at chest, waist, hips, thigh, crotch and upper arm, where garments have them.
 
-    Of several garments, the widest counts. One that starts above the shoulders, to be let down, is
-    measured lower by that height.
+    Of several garments, the widest counts.
 
     Args:
         mesh: of the garments, where they start.
         parts: faces of every panel.
         seams: (k,2) vertices that every seam brings together.
         marks: landmarks of the body.
+        folded: faces that pressed pleats fold behind.
     """
-    found = measure_garments(mesh, parts, seams, marks)[1]
+    found = measure_garments(mesh, parts, seams, marks, folded)[1]
     widest: dict[str, Ease] = {}
     for ease in (e for garment in found for e in garment):
         widest[ease.name] = max(widest.get(ease.name, ease), ease, key=lambda e: e.garment)
@@ -86,7 +94,11 @@ def measure_ease(
 
 
 def measure_garments(
-    mesh: TriangleMesh, parts: Sequence[Faces | slice], seams: Sequence[Ints], marks: Landmarks
+    mesh: TriangleMesh,
+    parts: Sequence[Faces | slice],
+    seams: Sequence[Ints],
+    marks: Landmarks,
+    folded: Ints | None = None,
 ) -> tuple[Ints, list[list[Ease]]]:
     """Return the number of the garment of every panel, and the ease of each garment.
 
@@ -95,137 +107,192 @@ def measure_garments(
         parts: faces of every panel.
         seams: (k,2) vertices that every seam brings together.
         marks: landmarks of the body.
+        folded: faces that pressed pleats fold behind.
     """
     x = (mesh.vertices - marks.points["crotch"] * [1.0, 0.0, 1.0]) @ marks.axes.T
     panel = np.zeros(len(x), dtype=np.int32)
     for k, own in enumerate(parts):
         panel[mesh.faces[own]] = k
-    cut = _Sections(mesh, x, panel, seams)
-    joined = np.concatenate([np.zeros((0, 2), np.int32), *(panel[pairs] for pairs in seams)])
-    garment = component_labels(joined, len(parts))
-    found = [_measure_girths(cut, garment == k, marks) for k in range(int(garment.max()) + 1)]
+    panels = SewnPanels(mesh, x, panel, seams, np.zeros(0, np.int32) if folded is None else folded)
     body = {**marks.girths, "crotch_length": marks.crotch_length}
-    return garment, [
-        [Ease(name, girth, body[name]) for name, girth in girths.items() if np.isfinite(girth)]
-        for girths in found
-    ]
+    garment, eases = np.zeros(len(parts), dtype=np.int32), []
+    for k, among in enumerate(some for some in panels.garments if some.any()):
+        garment[among] = k
+        eases.append(
+            [
+                Ease(name, girth.length, body[name], girth.meets)
+                for name, girth in _measure_girths(panels, among, marks).items()
+                if np.isfinite(girth.length)
+            ]
+        )
+    return garment, eases
 
 
-def _measure_girths(cut: "_Sections", own: Bools, marks: Landmarks) -> dict[str, float]:
-    """Return the girths [m] of the panels ``own`` of a garment; infinite where it is open."""
-    p, h, x = marks.points, marks.height, cut.x
-    side, height = (np.bincount(cut.panel, x[:, k]) / np.bincount(cut.panel) for k in (0, 1))
+def _measure_girths(panels: SewnPanels, own: Bools, marks: Landmarks) -> dict[str, Girth]:
+    """Return the girths of the panels ``own`` of a garment."""
+    p, h, x = marks.points, marks.height, panels.x
+    side, height = (np.bincount(panels.panel, x[:, k]) / np.bincount(panels.panel) for k in (0, 1))
     aside = 0.9 * abs(marks.axes[0] @ (p["shoulder_left"] - p["crotch"]))
     trunk = own & ((np.abs(side) <= aside) | (height <= p["hip"][1]))
-    top = x[trunk[cut.panel], 1].max(initial=0.0)
-    raised = top - p["neck_side_left"][1] if top > p["shoulder_left"][1] else 0.0
-
-    def around(some: Bools, level: float) -> float:
-        levels = np.linspace(level - NEAR * h, level + NEAR * h, 5) + max(raised, 0.0)
-        girths = np.array([cut.girth(some, UP, float(y)) for y in levels])
-        girths = girths[np.isfinite(girths)]
-        if not len(girths):
-            return np.inf
-        return float(np.median(girths[girths > DART * girths.max()]))
-
-    found = {name: around(trunk, p[at][1]) for at, name in reversed(GIRTH_LEVELS.items())}
-    if not np.isfinite(found["chest"]) and top > p["bust"][1]:  # the armholes are deeper
-        found["chest"] = around(trunk, p["bust"][1] - 2 * NEAR * h)
-    legs = [trunk & (sign * side > 0.02 * h) for sign in (1, -1)]
+    names = (*reversed(GIRTH_LEVELS.values()), "thigh", "crotch_length", "upper_arm")
+    found = dict.fromkeys(names, Girth())
+    if trunk.any():
+        tube = panels.tube(trunk, UP, p["bust"][1])
+        body = _Levels(tube, marks, trunk)
+        for at, name in reversed(GIRTH_LEVELS.items()):
+            found[name] = body.girth(p[at][1], DEEPER if name == "chest" else NEAR)
+        legs = [trunk & (sign * side > 0.02 * h) for sign in (1, -1)]
+        below, thighs = p["crotch"][1] - 2 * NEAR * h - body.shift, []
+        for leg in (leg for leg in legs if leg.any()):
+            middle = x[leg[panels.panel]][:, [0, 2]].mean(axis=0)
+            thighs.append(_highest(tube.within(leg), below, (x[:, [0, 2]], middle), NEAR * h))
+        found["thigh"] = _least(thighs)
+        if np.isfinite(found["thigh"].length):
+            found["crotch_length"] = Girth(_crotch(tube, legs, p["waist"][1], body.hung))
     arms = [own & ~trunk & (sign * side > 0) for sign in (1, -1)]
-    found["thigh"] = min(around(leg, p["crotch"][1] - 2 * NEAR * h) for leg in legs)
-    has_legs = np.isfinite(found["thigh"])
-    found["crotch_length"] = cut.crotch(legs, p["waist"][1] + raised) if has_legs else np.inf
-    found["upper_arm"] = min(cut.sleeve(arm, trunk, 0.006 * h) for arm in arms)
+    found["upper_arm"] = _least([_sleeve(panels, arm, trunk, 0.006 * h) for arm in arms])
     return found
 
 
+def _highest(tube: SewnTube, level: float, around: tuple[Floats, Floats], reach: float) -> Girth:
+    """Return the girth of a limb at a level [m]; where it is open there, at the first closed level
+    below, at most ``reach`` [m] away.
+    """
+    steps = np.arange(0.0, reach, STRIDE).tolist()
+    girths = (tube.girth(level - step, around) for step in steps)
+    return next((g for g in girths if np.isfinite(g.length)), Girth())
+
+
+def _least(girths: Iterable[Girth]) -> Girth:
+    return min(girths, key=lambda g: g.length, default=Girth())
+
+
 @dataclass(frozen=True, eq=False)
-class _Sections:
-    """Sections of a garment's panels by planes, with lengths on paper.
+class _Levels:
+    """Levels of a body on the trunk of a garment.
 
     Args:
-        mesh: the garment.
-        x: (n,3) [m] where its vertices start: to the left of the body's middle, up, ahead.
-        panel: (n,) number of the panel of each vertex.
-        seams: (k,2) vertices that every seam brings together.
+        tube: the panels of the trunk.
+        marks: landmarks of the body.
+        own: (p,) the panels.
     """
 
-    mesh: TriangleMesh
-    x: Positions
-    panel: Ints
-    seams: Sequence[Ints]
+    tube: SewnTube
+    marks: Landmarks
+    own: Bools
+
+    def at(self, level: float) -> Girth:
+        """Return the girth at a height [m] of the tube."""
+        return self.tube.girth(level, (self.tube.panels.x[:, [0, 2]], np.zeros(2)))
 
     @cached_property
-    def _edges(self) -> tuple[Ints, Ints]:
-        """Return the edges (e,2), and those of every face (m,3)."""
-        edges, of = unique_edges(self.mesh.faces)
-        return edges, of.reshape(-1, 3)
-
-    def _sewn_to(self, own: Bools) -> Bools:
-        """Return the vertices (n,) that seams bring to panels; ``own`` marks these panels."""
-        sewn = np.zeros(len(self.x), dtype=bool)
-        for one, two in (side for pairs in self.seams for side in (pairs.T, pairs.T[::-1])):
-            sewn[one[own[self.panel[two]]]] = True
-        return sewn
-
-    def girth(self, own: Bools, normal: Floats, level: float) -> float:
-        """Return the girth [m] of panels at a level along a direction; infinite if it is open."""
-        (edges, of), faces, height = self._edges, self.mesh.faces, self.x @ normal - level
-        crossed = (height > 0)[edges].sum(axis=1) == 1
-        mine = own[self.panel[faces[:, 0]]] & (crossed[of].sum(axis=1) == 2)
-        if not mine.any():
-            return np.inf
-        ends = of[mine][crossed[of[mine]]].reshape(-1, 2)
-        at, back, count = np.unique(ends, return_inverse=True, return_counts=True)
-        if not self._sewn_to(own)[edges[at[count == 1]]].all():
-            return np.inf
-        i, j = edges[at].T
-        share = height[i] / (height[i] - height[j])
-        flat, place = (v[i] + share[:, None] * (v[j] - v[i]) for v in (self._paper, self.x))
-        axes, size, _ = np.linalg.svd(place - place.mean(axis=0), full_matrices=False)
-        around = axes * size / np.maximum(size, FLATTEST * size[0])
-        angle = np.sort(np.arctan2(around[:, 0], around[:, 1]))
-        if np.diff(angle, append=angle[0] + 2 * np.pi).max() > GAP:
-            return np.inf
-        one, two = back.reshape(-1, 2).T
-        return float(np.linalg.norm(flat[one] - flat[two], axis=1).sum())
-
-    @property
-    def _paper(self) -> Floats:
-        """Return the vertices (n,2) [m] on paper."""
-        flat = self.mesh.vertex_uv
-        assert flat is not None, "panels share no vertices"
-        return flat
-
-    def sleeve(self, arm: Bools, trunk: Bools, below: float) -> float:
-        """Return the girth [m] of a sleeve, ``below`` [m] the lowest point of its armhole."""
-        own = arm[self.panel]
-        hole = own & self._sewn_to(trunk)
-        if not hole.any():
-            return np.inf
-        along = self.x[own].mean(axis=0) - self.x[hole].mean(axis=0)
-        along /= max(float(np.linalg.norm(along)), 1e-12)
-        return self.girth(arm, along, float((self.x[hole] @ along).max()) + below)
-
-    def crotch(self, legs: Sequence[Bools], waist: float) -> float:
-        """Return the length [m] of the seams between both legs' panels below a height [m], in front
-        and at the back; infinite if one of them is missing.
-
-        Where a seam begins below that height, the way up to it is added, as the body's has it.
+    def hung(self) -> float:
+        """The height [m] by which the garment moves up until its shoulder seams lie on the
+        shoulders; 0 for one that does not hang there.
         """
-        total = {True: 0.0, False: 0.0}
-        tops = dict.fromkeys(total, -np.inf)
-        for pairs in self.seams:
-            one, two = (leg[self.panel[pairs]] for leg in legs)
-            at = self.x[pairs].mean(axis=1)
-            own = (one[:, 0] & two[:, 1] | one[:, 1] & two[:, 0]) & (at[:, 1] < waist)
-            if own.any():
-                ahead = bool(at[own, 2].mean() > 0)
-                ways = np.linalg.norm(np.diff(self._paper[pairs], axis=0), axis=2).mean(axis=1)
-                total[ahead] += float(ways[own[1:] & own[:-1]].sum())
-                tops[ahead] = max(tops[ahead], float(at[own, 1].max()))
-        return float(sum(total.values()) + sum(waist - top for top in tops.values()))
+        panels, p = self.tube.panels, self.marks.points
+        over = [
+            pairs
+            for pairs in panels.joining
+            if self.own[panels.panel[pairs]].all() and panels.is_over(pairs, p["bust"][1])
+        ]
+        if not over:
+            top = self.tube.span[1]
+            return p["neck_side_left"][1] - top if top > p["shoulder_left"][1] else 0.0
+        ids = np.concatenate(over).ravel()
+        ends = [p[f"{n}_left"] - p["crotch"] for n in ("neck_side", "shoulder")]
+        places = [abs(float(self.marks.axes[0] @ e)) for e in ends]
+        heights = [float(p[f"{n}_left"][1]) for n in ("neck_side", "shoulder")]
+        ridge = np.interp(np.abs(panels.x[ids, 0]), places, heights)
+        return float((ridge - self.tube.height[ids]).mean())
+
+    @cached_property
+    def shift(self) -> float:
+        """The height [m] by which the garment moves up until it is worn: where it hangs on the
+        shoulders, or where it starts; if it has a narrow waist near that of the body, there.
+        """
+        about, half = self.hung, WINDOW * self.marks.height
+        waist = float(self.marks.points["waist"][1])
+        levels = np.arange(waist - about - half, waist - about + half, STEP)
+        girths = np.array([self.at(y).length for y in levels.tolist()])
+        if not np.isfinite(girths).any():
+            return about
+        narrow = np.flatnonzero(girths < girths.min() * (1 + SAME))
+        wider = all(g > girths.min() * (1 + WIDER) for g in girths[[0, -1]])
+        if wider and girths.min() < SNUG * self.marks.girths["waist"]:
+            low = float(levels[narrow[0]])
+            top = self._end(low, low + STEP)
+            widest = girths.min() * (1 + SAME)
+            return waist - (top if top > low else self._end(low, low - STEP, widest))
+        return about
+
+    def _end(self, closed: float, other: float, widest: float = np.inf) -> float:
+        """Return the last level [m] at which the garment is closed and at most ``widest`` [m], from
+        one level to another.
+        """
+        for _ in range(HALVINGS if not self._is_closed(other, widest) else 0):
+            middle = (closed + other) / 2
+            if self._is_closed(middle, widest):
+                closed = middle
+            else:
+                other = middle
+        return closed
+
+    def _is_closed(self, level: float, widest: float) -> bool:
+        length = self.at(level).length
+        return bool(np.isfinite(length) and length <= widest)
+
+    def girth(self, level: float, reach: float) -> Girth:
+        """Return the girth at a height [m] of the body; where the garment is open there, at the
+        nearest level, at most ``reach`` body heights away, at which it is closed.
+        """
+        about = level - self.shift
+        for step in np.arange(0.0, reach * self.marks.height, STRIDE).tolist():
+            for sign in (-1.0, 1.0):
+                if np.isfinite(self.at(about + sign * step).length):
+                    near = self._end(about + sign * step, about + sign * (step - STRIDE))
+                    return self.at(near if step else about)
+        return Girth()
+
+
+def _sleeve(panels: SewnPanels, arm: Bools, trunk: Bools, below: float) -> Girth:
+    """Return the girth of a sleeve, ``below`` [m] the lowest point of its armhole."""
+    own, joined = arm[panels.panel], np.zeros(len(panels.x), dtype=bool)
+    for one, two in (side for pairs in panels.joining for side in (pairs.T, pairs.T[::-1])):
+        joined[one[trunk[panels.panel[two]]]] = True
+    hole = own & joined
+    if not hole.any():
+        return Girth()
+    x = panels.x
+    along = x[own].mean(axis=0) - x[hole].mean(axis=0)
+    along /= max(float(np.linalg.norm(along)), 1e-12)
+    across = np.linalg.svd(np.eye(3) - np.outer(along, along))[0][:, :2]
+    tube = panels.tube(arm, along)
+    level = float(tube.height[hole].max()) + below
+    return tube.girth(level, (x @ across, x[own].mean(axis=0) @ across))
+
+
+def _crotch(tube: SewnTube, legs: Sequence[Bools], waist: float, hung: float) -> float:
+    """Return the length [m] of the seams between both legs' panels below a height [m], in front
+    and at the back; infinite if one of them is missing.
+
+    Where a seam begins below that height, the way up to it is added, as the body's has it: from
+    where trousers start, or from where a garment hangs if it is ``hung`` [m] higher.
+    """
+    total = {True: 0.0, False: 0.0}
+    tops = dict.fromkeys(total, -np.inf)
+    panels = tube.panels
+    height = tube.height + hung if hung else panels.x[:, 1]
+    for pairs in tube.seams:
+        one, two = (leg[panels.panel[pairs]] for leg in legs)
+        level = height[pairs].mean(axis=1)
+        own = (one[:, 0] & two[:, 1] | one[:, 1] & two[:, 0]) & (level < waist)
+        if own.any():
+            ahead = bool(panels.x[pairs[own], 2].mean() > 0)
+            ways = np.linalg.norm(np.diff(panels.paper[pairs], axis=0), axis=2).mean(axis=1)
+            total[ahead] += float(ways[own[1:] & own[:-1]].sum())
+            tops[ahead] = max(tops[ahead], float(level[own].max()))
+    return float(sum(total.values()) + sum(waist - top for top in tops.values()))
 
 
 def ease_warnings(name: str, found: Sequence[Ease]) -> Iterator[str]:

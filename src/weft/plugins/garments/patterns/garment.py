@@ -12,6 +12,7 @@ from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import check_known
 from weft.discretization.connectivity import component_labels
 from weft.discretization.mesh import TriangleMesh
+from weft.discretization.polygon import contains
 from weft.discretization.weld import merge_vertices
 from weft.plugins.garments.patterns.edge_chains import Match
 from weft.plugins.garments.patterns.pattern import (
@@ -181,6 +182,26 @@ class Garment:
         repeated = np.concatenate([[False], every[1:] == every[:-1]])
         return np.asarray(every[~repeated])
 
+    @cached_property
+    def folded(self) -> Ints:
+        """Return the faces that lie behind others, between the two pressed folds of a pleat.
+
+        Folds that follow each other in a panel are those of a pleat if one is a mountain and the
+        other one a valley, and both turn by more than 90 degrees.
+        """
+        found: list[Ints] = [np.zeros(0, dtype=np.int32)]
+        for panel in self.pattern.panels:
+            own = np.array(self.faces[panel.name], dtype=np.int32)
+            middle = self.flat[self.mesh.faces[own]].mean(axis=1)
+            folds = [f for f in panel.folds if abs(f.angle) > np.pi / 2]
+            while len(folds) > 1:
+                one, two = folds[:2]
+                is_pleat = one.angle * two.angle < 0
+                folds = folds[2 if is_pleat else 1 :]
+                if is_pleat:
+                    found.append(own[contains([_strip(one.points, two.points)], middle)])
+        return np.concatenate(found)
+
     def patch_corners(self) -> list[Ints]:
         """Return the vertices of every panel's corners at which its outline turns sharply.
 
@@ -222,6 +243,12 @@ class Garment:
         source = f"{self.mesh.source}, sewn"
         mesh = TriangleMesh(x, faces, self.mesh.corner_uv, groups, source)
         return mesh, new
+
+
+def _strip(one: Floats, two: Floats) -> Floats:
+    """Return the polygon (n,2) [m] between two lines (k,2)."""
+    apart, crossed = (np.linalg.norm(one[-1] - end) for end in (two[-1], two[0]))
+    return np.concatenate([one, two[::-1] if apart < crossed else two])
 
 
 def named_edges(panel: Panel, name: str) -> list[int]:

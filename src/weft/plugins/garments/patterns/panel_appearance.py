@@ -1,17 +1,20 @@
-"""The appearance of a garment's panels: prints in panel coordinates, topstitches and hems."""
+"""The appearance of a garment's panels: prints in panel coordinates, topstitches, hems and zips."""
 
 from collections.abc import Iterator
 
 import numpy as np
 
 from weft.base.arrays import Floats
+from weft.discretization.polygon import arc_lengths, interpolate_points
 from weft.fabric.appearance import Appearance
 from weft.io.part_appearance import PartAppearance, Polyline
 from weft.plugins.garments.patterns.cutting import material_coordinates
 from weft.plugins.garments.patterns.garment import Garment, named_edges
+from weft.plugins.garments.patterns.pattern import Closing
 
 HEM = "hem"  # name of edges that are hems without an entry
 HEM_WIDTH = 0.02  # [m] of these
+TAPE, TOOTH = 0.012, 0.004  # [m] width of a zip's tape, and length and distance of its teeth
 DECIMALS = 6  # of stitches [m]
 
 
@@ -27,8 +30,11 @@ def panel_appearances(garment: Garment) -> dict[str, PartAppearance]:
     for (name, edge), width in _stitched_edges(garment):
         ids = garment.outline[name, edge]
         on_paper = material_coordinates(garment.panel(name), garment.flat[ids])
-        line = np.round(_offset(on_paper, width) + origins[name], DECIMALS)
-        stitches[name].append([(u, v) for u, v in line.tolist()])
+        stitches[name].append(_on_cloth(_offset(on_paper, width), origins[name]))
+    for name, edge in _zipped_edges(garment):
+        ids = garment.outline[name, edge]
+        on_paper = material_coordinates(garment.panel(name), garment.flat[ids])
+        stitches[name] += [_on_cloth(mark, origins[name]) for mark in _zip_marks(on_paper)]
     base, found = pattern.surface or Appearance(), {}
     for panel in pattern.panels:
         u, v = origins[panel.name].tolist()
@@ -45,6 +51,20 @@ def _origin(garment: Garment, name: str) -> Floats:
     return np.asarray(shift)
 
 
+def _on_cloth(line: Floats, origin: Floats) -> Polyline:
+    """Return a line (k,2) of a panel in the material coordinates of the garment's mesh."""
+    return [(u, v) for u, v in np.round(line + origin, DECIMALS).tolist()]
+
+
+def _zipped_edges(garment: Garment) -> Iterator[tuple[str, int]]:
+    """Yield panel and number of every edge of an outline that has one side of a zip."""
+    for line in garment.seams:
+        if line.seam.closing is Closing.ZIP:
+            for side in line.match.sides:
+                if side.edge < len(garment.panel(side.panel).edges):
+                    yield side.edge_id
+
+
 def _stitched_edges(garment: Garment) -> Iterator[tuple[tuple[str, int], float]]:
     """Yield panel and number of every edge with stitches, and their distance from it [m]."""
     for line in garment.seams:
@@ -58,6 +78,18 @@ def _stitched_edges(garment: Garment) -> Iterator[tuple[tuple[str, int], float]]
         name, _, edge = text.partition(".")
         if width > 0:
             yield from (((name, e), width) for e in named_edges(garment.panel(name), edge))
+
+
+def _zip_marks(edge: Floats) -> list[Floats]:
+    """Return the lines (k,2) [m] of a zip's side: the seam of its tape, and its teeth.
+
+    Args:
+        edge: (k,2) [m] counter-clockwise.
+    """
+    along = arc_lengths(edge)
+    at = np.arange(TOOTH, along[-1], TOOTH)
+    roots, tips = (interpolate_points(at, along, line) for line in (edge, _offset(edge, TOOTH)))
+    return [_offset(edge, TAPE), *np.stack([roots, tips], axis=1)]
 
 
 def _offset(line: Floats, distance: float) -> Floats:

@@ -24,7 +24,6 @@ from weft.plugins.garments.bodies.body_measures import measures_by_name
 from weft.plugins.garments.bodies.landmarks import GIRTH_LEVELS
 from weft.plugins.garments.bodies.sizes import ClothesSize
 from weft.plugins.garments.patterns import read_pattern
-from weft.plugins.garments.patterns.ease import measure_ease
 from weft.plugins.garments.quality.wear import wear_of
 from weft.run.quality import Quality
 from weft.run.run import Run
@@ -259,8 +258,5 @@ def measure_size(run: SizeRun, end: SizeEnd) -> Json:
     judged = last.get("wear") or wear.judge_wear(last["frame"], last)
     row["state"] = "intersects" if last["intersections"] else judged["verdict"]
     row["message"] = "; ".join(judged["reasons"])
-    panels, seams = dict(quality.parts).values(), dict(quality.seams).values()
-    wearer = wear.wearer
-    eases = measure_ease(quality.mesh, [*panels], [*seams], wearer.landmarks) if wearer else []
-    own = {f"ease_{e.name}_cm": round(100 * (e.garment - e.body), 2) for e in eases}
+    own = {f"ease_{e.name}_cm": round(100 * (e.garment - e.body), 2) for e in wear.ease}
     return row | {name: value for name, value in own.items() if name in COLUMNS}

@@ -1,5 +1,6 @@
 """Whether garments are worn: a measure of runs (``weft.run.quality``)."""
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from weft.base.trees import Json
+from weft.plugins.garments.patterns.ease import Ease, measure_ease
 from weft.plugins.garments.quality.garment_lines import (
     GarmentLine,
     MovingLandmarks,
@@ -34,6 +36,7 @@ def measure_wear(quality: Quality, frame: int, found: Json) -> None:
     wear = wear_of(quality)
     wear.mark_slipped(frame, found)
     if quality.seams:
+        found["ease"] = [dataclasses.asdict(ease) for ease in wear.ease]
         found["wear"] = wear.judge_wear(frame, found)
 
 
@@ -81,6 +84,15 @@ class Wear:
         run = self.quality.run
         counts = [int(body["vertices"]) for body in run.manifest["bodies"]]
         return MovingLandmarks.of(run.body_positions(0), run.body_faces, counts)
+
+    @cached_property
+    def ease(self) -> Sequence[Ease]:
+        """The ease of the garments on paper (``patterns.ease``); none if no body stands."""
+        q = self.quality
+        if self.wearer is None or not q.seams:
+            return []
+        parts, seams = [faces for _, faces in q.parts], [pairs for _, pairs in q.seams]
+        return measure_ease(q.mesh, parts, seams, self.wearer.landmarks, q.folded)
 
     @cached_property
     def lines(self) -> Sequence[GarmentLine]:

@@ -36,7 +36,8 @@ def add_ease(builder: Any, found: Any) -> None:
     for garment in garments:
         name, faces = garment.pattern.name, garment.faces.values()
         parts = [slice(own.start, own.stop) for own in faces]
-        eases = measure_ease(garment.mesh, parts, [s.pairs for s in garment.seams], marks)
+        seams = [s.pairs for s in garment.seams]
+        eases = measure_ease(garment.mesh, parts, seams, marks, garment.folded)
         if eases:
             found.facts += [f"{name + ', cm':<15}  garment     body     ease"]
             found.facts += [f"  {ease}" for ease in eases]

@@ -16,11 +16,13 @@ from weft.base.schema.block import Block
 from weft.base.schema.quantities import Size
 from weft.bodies.body import Body
 from weft.cloth.cloth import Cloth
+from weft.contact.settings import SelfContact
 from weft.discretization.quadrature import Rule
 from weft.discretization.spline_surface import Bending
 from weft.fabric.fabric import Fabric, FabricLike, fabric
 from weft.io.painted_weights import paint_mesh
 from weft.plugins.garments.patterns.body_depth import BodyDepth
+from weft.plugins.garments.patterns.closures import separate_closures
 from weft.plugins.garments.patterns.cutting import cut
 from weft.plugins.garments.patterns.figure import Figure
 from weft.plugins.garments.patterns.formats import read_pattern
@@ -114,6 +116,8 @@ def build_garment(builder: Any, block: Any, worn: Fabric | None) -> Garment | Sp
         mesh = dataclasses.replace(mesh, vertices=mesh.vertices @ figure.turn.T + figure.origin)
     placed = Cloth(mesh, fabric("cotton")).move(block.translation, block.rotation)
     garment = dataclasses.replace(made, mesh=placed.mesh, fitted=figure is not None)
+    contact = builder.file.contact or SelfContact()
+    garment = separate_closures(garment, contact.gap + contact.thickness)
     if block.discretization == "triangles":
         return garment
     size, kinds = block.spline.span_size, (Rule(block.spline.rule), Bending(block.spline.bending))

@@ -73,6 +73,7 @@ class Outfit(JoinedCloths):
         known: dict[str, Fabric] = {}
         seen: dict[str, PartAppearance] = {}
         called: list[str] = []  # prefix of the names of each garment's seams
+        folds: list[Ints] = []  # faces between the folds of pleats
         alone = sum(not isinstance(thing, Cloth) for _, thing, _ in named) == 1
         for (name, thing, thick), made_of in zip(named, own):
             if isinstance(thing, Cloth):
@@ -83,6 +84,8 @@ class Outfit(JoinedCloths):
             else:
                 garment = thing.garment if isinstance(thing, SplineGarment) else thing
                 worn.append((first, garment))
+                if len(garment.folded) and not isinstance(thing, SplineGarment):
+                    folds.append(garment.folded + sum(len(c.faces) for c in cloths))
                 called.append("" if alone else f"{name} ")
                 looks = panel_appearances(garment)
                 seen |= {called[-1] + panel: look for panel, look in looks.items()}
@@ -102,7 +105,10 @@ class Outfit(JoinedCloths):
         held = [pairs for _, line, pairs in seams if line.seam.closing is Closing.SEWN]
         named_seams = tuple((seam_name, pairs) for seam_name, _, pairs in seams)
         sewn = representatives(cloth.n_vertices, held) if held else None
-        cloth = dataclasses.replace(cloth, sewn=sewn, seams=named_seams, appearances=seen)
+        folded = np.concatenate(folds).astype(np.int32) if folds else None
+        cloth = dataclasses.replace(
+            cloth, sewn=sewn, seams=named_seams, folded=folded, appearances=seen
+        )
         return Outfit(cloth, tuple(worn))
 
     def parts(self, file: Any) -> SceneParts:
