@@ -8,6 +8,7 @@ import pytest
 import weft
 from tests.refusals import refused
 from weft.adjoint.rollout import Rollout
+from weft.base.errors import SceneError
 
 
 def throw(interpolation="smooth", last=0.2, middle=(0.0, 0.01, 0.02), **more):
