@@ -142,8 +142,9 @@ def _write(read: "FitFile", found: "Fit", preset: Path, tell: Callable[[str], No
     from weft.plugins.lab.fitting.report import report_as_json, write_preset
     from weft.plugins.lab.laboratory.pictures import missing_library
 
-    write_preset(preset, read, found)
     numbers, picture = preset.with_suffix(".json"), preset.with_suffix(".png")
+    old = [path for path in (preset, numbers, picture) if path.exists()]
+    write_preset(preset, read, found)
     write_json(numbers, report_as_json(read, found))
     written = [preset, numbers]
     if lacking := missing_library("residual plots"):
@@ -152,7 +153,7 @@ def _write(read: "FitFile", found: "Fit", preset: Path, tell: Callable[[str], No
         plots.draw(found, picture)
         written.append(picture)
     for path in written:
-        tell(f"wrote {path}")
+        tell(f"{'replaced' if path in old else 'wrote'} {path}")
 
 
 def _explain(kind: str) -> None:
