@@ -79,7 +79,7 @@ def physics_of(run: Run, names: Sequence[str]) -> Physics | None:
 
     Args:
         run: a run of a scene file.
-        names: fields that are asked for.
+        names: fields that are asked for, or looks that show a part of one (``stress-shear``).
 
     Returns:
         Laws and wind; None if all of these fields are recorded or need neither.
@@ -87,7 +87,8 @@ def physics_of(run: Run, names: Sequence[str]) -> Physics | None:
     Raises:
         SceneError: as ``load_described``.
     """
-    if not {"stress", "air"} & set(names) - set(run.field_names()):
+    fields = {name.partition("-")[0] for name in names}
+    if not {"stress", "air"} & fields - set(run.field_names()):
         return None
     return physics(load_described(run.manifest, run.path).scene)
 

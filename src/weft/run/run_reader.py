@@ -256,7 +256,7 @@ class RunReader:
         except SceneError as error:
             raise RunError(
                 f"field {name}",
-                got=str(error),
+                got=error.got or str(error),
                 expected="a field that this run can give",
                 where=self.path,
                 hint=(

@@ -22,6 +22,7 @@ MOST_FACES = 200_000  # of a sphere that is divided once more
 MOST_PLATE_CELLS, MOST_BOX_CELLS = 500, 200  # along a side
 UNITLESS = (".obj", ".ply", ".stl")  # formats of meshes without a unit
 LARGE = 30.0  # [m] size of a body of such a file that is more often in millimeters or centimeters
+TALL = 300.0  # size up to which it is rather in centimeters
 Sizes = Annotated[tuple[Quantity, Quantity, Quantity], Setting("", "m", above=0)]
 Width = Annotated[Quantity, Setting("along x", "m", above=0)]
 Depth = Annotated[Quantity, Setting("along z", "m", above=0)]
@@ -57,7 +58,7 @@ def load_body(
     if unit is None and FilePath(path).suffix.lower() in UNITLESS and across > LARGE:
         warnings.warn(
             f"{path}: the file has no unit, and the body is {across:.4g} m across: give the unit, "
-            "for example `scale: 1 mm`",
+            f"for example `scale: 1 {'cm' if across < TALL else 'mm'}`",
             stacklevel=2,
         )
     return Body(x, faces, None, name).weld(weld)
