@@ -273,7 +273,7 @@ REFUSED = {
         ("joints 0.release", "quasi_static"),
     ),
     "no wind": (partial(jointed, air=True), "arm.rigid.air"),
-    "overlap": (overlapping, ("bodies at the start", "socket and arm")),
+    "overlap": (overlapping, ("bodies at the start", "arm and socket")),
 }
 
 

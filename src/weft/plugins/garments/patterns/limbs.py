@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from weft.base.arrays import Floats, Positions
+from weft.discretization.polygon import normalize
 from weft.plugins.garments.patterns.bent_panel import bend_around
 from weft.plugins.garments.patterns.figure import Figure
 from weft.plugins.garments.patterns.pattern import Panel, Pattern
@@ -18,6 +19,7 @@ from weft.plugins.garments.patterns.seam_ways import SeamWays, closed_panels
 
 ASIDE = 0.03  # distance of a sleeve from the plane of symmetry, over the height of the body
 SHORT = 0.03  # length of legs below the crotch, over the height of the body, that are not bent
+FORWARD = np.array([0.0, 0.0, 1.0])  # of the body
 
 
 def is_aside(points: Sequence[Positions], figure: Figure) -> bool:
@@ -69,7 +71,8 @@ def fit_limbs(
         turn, shift = _onto_line(lengthwise, elbow[:2], wrist[:2])
         for name in names:
             if panels[name].placement.wrap:
-                panels[name] = _onto_axis(panels[name], elbow, wrist - elbow)
+                moved = _onto_axis(panels[name], elbow, wrist - elbow)
+                panels[name] = _out_of_hand(moved, elbow, wrist - elbow, figure)
                 continue
             moved = move_panel(panels[name], turn, shift)
             whole = name in closed_panels(lengthwise)
@@ -78,7 +81,7 @@ def fit_limbs(
             if whole and figure.depth.contains(points).any():
                 # Too tight for a whole cone around a bent arm: it closes below the arm.
                 bent = _bend_limb(moved, elbow, wrist - elbow, lengthwise)
-            panels[name] = bent
+            panels[name] = _out_of_hand(bent, elbow, wrist - elbow, figure)
     return pattern.with_panels(panels)
 
 
@@ -141,6 +144,30 @@ def _bend_limb(
     """Return a panel bent around a limb; it stays flat if no seam along the limb joins it."""
     edges = [e for w in ways for e in w.edges(panel.name)]
     return bend_around(panel, point, axis, edges, whole=whole) if edges else panel
+
+
+def _out_of_hand(panel: Panel, point: Floats, axis: Floats, figure: Figure) -> Panel:
+    """Return a panel that is bent around an arm, moved out of the body across the arm.
+
+    Hands are wider than wrists, and not in the middle of the arm. The panel moves by up to two
+    cells of ``BodyDepth``, until half a cell is free between it and the body, or as little as
+    possible of it is nearer.
+
+    Args:
+        panel: the panel.
+        point: (3,) [m] a point of the arm's axis.
+        axis: (3,) its direction.
+        figure: the body.
+    """
+    depth, along = figure.depth, axis / np.linalg.norm(axis)
+    across = np.cross(along, FORWARD)
+    ways = [np.cos(a) * FORWARD + np.sin(a) * across for a in np.linspace(0, 2 * np.pi, 9)[:-1]]
+    moves = [np.zeros(3), *(k * depth.cell / 2 * w for k in range(1, 5) for w in ways)]
+    x = panel_points(panel, depth.cell)
+    outward = x - point - np.outer((x - point) @ along, along)
+    x = x - depth.cell / 2 * normalize(outward)
+    inside = [int(depth.contains(x + move).sum()) for move in moves]
+    return move_panel(panel, np.eye(3), moves[int(np.argmin(inside))])
 
 
 def _onto_axis(panel: Panel, point: Floats, axis: Floats) -> Panel:
