@@ -48,7 +48,7 @@ def test_landmarks_are_where_the_mannequin_has_them(figure, measures):
     height = measured.height
     for name, known in LEVELS.items():
         error = found.points[name][1] - getattr(measured, known)
-        assert abs(error) < 0.016 * height, f"{name}: {1000 * error:.0f} mm"
+        assert abs(error) < 0.018 * height, f"{name}: {1000 * error:.0f} mm"
     for name, value in found.girths.items():
         error = value - getattr(measured, name)
         assert abs(error) < 0.02 * height, f"{name}: {1000 * error:.0f} mm"
