@@ -65,7 +65,9 @@ def test_the_study(tmp_path):
 
 
 def test_only_studies_that_have_starts_take_a_number_of_them():
-    with refused(WeftError, "--seeds", got="pritchard-macri", expected="effort and iterations (starts)"):
+    with refused(
+        WeftError, "--seeds", got="pritchard-macri", expected="effort and iterations (starts)"
+    ):
         runner.run("pritchard-macri", seeds=2)
     with refused(WeftError, "--seeds", got=0, expected="1"):
         runner.run("effort", seeds=0)
