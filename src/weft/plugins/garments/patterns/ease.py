@@ -86,9 +86,9 @@ def measure_ease(
         marks: landmarks of the body.
         folded: faces that pressed pleats fold behind.
     """
-    found = measure_garments(mesh, parts, seams, marks, folded)[1]
+    found = measure_garments(mesh, parts, seams, marks, folded)
     widest: dict[str, Ease] = {}
-    for ease in (e for garment in found for e in garment):
+    for ease in (e for _, eases in found for e in eases):
         widest[ease.name] = max(widest.get(ease.name, ease), ease, key=lambda e: e.garment)
     return list(widest.values())
 
@@ -99,8 +99,8 @@ def measure_garments(
     seams: Sequence[Ints],
     marks: Landmarks,
     folded: Ints | None = None,
-) -> tuple[Ints, list[list[Ease]]]:
-    """Return the number of the garment of every panel, and the ease of each garment.
+) -> list[tuple[Bools, list[Ease]]]:
+    """Return the panels (p,) of every garment, without pockets and facings, and its ease.
 
     Args:
         mesh: of the garments, where they start.
@@ -115,17 +115,12 @@ def measure_garments(
         panel[mesh.faces[own]] = k
     panels = SewnPanels(mesh, x, panel, seams, np.zeros(0, np.int32) if folded is None else folded)
     body = {**marks.girths, "crotch_length": marks.crotch_length}
-    garment, eases = np.zeros(len(parts), dtype=np.int32), []
-    for k, among in enumerate(some for some in panels.garments if some.any()):
-        garment[among] = k
-        eases.append(
-            [
-                Ease(name, girth.length, body[name], girth.meets)
-                for name, girth in _measure_girths(panels, among, marks).items()
-                if np.isfinite(girth.length)
-            ]
-        )
-    return garment, eases
+    found = []
+    for among in (some for some in panels.garments if some.any()):
+        girths = _measure_girths(panels, among, marks).items()
+        closed = [(name, girth) for name, girth in girths if np.isfinite(girth.length)]
+        found.append((among, [Ease(n, g.length, body[n], g.meets) for n, g in closed]))
+    return found
 
 
 def _measure_girths(panels: SewnPanels, own: Bools, marks: Landmarks) -> dict[str, Girth]:

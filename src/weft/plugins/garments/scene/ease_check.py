@@ -62,8 +62,9 @@ def explain_tight(cloth: Cloth, name: str, bodies: Sequence[Body]) -> str:
     else:
         return ""
     parts, seams = [part.faces for part in cloth.parts], [pairs for _, pairs in cloth.seams]
-    garments, eases = measure_garments(cloth.mesh, parts, seams, marks)
-    own = eases[garments[[part.name for part in cloth.parts].index(name)]]
+    panel = [part.name for part in cloth.parts].index(name)
+    found = measure_garments(cloth.mesh, parts, seams, marks, cloth.folded)
+    own = next((eases for panels, eases in found if panels[panel]), [])
     tight = [e for e in own if e.ratio < 1]
     shown = [
         f"{e.what} {100 * e.garment:.1f} cm, the body's {100 * e.body:.1f} cm" for e in tight or own
