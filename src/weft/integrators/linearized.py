@@ -146,19 +146,21 @@ def finish(
         New state, what the terms remember, and the report; the given state and no memory if the
         step failed.
     """
-    (x, v), outcome = ends, linear.outcome
+    (x, v), outcome, touches = ends, linear.outcome, False
     if outcome.ok and not np.abs(v).max() < most_speed:  # NaN fails as well
         outcome = Outcome.NOT_FINITE
     counts = Counts(outcome, solves, linear.iterations, 0, int(linear.rescued))
     if outcome.ok and model.contact is not None and not phi.is_contact_free(x):
+        touches = True
         x, counts = _under_contact(model, phi, quadratic(), solver, x, counts)
         v = phi.step.velocity(x)
-    elif outcome.ok and work is not None:
-        gain = _gain(model, phi.step, x, v) - work
-        more["gained"] = gain if gain > MOST_GAIN * _uncertain(model) else 0.0
     report = StepReport.of(phi, x, counts, clock, linear_solver=solver.linear.name, **more)
     if not report.outcome.ok:
         return phi.step.state, {}, report
+    if work is not None and not touches:
+        gain = _gain(model, phi.step, report.terms, v) - work
+        if gain > MOST_GAIN * _uncertain(model):
+            report = dataclasses.replace(report, gained=gain)
     return State(x, v, phi.step.t), phi.remember(x), report
 
 
@@ -210,16 +212,14 @@ def _gains_energy(model: Model, step: Step, quadratic: QuadraticModel, x: WarpAr
     return gain > MOST_GAIN * (before + after + _uncertain(model))
 
 
-def _gain(model: Model, step: Step, x: Positions, v: Velocities) -> float:
-    """Return the increase [J] of kinetic and stored energy in a step that ended at x and v (n,3);
-    potentials of damping store nothing.
+def _gain(model: Model, step: Step, after: Mapping[str, float], v: Velocities) -> float:
+    """Return the increase [J] of kinetic and stored energy in a step that ended at velocities v
+    (n,3), with energies ``after`` by name; potentials of damping store nothing.
     """
-    mass, stored = model.assembly.mass, []
-    for points in (kernel.points(x), step.device_state):
-        found = sum_energies(model.assembly.bound, points)
-        damping = {damping_of(name) for name in found}
-        stored.append(sum(value for name, value in found.items() if name not in damping))
-    return _kinetic(mass, v) - _kinetic(mass, step.state.v) + stored[0] - stored[1]
+    mass, before = model.assembly.mass, sum_energies(model.assembly.bound, step.device_state)
+    damping = {damping_of(name) for name in before}
+    stored = sum(after[name] - before[name] for name in before if name not in damping)
+    return _kinetic(mass, v) - _kinetic(mass, step.state.v) + stored
 
 
 def _kinetic(mass: Floats, v: Velocities) -> float:

@@ -134,7 +134,7 @@ def run_scene(
         while loop.order is not None:
             loop = Loop(sew_earlier(scene, *loop.order) or scene, folder, fps)
             loop.run(frames, False, 0, on_progress)
-        records = list(folder.log.records())
+        records = folder.log.records()
         _warn([*about_released(records), *about_gains(records)])
 
 
