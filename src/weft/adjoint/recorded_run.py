@@ -47,8 +47,6 @@ class RecordedRun:
             scene.check_unchanged("derivatives of a run", "keyframes have derivatives")
             for pin in scene.pins:
                 pin.check_until(frames / fps)
-            for body in scene.bodies:
-                body.check_until(frames / fps)
         self.scene, self.frames, self.fps = scene, frames, fps
         self.times = StepTimes.of(fps, scene.step)
         self._check()
