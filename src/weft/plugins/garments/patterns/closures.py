@@ -26,11 +26,12 @@ def separate_closures(garment: Garment, apart: float) -> Garment:
     if not closures or apart <= 0:
         return garment
     x, every = garment.mesh.vertices.copy(), np.concatenate(closures)
-    free = ~np.isnan(outward_directions(garment.mesh)[every]).any(axis=(1, 2))
+    outward = outward_directions(garment.mesh)
+    free = ~np.isnan(outward[every]).any(axis=(1, 2))
     every = every[free & (garment.weld_ids[every[:, 0]] != garment.weld_ids[every[:, 1]])]
     way = x[every[:, 1]] - x[every[:, 0]]
     missing = ROOM * apart - np.linalg.norm(way, axis=1)
-    one, two = outward_directions(garment.mesh)[every].swapaxes(0, 1)
+    one, two = outward[every].swapaxes(0, 1)
     inward, close = two - one, missing > 0
     step = 0.5 * missing[close, None] * normalize(inward[close])
     x[every[close, 0]] += step

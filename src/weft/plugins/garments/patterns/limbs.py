@@ -166,8 +166,8 @@ def _out_of_hand(panel: Panel, point: Floats, axis: Floats, figure: Figure) -> P
     x = panel_points(panel, depth.cell)
     outward = x - point - np.outer((x - point) @ along, along)
     x = x - depth.cell / 2 * normalize(outward)
-    inside = [int(depth.contains(x + move).sum()) for move in moves]
-    return move_panel(panel, np.eye(3), moves[int(np.argmin(inside))])
+    clearest = min(moves, key=lambda move: int(depth.contains(x + move).sum()))
+    return move_panel(panel, np.eye(3), clearest)
 
 
 def _onto_axis(panel: Panel, point: Floats, axis: Floats) -> Panel:

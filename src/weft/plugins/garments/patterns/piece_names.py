@@ -33,7 +33,7 @@ _SHORTEST = 4  # letters of words that are found inside of others
 
 @dataclass(frozen=True)
 class PiecePlace:
-    """What the name of a piece says.
+    """Part, side and kind of garment that the name of a piece says.
 
     Args:
         part: ``front``, ``back``, ``sleeve``, ``other`` (which weft does not place) or "".

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from weft.base.arrays import Floats
+from weft.discretization.polygon import cross
 from weft.plugins.garments.patterns.body_depth import BodyDepth
 from weft.plugins.garments.patterns.curves import outline_polygon
 from weft.plugins.garments.patterns.figure import Figure
@@ -225,12 +226,11 @@ def _meet(one: Floats, two: Floats) -> Floats | None:
     their inner ends; None if they are about parallel.
     """
     first, second = one[1] - one[0], two[1] - two[0]
-    area = first[0] * second[1] - first[1] * second[0]
+    area = float(cross(first, second))
     gap = two[0] - one[0]
     if abs(area) < 1e-12:
         return None
-    back = (gap[0] * second[1] - gap[1] * second[0]) / area
-    other = (gap[0] * first[1] - gap[1] * first[0]) / area
+    back, other = float(cross(gap, second)) / area, float(cross(gap, first)) / area
     tip = one[0] + back * first
     beyond = back < 0 and other < 0 and np.linalg.norm(tip - one[0]) < FARTHEST
     return np.asarray(tip) if beyond else None
@@ -251,5 +251,5 @@ def _angle(points: Floats, down: Floats) -> Floats:
 def _centroid(outline: Floats) -> Floats:
     """Return the center (2,) of the area inside a polygon (k,2)."""
     after = np.roll(outline, -1, axis=0)
-    area = outline[:, 0] * after[:, 1] - outline[:, 1] * after[:, 0]
+    area = cross(outline, after)
     return np.asarray(((outline + after) * area[:, None]).sum(axis=0) / (3 * area.sum()))
