@@ -75,8 +75,8 @@ def test_guide(page, tmp_path):
     first = example.code if example.name == "commands" else ""
     for line in further_commands(page.read_text(), first):
         if can_run(line, where):
+            command, environment = ["bash", "-ec", line], {**os.environ, "PATH": path}
             done = subprocess.run(
-                ["bash", "-ec", line], cwd=where, env={**os.environ, "PATH": path},
-                capture_output=True, text=True,
-            )  # fmt: skip
+                command, cwd=where, env=environment, capture_output=True, text=True
+            )
             assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
