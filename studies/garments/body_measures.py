@@ -4,10 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from weft.plugins.garments.bodies.landmarks import Landmarks
 from weft.plugins.garments.mannequin.figure import Mannequin
 from weft.plugins.garments.mannequin.joints import NUMBER
 
 CENTIMETERS = 100.0
+JOINT = 0.034  # from the shoulder point inwards to the joint, over the height
 
 
 @dataclass(frozen=True)
@@ -68,5 +70,40 @@ class BodyMeasures:
         return BodyMeasures(
             **{name: CENTIMETERS * value for name, value in lengths.items()},
             shoulder_joint=tuple((CENTIMETERS * shoulder).tolist()),
+            arm_angle=float(np.degrees(np.arctan2(-along[1], along[0]))),
+        )
+
+    @staticmethod
+    def of_landmarks(found: Landmarks) -> "BodyMeasures":
+        """Return the measures of any body in an a-pose, which looks along +z and stands at x = 0.
+
+        Args:
+            found: landmarks of the body.
+        """
+        points, girths = found.points, found.girths
+        tip, elbow, wrist = (points[f"{n}_left"] for n in ("shoulder", "elbow", "wrist"))
+        along = (wrist - tip) / np.linalg.norm(wrist - tip)
+        arm = np.linalg.norm(elbow - tip) + np.linalg.norm(wrist - elbow)
+        back = points["neck_back"][1] - points["waist"][1]
+        lengths = {
+            "height": found.height,
+            **{n: girths[n] for n in ("chest", "waist", "hips", "upper_arm", "wrist", "thigh")},
+            "neck_half": points["neck_side_left"][0],
+            "shoulder_half": tip[0],
+            "neck_height": points["neck_back"][1],
+            "shoulder_height": tip[1],
+            "chest_height": points["bust"][1],
+            "waist_height": points["waist"][1],
+            "hips_height": points["hip"][1],
+            "crotch_height": points["crotch"][1],
+            "knee_height": points["knee_left"][1],
+            "ankle_height": points["ankle_left"][1],
+            "arm_length": arm,
+            "back_length": back,
+        }
+        joint = tip - JOINT * found.height * np.array([0.0, 1.0, 0.0])
+        return BodyMeasures(
+            **{name: CENTIMETERS * float(value) for name, value in lengths.items()},
+            shoulder_joint=tuple((CENTIMETERS * joint).tolist()),
             arm_angle=float(np.degrees(np.arctan2(-along[1], along[0]))),
         )

@@ -8,7 +8,9 @@ import subprocess
 import sys
 import time
 from dataclasses import asdict, dataclass, fields, replace
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import PIL.Image
@@ -17,9 +19,12 @@ import yaml
 from studies.garments.body_measures import BodyMeasures
 from studies.garments.catalog import GARMENTS
 from studies.garments.intersection_count import count_intersections
+from studies.garments.solid_people import PEOPLE
 from weft import kernel
-from weft.base.arrays import AnyArray
+from weft.base.arrays import AnyArray, Faces, Positions
 from weft.base.errors import WeftError
+from weft.io import write_mesh
+from weft.plugins.garments.bodies.landmarks import landmarks_of_mesh
 from weft.plugins.garments.mannequin.figure import Mannequin
 from weft.plugins.garments.quality.wear import VERDICTS
 from weft.run.quality import Quality
@@ -32,6 +37,8 @@ BODIES: dict[str, dict[str, str]] = {
     "child": {"figure": "child"},
     "size-48": {"figure": "woman", "chest": "110 cm", "waist": "94 cm", "hips": "116 cm"},
 }
+MODELED = {"fingers": "small breasts"}  # of solids, with fingers, toes and a face; they stand still
+BODY = "body.obj"  # file of a modeled body, beside the scene
 CELLS, COARSE = "3 cm", "4 cm"  # of a trial, of a quick one
 CLOSING, SETTLE, HOLD = 1.0, 1.0, 2.0  # [s]
 SECONDS = 6.0  # two cycles of walking, and standing still again
@@ -67,17 +74,33 @@ class TrialResult:
         return "; ".join(found) or ("" if self.verdict == VERDICTS[0] else self.verdict)
 
 
-def scene(pattern: str, body: str, *, quick: bool = False, coarse: bool = False) -> str:
-    """Return the text of the scene of a pattern and a body; ``quick`` ends before the walk."""
-    person = {**BODIES[body], "motion": "walk", "hold": f"{HOLD:g} s", "cycles": 2}
+def measures_of(body: str) -> BodyMeasures:
+    """Return the measures of a body of ``BODIES`` or ``MODELED``."""
+    if body in MODELED:
+        return BodyMeasures.of_landmarks(landmarks_of_mesh(*_modeled(body)))
+    return BodyMeasures.of(Mannequin.of(**BODIES[body]))
+
+
+@cache
+def _modeled(body: str) -> tuple[Positions, Faces]:
+    return PEOPLE[MODELED[body]].mesh("a_pose")
+
+
+def scene(pattern: str, body: str, *, walks: bool = True, coarse: bool = False) -> str:
+    """Return the text of the scene of a pattern and a body."""
+    person: dict[str, Any] = {"mesh": {"file": BODY}}
+    if body in BODIES:
+        person = {"mannequin": {**BODIES[body]}}
+        if walks:
+            person["mannequin"] |= {"motion": "walk", "hold": f"{HOLD:g} s", "cycles": 2}
     tree = {
-        "cloth": {"garment": {"pattern": pattern, "size": COARSE if quick or coarse else CELLS}},
-        "bodies": [{"name": "body", "mannequin": person}],
+        "cloth": {"garment": {"pattern": pattern, "size": COARSE if coarse else CELLS}},
+        "bodies": [{"name": "body", **person}],
         "contact": {"gap": "2 mm", "friction": 0.3, "pinch": "thin"},
         "law": {"name": "immediate_buckling"},
         "sewing": {"closing": f"{CLOSING:g} s", "settle": f"{SETTLE:g} s"},
         "integrator": {"backward_euler": {"effort": "interactive"}},
-        "seconds": HOLD if quick else SECONDS,
+        "seconds": SECONDS if walks else HOLD,
         "fps": FPS,
     }
     return yaml.safe_dump(tree, sort_keys=False)
@@ -89,27 +112,28 @@ def try_garment(
     folder: Path,
     pattern: Path | None = None,
     *,
-    quick: bool = False,
+    walks: bool = True,
     coarse: bool = False,
 ) -> TrialResult:
     """Run a trial, or return the result of the same trial in the folder.
 
     Args:
         garment: of the catalog; any name if ``pattern`` is given.
-        body: of ``BODIES``.
+        body: of ``BODIES``, or of ``MODELED`` if it does not walk.
         folder: of files, run and pictures of this trial.
         pattern: a pattern file to be tried as it is; None: the garment is drafted for the body.
-        quick: sew and settle only, with coarse cells.
-        coarse: walk with coarse cells.
+        walks: after the garment is sewn and has settled.
+        coarse: cells of 4 cm.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    person = Mannequin.of(**BODIES[body])
     name = f"{garment}_specification.json"
     if pattern is None:
-        text = GARMENTS[garment](BodyMeasures.of(person)).text()
+        text = GARMENTS[garment](measures_of(body)).text()
     else:
         text = pattern.read_text(encoding="utf-8")
-    files = {name: text, "scene.yaml": scene(name, body, quick=quick, coarse=coarse)}
+    files = {name: text, "scene.yaml": scene(name, body, walks=walks, coarse=coarse)}
+    if body in MODELED:
+        write_mesh(folder / BODY, *_modeled(body), corner_uv=None)
     kept = folder / "result.json"
     same = all(_text(folder / n) == t for n, t in files.items())
     old = json.loads(kept.read_text(encoding="utf-8")) if kept.is_file() and same else {}

@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 from typer.testing import CliRunner
 
-from tests.plugins.garments.bodies.solid_people import ARMS, PEOPLE
+from studies.garments.solid_people import ARMS, PEOPLE
 from tests.plugins.garments.builders import BESIDE, scene_of
 from tests.refusals import refused
 from weft.base.errors import MeshError
