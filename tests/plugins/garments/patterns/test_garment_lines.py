@@ -24,13 +24,16 @@ SLEEVED = TOP | {("armhole", s) for s in ("left", "right")}
 AS_IT_IS, QUARTER = np.eye(3), np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])
 
 
-def start_lines(name, body, turn=AS_IT_IS):
-    """Return the start positions of a garment, its lines by kind and side, and the wearer."""
+def start_lines(name, body, turn=AS_IT_IS, up=0.0):
+    """Return the start positions of a garment, its lines by kind and side, and the wearer.
+
+    The garment starts higher by ``up`` [m].
+    """
     body = replace(body, vertices=body.vertices @ turn.T)
     figure = Figure.of(body)
     pattern = read_pattern(EXAMPLES / f"garmentcode/{name}_specification.json")
     garment = cut(fit_start(pattern, figure)[0], 0.05)
-    x = garment.mesh.vertices @ figure.turn.T + figure.origin
+    x = (garment.mesh.vertices + [0.0, up, 0.0]) @ figure.turn.T + figure.origin
     mesh = garment.mesh.with_vertices(x)
     parts = [(name, slice(r.start, r.stop)) for name, r in garment.faces.items()]
     seams = [(s.seam.name, s.pairs) for s in garment.seams]
@@ -65,6 +68,15 @@ def test_a_strap_under_the_armpit_is_named(woman, turn):
         assert low["off"] == pytest.approx(down, abs=1e-9)
         assert judge_line(low)[0] == grade
         assert f"{100 * down:.0f} cm" in judge_line(low)[1] or not grade
+
+
+def test_trousers_that_start_above_the_waist_are_worn_at_the_waist(woman):
+    """How far they start above it changes no line."""
+    x, lines, wearer = start_lines("trousers", woman)
+    _, raised, _ = start_lines("trousers", woman, up=0.04)
+    for key in (("upper edge", ""), ("waist", "")):
+        now, before = (line[key].measure(x, wearer.body)["off"] for line in (raised, lines))
+        assert now == pytest.approx(before, abs=1e-9)
 
 
 def test_a_dress_that_slid_and_a_hem_that_is_tilted(woman):

@@ -7,11 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from studies.garments.body_measures import BodyMeasures
+from studies.garments.random_designs import draw_design
 from tests.plugins.garments.patterns.patterns import before, panel, seam
 from tests.plugins.garments.patterns.people import crossings, person
 from tests.refusals import refused
 from weft.base.errors import PatternError
 from weft.plugins.garments.bodies.body_measures import levels_of
+from weft.plugins.garments.mannequin.figure import Mannequin
 from weft.plugins.garments.patterns.bent_panel import bend_around
 from weft.plugins.garments.patterns.cutting import cut
 from weft.plugins.garments.patterns.figure import Figure
@@ -94,6 +97,18 @@ def test_a_waist_is_where_it_is_although_the_sides_of_its_skirt_rise(figure):
     assert set(rising) == {"skirt_front", "skirt_back"}
     band = max(place_points(p, p.corners)[:, 1].max() for p in circle.panels if "wb" in p.name)
     assert all(0 < band - y < 0.1 for y in rising.values())
+
+
+def test_a_skirt_of_levels_starts_with_its_waist_at_the_waist(figure, tmp_path):
+    """Its upper level is a sector of a ring: the low middle of its hem is no girth."""
+    design = draw_design(11, 7, BodyMeasures.of(Mannequin.of(figure="woman")))
+    path = tmp_path / "levels_specification.json"
+    path.write_text(design.text(), encoding="utf-8")
+    pattern = read_pattern(path)
+    fitted, _ = fit_start(pattern, figure)
+    band = fitted.by_name["wb_front"]
+    top = place_points(band, np.asarray(band.corners))[:, 1].max()
+    assert abs(top - figure.landmarks.points["waist"][1]) < 0.06
 
 
 def test_a_hood_starts_outside_of_the_other_panels(figure):

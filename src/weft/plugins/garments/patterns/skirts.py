@@ -25,6 +25,7 @@ BESIDE = 0.3  # difference in height of panels beside each other, over their hei
 UPRIGHT = 0.3  # vertical part of the direction in which a standing panel faces, at most
 TURNED = 0.3  # part along x of the direction in which a panel faces that stands around the body
 RISING = np.radians(70.0)  # angle to the middle from which a skirt's sides rise beside its waist
+ROUND = np.radians(15.0)  # angle to the middle from which the hem of a panel is round
 SLOPES = np.radians(np.arange(40.0, -1.0, -5.0))  # of a cone, from the vertical
 STEP = 0.01  # [m] by which a cone is widened until it clears the body
 WIDEST = 0.3  # [m] by which it is widened at most
@@ -142,6 +143,26 @@ def rising_panels(ways: Sequence[SeamWays], panels: Mapping[str, Panel]) -> dict
             if fan.half > RISING:
                 found[name] = fan.level(panels[name])
     return found
+
+
+def round_rings(ways: Sequence[SeamWays], panels: Mapping[str, Panel]) -> list[dict[str, Fan]]:
+    """Return the rings of panels whose hems are round: level rows of such a panel are not its
+    girths.
+    """
+    found = []
+    for ring in find_rings(ways, panels):
+        fans = {name: Fan.of(panels[name], sides) for name, sides in ring.items()}
+        if any(fan.half > ROUND for fan in fans.values()):
+            found.append(fans)
+    return found
+
+
+def ring_girths(panels: Mapping[str, Panel], fans: Mapping[str, Fan], row: float) -> Floats:
+    """Return heights and girths (k,2) [m] of a ring that hangs from its waist, by ``row`` [m]."""
+    level = max(fan.level(panels[name]) for name, fan in fans.items())
+    down = np.arange(0.0, max(f.far - f.near for f in fans.values()), row)
+    girths = sum(2 * f.half * (f.near + down) for f in fans.values())
+    return np.stack([level - down, girths], axis=1)
 
 
 def find_rings(

@@ -41,7 +41,12 @@ from weft.plugins.garments.patterns.placement import (
     place_points,
 )
 from weft.plugins.garments.patterns.seam_ways import UPWARD, SeamWays, closed_panels, find_tubes
-from weft.plugins.garments.patterns.skirts import lay_around, rising_panels
+from weft.plugins.garments.patterns.skirts import (
+    lay_around,
+    ring_girths,
+    rising_panels,
+    round_rings,
+)
 
 MEAN_HEIGHT = 1.72  # [m] of GarmentCode's mean body, for which its panels are placed
 LET_DOWN = 0.025  # distance above the shoulders, over the height of the body, at which tops start
@@ -198,9 +203,16 @@ def _fit_height(
         for i, h in enumerate(moves.tolist()):
             cost[i] += sum(float((d**2).mean()) for d in _obstruction(central, body, crotch, h))
     if not any(w.is_over for w in central):
-        around = {n: panel_points(p, body.cell, border=False) for n, p in panels.items()}
-        trunk = [x[x[:, 1] < below.get(n, np.inf)] for n, x in around.items() if n not in inner]
-        cost += _squeeze(_girths(trunk, body.cell), figure.landmarks, moves)
+        rings = round_rings(ways, panels)
+        round_panels = {name for ring in rings for name in ring}
+        trunk = [
+            panel_points(p, body.cell, border=False)
+            for name, p in panels.items()
+            if name not in inner and name not in round_panels
+        ]
+        girths = [ring_girths(panels, ring, body.cell) for ring in rings]
+        girths.append(_girths(trunk, body.cell))
+        cost += _squeeze(np.concatenate(girths), figure.landmarks, moves)
     up = float(moves[int(np.argmin(cost))])
     if inseams:  # hems at the floor close around the feet
         ankle = float(figure.landmarks.points["ankle_left"][1])

@@ -7,7 +7,7 @@ a seam that is worn in the wrong place is still known.
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,6 +24,8 @@ WAIST = 0.10  # [m] distance from the body's waist up to which a seam around it 
 ONE_HEM = 0.25  # [m] height of an edge on paper from which it is no hem, but an open front with one
 UPRIGHT = 0.8  # height of trunk and thigh over that at the start, from which a body stands
 LEAST_STEEP = 0.5  # slope of a hem's faces at the start, as a sine, at least
+ENDS = 0.05  # part of a hem's vertices, the lowest and the highest, that may hang anywhere
+UNEVEN = 0.2  # of the difference in height of a hem on paper, by which it may hang otherwise
 HIPS = 0.05  # [m] below the hips, from which a seam or an edge of the waist has fallen
 # [m] distances from which a garment is worn badly, and from which it is not worn. What hangs at the
 # waist is worn badly as far as the hips, which hold it.
@@ -151,9 +153,10 @@ class GarmentLine:
             found["off"] = float(np.linalg.norm(own.mean(axis=0) - middle))
         elif self.kind == "hem":
             paper, worn = wearer.turn(self.start), wearer.turn(own)
-            found["spread"] = float(np.ptp(worn[:, 1]))
+            found["spread"], drawn = _spread(worn), _spread(paper)
             found["tilt"] = float(np.linalg.norm(_tilt(worn) - _tilt(paper)))
-            found["off"] = max(found["tilt"], found["spread"] - float(np.ptp(paper[:, 1])))
+            found["off"] = max(found["tilt"], found["spread"] - drawn)
+            found["limits"][0] += UNEVEN * drawn
         else:
             hips = float(first["waist"][1] - first["hip"][1])
             drawn = float(np.clip(before, -hips / 2, 0.0)) if self.kind == "waist" else before
@@ -161,6 +164,12 @@ class GarmentLine:
                 found["limits"][1] = drawn + hips + HIPS
             found["off"] = drawn - now
         return found
+
+
+def _spread(x: Positions) -> float:
+    """Return the difference in height [m] of points (k,3), without the outermost ``ENDS``."""
+    low, high = np.quantile(x[:, 1], [ENDS, 1 - ENDS])
+    return float(high - low)
 
 
 def _tilt(x: Positions) -> Floats:
@@ -185,6 +194,9 @@ def find_lines(
     wearer: MovingLandmarks,
 ) -> list[GarmentLine]:
     """Return the lines of garments that have a place on the body.
+
+    What hangs at the waist may start above the waist, and comes to rest there: its lines have their
+    places below.
 
     Args:
         mesh: the cloth before the first frame.
@@ -212,7 +224,7 @@ def find_lines(
                 tops.setdefault(key[0], []).append(_top(x[pairs]))
     lines = {key: ids for key, ids in lines.items() if key[1]}
     lines |= _find_edges(x, sewn[faces], sewn, garment, wearer, lines)
-    found = []
+    found, above_waist = [], dict[int, float]()
     for (worn, kind, side), ids in lines.items():
         names = abbreviate([parts[p][0] for p in np.unique(panel[ids])], 2)
         start, waist = mesh.vertices[ids], lines.get((worn, "waist", ""))
@@ -225,8 +237,11 @@ def find_lines(
             above = upper[waist]  # of a band, which this seam lets down
             if 0 < above.sum() < len(above):
                 start = start - UP * (x[waist[above], 1].mean() - x[waist[~above], 1].mean())
-        found.append(GarmentLine(kind, side, names, ids, start, wearer))
-    return found
+        if kind == "upper edge":
+            rise = float((start @ UP).mean() - wearer.landmarks.points["waist"][1])
+            above_waist[worn] = rise if 0.0 < rise < WAIST else 0.0
+        found.append((worn, GarmentLine(kind, side, names, ids, start, wearer)))
+    return [replace(line, start=line.start - UP * above_waist.get(k, 0.0)) for k, line in found]
 
 
 def _hang(start: Positions, ids: Ints, mesh: TriangleMesh, wearer: MovingLandmarks) -> Positions:
