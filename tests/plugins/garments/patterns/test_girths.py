@@ -9,7 +9,7 @@ from studies.garments.body_measures import BodyMeasures
 from studies.garments.catalog import GARMENTS
 from tests.plugins.garments.builders import garment_of
 from tests.plugins.garments.patterns.people import person
-from weft.plugins.garments.bodies.landmarks import UP
+from weft.plugins.garments.bodies.skin import UP
 from weft.plugins.garments.mannequin import mannequin
 from weft.plugins.garments.patterns.cutting import cut
 from weft.plugins.garments.patterns.ease import measure_ease

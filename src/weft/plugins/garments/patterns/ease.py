@@ -13,7 +13,8 @@ import numpy as np
 
 from weft.base.arrays import Bools, Faces, Floats, Ints
 from weft.discretization.mesh import TriangleMesh
-from weft.plugins.garments.bodies.landmarks import GIRTH_LEVELS, UP, Landmarks
+from weft.plugins.garments.bodies.landmarks import GIRTH_LEVELS, Landmarks
+from weft.plugins.garments.bodies.skin import UP
 from weft.plugins.garments.patterns.girths import Girth, SewnPanels, SewnTube
 
 NEAR, DEEPER = 0.02, 0.04  # of the height: distance of the nearest closed level; below an armhole
