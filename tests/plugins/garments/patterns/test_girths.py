@@ -230,7 +230,9 @@ def test_the_girth_at_a_gathered_seam_is_that_of_the_seam(figure):
         found = eases(garment_of(GATHERED.format(f"{waist + away} m"), 0.05), figure.landmarks)
         assert (found["waist"].garment, found["waist"].gathered) == pytest.approx((1.8, 2.8))
         assert "at a gathered seam, 280.0 on its longer side" in str(found["waist"])
-        assert found["hips"].gathered == 0 and found["hips"].garment == pytest.approx(2.8, abs=WITHIN)
+        assert found["hips"].gathered == 0 and found["hips"].garment == pytest.approx(
+            2.8, abs=WITHIN
+        )
 
 
 def test_fronts_that_meet_or_overlap_count_once_and_fronts_apart_are_open(figure):

@@ -106,8 +106,15 @@ class Outfit(JoinedCloths):
         named_seams = tuple((seam_name, pairs) for seam_name, _, pairs in seams)
         sewn = representatives(cloth.n_vertices, held) if held else None
         folded = np.concatenate(folds).astype(np.int32) if folds else None
+        lines = [line.vertices + start for start, garment in worn for line in garment.folds]
+        edges = [np.stack([ids[:-1], ids[1:]], axis=1) for ids in lines]
         cloth = dataclasses.replace(
-            cloth, sewn=sewn, seams=named_seams, folded=folded, appearances=seen
+            cloth,
+            sewn=sewn,
+            seams=named_seams,
+            folded=folded,
+            fold_edges=np.concatenate(edges).astype(np.int32) if edges else None,
+            appearances=seen,
         )
         return Outfit(cloth, tuple(worn))
 
