@@ -146,6 +146,45 @@ def test_a_tight_panel_is_of_a_smaller_garment_only_by_its_girths(figure):
     assert explain_tight(cloth, small, [ball, body]) == said
 
 
+def explained(text, panel):
+    made = mannequin("woman")
+    cloth = Outfit.of([("", garment_of(text), None)]).cloth
+    return explain_tight(cloth, panel, [Body(made.vertices, made.faces)])
+
+
+def test_a_tight_garment_is_measured_with_its_pleats_folded():
+    """102 cm of cloth, of which two pressed pleats take in 12 cm as far down as the hips."""
+    plain = tube("25.5 cm", "106 cm")
+    pleated = plain.replace(
+        "    placement: {translation: [0, 0, 25 cm]}",
+        "    pleats: [{edge: top, depth: 3 cm, length: 30 cm}]\n"
+        "    placement: {translation: [0, 0, 25 cm]}",
+        1,
+    )
+    assert explained(plain, "front").startswith("the garment is not smaller")
+    said = explained(pleated, "front")
+    assert said.startswith("the garment is smaller than the body: hips girth 90.0 cm")
+
+
+def test_a_tight_pocket_is_no_garment():
+    """Nothing compares a pocket with the body, and it does not change what its panel is."""
+    plain = tube("20 cm", "106 cm")
+    line = "lines: {p: [[-6 cm, 94 cm], [-6 cm, 80 cm], [6 cm, 80 cm], [6 cm, 94 cm]]}"
+    front, _, rest = plain.partition("    placement")
+    with_pocket = f"{front}    {line}\n    placement{rest}".replace(
+        "copy: front,", "copy: front, lines: {},"
+    ).replace(
+        "seams:",
+        "  pocket:\n"
+        "    outline: [{at: [0, 0], edge: sewn}, {at: [12 cm, 0], edge: sewn},\n"
+        "              {at: [12 cm, 14 cm]}, {at: [0, 14 cm], edge: sewn}]\n"
+        "seams:\n  pocket: [pocket.sewn, front.p]",
+    )
+    assert explained(with_pocket, "pocket") == ""
+    assert explained(with_pocket, "front") == explained(plain, "front")
+    assert "the garment is smaller" in explained(plain, "front")
+
+
 SCENE = """
 cloth: {garment: {pattern: tube.yaml, size: 5 cm}}
 bodies: [{name: anna, mannequin: {figure: woman}}]

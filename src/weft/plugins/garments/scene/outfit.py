@@ -416,9 +416,8 @@ def openings(
                 expected=f"must be >= {times[0] - times[1]:g} s, when it is sewn",
             )
     at: Floats = np.asarray(line.fractions)
-    if seam.closing is Closing.BUTTONS:
-        wanted = np.linspace(0, 1, seam.buttons + 2)[1:-1] if seam.buttons > 1 else np.array([0.5])
-        rows = np.unique([int(np.argmin(np.abs(at - w))) for w in wanted])
+    if seam.closing.at_points:
+        rows = np.unique([int(np.argmin(np.abs(at - w))) for w in seam.buttons_at])
     else:
         rows = np.arange(len(pairs))
     delay = PASSING * at if seam.closing is Closing.ZIP else np.zeros(len(at))
