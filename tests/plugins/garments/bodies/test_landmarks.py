@@ -1,5 +1,7 @@
 """Landmarks on bodies, compared with the measurements that the mannequin knows of itself."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -12,12 +14,14 @@ from weft.base.errors import MeshError
 from weft.cli.commands import app
 from weft.contact import load_body
 from weft.io import write_mesh
+from weft.plugins.garments.bodies.arms import find_arms, measure_arm
 from weft.plugins.garments.bodies.landmarks import find_landmarks, landmarks_of_mesh
 from weft.plugins.garments.bodies.sections import cut_loop, tape_length
 from weft.plugins.garments.bodies.sizes import size_of
-from weft.plugins.garments.bodies.skin import UP
+from weft.plugins.garments.bodies.skin import UP, Skin
 from weft.plugins.garments.mannequin import mannequin
 from weft.plugins.garments.mannequin.joints import NUMBER
+from weft.plugins.garments.mannequin.stance import a_pose
 
 LEVELS = {
     "neck_back": "neck_height",
@@ -113,6 +117,22 @@ def test_arms_may_be_up_or_down(woman, pose):
     around = tape_length(cut_loop(x, woman.faces, found.points["bust"] * [0, 1, 0], UP), UP)
     assert found.girths["chest"] == pytest.approx(around, abs=1e-6)
     assert found.girths["wrist"] == pytest.approx(known.wrist, abs=0.004)
+
+
+def test_an_arm_held_forward_has_its_shoulder(woman):
+    """By 57 degrees, with a bent elbow."""
+    arms = np.broadcast_to([0.4, 1.0, 0.5], (1, 2, 3))
+    x = np.asarray(woman.apply_stance(replace(a_pose(woman.joints), arms=arms))[0])
+    shoulder = np.linalg.norm(woman.vertices - woman.measurements.left_shoulder, axis=1).argmin()
+    found = landmarks_of_mesh(x, woman.faces).points["shoulder_left"]
+    assert np.linalg.norm(found - x[shoulder]) < 0.02
+
+
+def test_a_shoulder_that_is_not_found_is_refused(woman):
+    skin = Skin(woman.vertices, woman.faces, 1.68, woman.measurements.crotch_height)
+    arm = find_arms(skin)["right"]
+    with refused(MeshError, "right shoulder"):
+        measure_arm(skin, replace(arm, armpit=np.array([-0.1, 2.0, 0.0])))
 
 
 def test_a_tape_lies_around_the_posed_skin():

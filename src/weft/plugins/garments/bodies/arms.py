@@ -152,6 +152,9 @@ def _find_shoulder(skin: Skin, arm: Arm) -> Floats:
     the neck and the upper arm: the point farthest from the straight line between both. In that
     direction, the joint lies below the corner by the radius of the arm, and the acromion between
     both.
+
+    Raises:
+        MeshError: there is no slope beside the neck.
     """
     h, middle = skin.height, arm.centers[MIDDLE]
     side, sections = np.sign(middle[0]), arm.centers[UPPER]
@@ -163,6 +166,10 @@ def _find_shoulder(skin: Skin, arm: Arm) -> Floats:
     outline, end = cut_edges(skin.x, skin.faces, middle, front)[0], middle + radius * up
     inner = outline[np.abs(side * outline[:, 0] - INNER * h) < 0.008 * h]
     inner = inner[inner[:, 1] > arm.armpit[1] + 0.02 * h]
+    if len(inner) == 0:
+        name = "left" if side > 0 else "right"
+        expected = "a slope between the neck and an arm that hangs or is held out"
+        raise MeshError(f"body: {name} shoulder", got="not found", expected=expected)
     start = inner[np.argmin(inner[:, 1])]  # points above belong to the head
     line = normalize(end - start)
     away = np.cross(line, front)
