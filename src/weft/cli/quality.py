@@ -119,9 +119,8 @@ def _tell(report: Any, folds: Sequence[str], run: Path) -> None:
     say(f"state    {rest}")
     for ease in last.get("ease", ()):
         garment, own = 100 * ease["garment"], 100 * ease["body"]
-        name = ease["name"].replace("_", " ")
-        closed = ", edges closed" * ease["meets"]
-        girths = f"garment {garment:.1f}, body {own:.1f}{closed}"
+        name = f"{ease['garment_name']} {ease['name'].replace('_', ' ')}".strip()
+        girths = ", ".join([f"garment {garment:.1f}", f"body {own:.1f}", *ease["notes"]])
         say(f"ease     {name} {garment - own:+.1f} cm: {girths}")
     if "wear" in last:
         why = abbreviate(last["wear"]["reasons"], 4)

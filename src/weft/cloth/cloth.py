@@ -91,6 +91,8 @@ class Cloth:
             contact ignores pairs of primitives that share a number; None: no seams.
         seams: names of the seams, each with the (k,2) vertices that it brings together.
         folded: faces that lie behind others, between the folds of pressed pleats; None: none.
+        fold_edges: (k,2) vertices of the edges along pressed folds, which pictures show sharp;
+            None: none.
         appearances: what parts look like in pictures and exported files, by name of the part.
     """
 
@@ -103,6 +105,7 @@ class Cloth:
     sewn: Ints | None = None
     seams: Sequence[tuple[str, Ints]] = ()
     folded: Ints | None = None
+    fold_edges: Ints | None = None
     appearances: Mapping[str, PartAppearance] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

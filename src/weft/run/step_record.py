@@ -101,6 +101,8 @@ def mesh_arrays(scene: Scene) -> Arrays:
         arrays["sewn"] = cloth.sewn
     if cloth.folded is not None:
         arrays["folded"] = cloth.folded
+    if cloth.fold_edges is not None:
+        arrays["fold_edges"] = cloth.fold_edges
     if any(part.regions for part in cloth.parts):
         arrays["region"] = cloth.region_of_faces
     if scene.bodies:

@@ -52,6 +52,24 @@ def test_smooth_keeps_planes_corners_borders_and_the_material():
     np.testing.assert_array_equal(np.bincount(fine.parent), 16)
 
 
+@pytest.mark.parametrize("smooth", [0, 2])
+def test_cloth_has_a_kink_at_a_sharp_edge(smooth):
+    """A sheet folded by 90 degrees lies in two planes, and each side has its own normal."""
+    mesh = grid(5, 4, 1.0, 0.8)
+    x = np.array(mesh.vertices)
+    edges = mesh.hinges[:, :2]
+    sharp = edges[(np.abs(x[edges, 0]) < 1e-9).all(axis=1)]
+    x[:, :2] = np.where(x[:, :1] > 0, x[:, 1::-1], x[:, :2])
+    drawing = Drawing(mesh, len(mesh.faces), len(x), smooth, None, sharp)
+    there, normal = drawing.at(x)
+    assert np.abs(there[:, :2]).min(axis=1).max() < 1e-12
+    assert np.abs(normal).max(axis=1).min() > 1 - 1e-9
+    assert len(drawing.values(x[:, 0])) == len(there)
+    one, two = there[drawing.faces].mean(axis=1)[:, :2].T
+    flat = np.where(np.abs(one) > np.abs(two), 1, 0)
+    assert (np.abs(normal[drawing.faces]).argmax(axis=2) == flat[:, None]).all()
+
+
 def test_a_thick_sheet_has_its_volume_and_a_round_rim():
     """Volume of a square of side a and thickness t with half-octagonal rims, by Gauss's theorem."""
     mesh = grid(9, 9, 1.0, 1.0)

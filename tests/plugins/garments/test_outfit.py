@@ -18,6 +18,12 @@ panels:
     outline: [[-10 cm, 0], [10 cm, 0], [10 cm, 20 cm], [-10 cm, 20 cm]]
     folds: [{points: [[0, 0], [0, 20 cm]], angle: 60 deg}]
 """
+PLEAT = """
+panels:
+  front:
+    outline: [[-20 cm, 0], [20 cm, 0], {at: [20 cm, 40 cm], edge: top}, [-20 cm, 40 cm]]
+    pleats: [{edge: top, depth: 3 cm, length: 25 cm}]
+"""
 TWO = """
 fabric: cotton
 panels:
@@ -78,3 +84,16 @@ def test_outer_layers_are_sewn_once_inner_ones_have_settled():
     assert np.array_equal(drag.rates(2.0) == FROZEN, ~waits)
     for t in (1.4, 2.6):
         assert (drag.rates(t) == sewing.drag).all()
+
+
+def test_a_cloth_knows_the_edges_along_the_folds_of_all_garments():
+    """Pictures show them sharp. Both folds of a pleat of 3 cm, at its end and its middle."""
+    garments = [(name, garment_of(PLEAT, 0.04), None) for name in ("one", "two")]
+    cloth = Outfit.of(garments).cloth
+    for name in ("one", "two"):
+        part = cloth.part(f"{name} front")
+        edges = cloth.fold_edges[np.isin(cloth.fold_edges[:, 0], part.vertices)]
+        place = np.array(cloth.vertices)[edges]
+        assert np.linalg.norm(place[:, 0] - place[:, 1], axis=1).sum() == pytest.approx(0.5)
+        assert np.ptp(place[..., 0], axis=1).max() < 1e-9
+        assert np.ptp(place[..., 0]) == pytest.approx(0.03)

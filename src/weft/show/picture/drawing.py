@@ -6,9 +6,10 @@ import numpy as np
 
 from weft.base.arrays import CornerUv, Faces, Floats, Ints, Positions
 from weft.contact.exact.intersections import intersections
+from weft.discretization.connectivity import component_labels
 from weft.discretization.mesh import TriangleMesh, unique_edges
 from weft.discretization.vertex_normals import VertexNormals
-from weft.show.picture.loop_subdivision import LoopSubdivision
+from weft.show.picture.loop_subdivision import LoopSubdivision, among_edges
 
 # [rad] directions of the rim, from the front to the back
 ROUND = np.radians([0.0, 45.0, 90.0, 135.0, 180.0])
@@ -89,6 +90,31 @@ def _border_sides(faces: Faces) -> tuple[Ints, Ints]:
     return only // 3, only % 3
 
 
+def split_at_edges(faces: Faces, edges: Ints) -> tuple[Faces, Ints]:
+    """Return the faces (m,3) of a mesh that is cut along edges, and the old vertex of each new one.
+
+    Both sides of a sharp edge have normals of their own, so that a picture shows a kink there.
+
+    Args:
+        faces: (m,3).
+        edges: (k,2) vertices; at the end of a cut, both sides share one vertex.
+    """
+    every, of = unique_edges(faces)
+    order = np.argsort(of, kind="stable")
+    twice = np.diff(of[order]) == 0
+    one, two = order[:-1][twice], order[1:][twice]  # both half-edges of an edge
+    smooth = ~among_edges(every, edges)[of[one]]
+    one, two = one[smooth], two[smooth]
+    ends = [np.stack([k, k - k % 3 + (k + 1) % 3], axis=1) for k in (one, two)]  # corners
+    opposite = faces.reshape(-1)[ends[0][:, 0]] == faces.reshape(-1)[ends[1][:, 1]]
+    ends[1] = np.where(opposite[:, None], ends[1][:, ::-1], ends[1])
+    fan = component_labels(np.concatenate(np.stack(ends, axis=2)), faces.size)
+    vertex = faces.reshape(-1)
+    fan = np.where(np.isin(vertex, edges), fan, -1)
+    new, ids = np.unique(np.stack([vertex, fan], axis=1), axis=0, return_inverse=True)
+    return ids.reshape(-1, 3).astype(np.int32), new[:, 0].astype(np.int32)
+
+
 class Drawing:
     """Geometry of a picture: the drawn surface of the cloth, and bodies.
 
@@ -98,6 +124,8 @@ class Drawing:
         n: vertices of the cloth.
         smooth: subdivisions.
         thickness: [m] of all of it, or (n,) at the vertices; None for a surface.
+        sharp: (k,2) vertices of the cloth's edges at which it has a kink; None: none. Thick cloth
+            has round kinks.
 
     Attributes:
         faces: (M,3), the cloth's first.
@@ -115,18 +143,23 @@ class Drawing:
         n: int,
         smooth: int,
         thickness: float | Floats | None,
+        sharp: Ints | None = None,
     ) -> None:
         faces, uv = mesh.faces[:n_faces], mesh.corner_uv[:n_faces]
         self._n = n
         parent: Ints = np.arange(n_faces, dtype=np.int32)
-        self._fine = LoopSubdivision(faces, uv, n, smooth) if smooth else None
+        self._fine = LoopSubdivision(faces, uv, n, smooth, sharp) if smooth else None
         middle = n
         if self._fine is not None:
             faces, uv, parent = self._fine.faces, self._fine.uv, self._fine.parent
-            middle = self._fine.n_fine
+            middle, sharp = self._fine.n_fine, self._fine.sharp
         self._thickness = None if thickness is None else np.reshape(thickness, (-1, 1))
         if self._fine is not None and isinstance(thickness, np.ndarray):
             self._thickness = self._fine.values(thickness[:, None])
+        self._copies: Ints | None = None
+        if sharp is not None and thickness is None:
+            faces, self._copies = split_at_edges(faces, sharp)
+            middle = len(self._copies)
         self._normals = VertexNormals(faces, middle)
         self._shell = Shell(faces, uv, middle) if thickness is not None else None
         self.n_cloth = middle
@@ -153,6 +186,8 @@ class Drawing:
         cloth, bodies = x[: self._n], x[self._n :]
         if self._fine is not None:
             cloth = self._smooth(self._fine, cloth, bodies)
+        if self._copies is not None:
+            cloth = cloth[self._copies]
         normal = self._normals(cloth)
         if self._shell is not None and self._thickness is not None:
             cloth, normal = self._shell.around(cloth, normal, self._thickness)
@@ -191,4 +226,6 @@ class Drawing:
             cloth = self._fine.values(cloth)
         if self._shell is not None:
             cloth = cloth[self._shell.origin]
+        if self._copies is not None:
+            cloth = cloth[self._copies]
         return np.concatenate([cloth, bodies])

@@ -2,7 +2,8 @@
 
 The scheme is that of Loop 1987, "Smooth subdivision surfaces based on triangles", with Warren's
 weights. Its control points are moved so that the surface passes through the vertices. Borders
-become cubic splines of their own vertices, and their corners stay.
+become cubic splines of their own vertices, and their corners stay. So do sharp edges, such as
+pressed folds: they are creases of Hoppe et al. 1994, "Piecewise smooth surface reconstruction".
 """
 
 import numpy as np
@@ -27,23 +28,28 @@ class LoopSubdivision:
         uv: (m,3,2) [m] material coordinates of the corners.
         n: number of vertices.
         levels: at least 1.
+        sharp: (k,2) vertices of edges at which the surface is not smooth; None: none.
 
     Attributes:
         faces: (4^levels m, 3); the first n vertices are those of the mesh.
         uv: (4^levels m, 3, 2).
         n_fine: number of vertices.
         parent: (4^levels m,) the face that each came from.
+        sharp: (2^levels k,2) vertices of the parts of the sharp edges; None: there are none.
     """
 
-    def __init__(self, faces: Faces, uv: CornerUv, n: int, levels: int) -> None:
+    def __init__(
+        self, faces: Faces, uv: CornerUv, n: int, levels: int, sharp: Ints | None = None
+    ) -> None:
         corners = np.concatenate([faces.reshape(-1, 1), np.round(uv.reshape(-1, 2) * 1e7)], axis=1)
         _, first, ids = np.unique(corners, axis=0, return_index=True, return_inverse=True)
         flat_faces: Faces = ids.reshape(-1, 3).astype(np.int32)
         flat = uv.reshape(-1, 2)[first]
-        self._surface = _Loop(faces, _corners(faces, uv, n), levels)
+        self._surface = _Loop(faces, _corners(faces, uv, n), levels, sharp)
         material = _Loop(flat_faces, _corners(flat_faces, uv, len(flat)), levels)
         self.faces: Faces = self._surface.faces.astype(np.int32)
         self.uv: CornerUv = material.through(flat)[material.faces]
+        self.sharp = self._surface.sharp
         self.n_fine = self._surface.smooth.shape[0]
         self.parent: Ints = np.tile(np.arange(len(faces), dtype=np.int32), 4**levels)
 
@@ -57,18 +63,21 @@ class LoopSubdivision:
 
 
 class _Loop:
-    """Weights of several subdivisions of faces; ``kept`` (n,) vertices do not move."""
+    """Weights of several subdivisions of faces; ``kept`` (n,) vertices do not move, and edges
+    between ``sharp`` (k,2) vertices are creases.
+    """
 
-    def __init__(self, faces: Faces, kept: Bools, levels: int) -> None:
+    def __init__(self, faces: Faces, kept: Bools, levels: int, sharp: Ints | None = None) -> None:
         n = len(kept)
         self.smooth, self.linear = _identity(n), _identity(n)
         for _ in range(levels):
-            edge, here = _Edges(faces), len(kept)
+            edge, here = _Edges(faces, sharp), len(kept)
             self.smooth = edge.loop(kept) @ self.smooth
             self.linear = edge.midpoints(here) @ self.linear
             faces = edge.children(here)
+            sharp = None if sharp is None else edge.sharp_children(here)
             kept = np.concatenate([kept, np.zeros(edge.count, dtype=bool)])
-        self.faces = faces
+        self.faces, self.sharp = faces, sharp
         self._at_vertices = self.smooth[:n]
 
     def through(self, x: Floats) -> Floats:
@@ -84,16 +93,22 @@ class _Loop:
 
 
 class _Edges:
-    """Edges of faces, and the vertex weights of one subdivision."""
+    """Edges of faces, and the vertex weights of one subdivision.
 
-    def __init__(self, faces: Faces) -> None:
+    Args:
+        faces: (m,3).
+        sharp: (k,2) vertices of edges that count as borders of the faces on both of their sides.
+    """
+
+    def __init__(self, faces: Faces, sharp: Ints | None = None) -> None:
         f = faces.astype(np.int64)
         self.faces = f
         opposite = np.roll(f, -2, axis=1).reshape(-1)
         self.ends, side_edge = unique_edges(faces)
         self.of_side: Ints = side_edge.reshape(-1, 3)
         self.count, uses = len(self.ends), np.bincount(side_edge)
-        self.inner = uses == 2
+        self._sharp = among_edges(self.ends, sharp)
+        self.inner = (uses == 2) & ~self._sharp
         order = np.argsort(side_edge, kind="stable")
         first = np.concatenate([[0], np.cumsum(uses)[:-1]])[self.inner]
         self.wings = np.stack([opposite[order[first]], opposite[order[first + 1]]], axis=1)
@@ -138,6 +153,11 @@ class _Edges:
         found.eliminate_zeros()
         return found
 
+    def sharp_children(self, n: int) -> Ints:
+        """Return (2k,2) both halves of the sharp edges."""
+        ids, middle = self.ends[self._sharp], n + np.flatnonzero(self._sharp)
+        return np.concatenate([np.stack([end, middle], axis=1) for end in ids.T])
+
     def children(self, n: int) -> Faces:
         """Return (4m,3) faces: three at the corners, then the middle one, each a block of m."""
         return divide_faces(self.faces, n + self.of_side)
@@ -153,6 +173,15 @@ def _corners(faces: Faces, uv: CornerUv, n: int) -> Bools:
     angle = np.abs(turn_angles(to_next, to_last))
     total = np.bincount(faces.reshape(-1), angle.reshape(-1), n)
     return np.asarray(on_border & (np.abs(total - np.pi) > CORNER))
+
+
+def among_edges(edges: Ints, some: Ints | None) -> Bools:
+    """Return whether each edge (e,2) is one of some others (k,2), in either direction."""
+    if some is None:
+        return np.zeros(len(edges), dtype=bool)
+    n = int(max(edges.max(initial=0), some.max(initial=0))) + 1
+    one, two = (np.sort(e.astype(np.int64), axis=1) @ [n, 1] for e in (edges, some))
+    return np.asarray(np.isin(one, two))
 
 
 def _identity(n: int) -> csr_matrix:

@@ -81,6 +81,7 @@ class Renderer:
             are computed from the mesh alone.
         paint: of the look ``surface``; None: the color of cloth.
         bodies: the vertices of each body among those of all bodies; None: there is one body.
+        sharp: (k,2) vertices of edges at which the cloth has a kink; None: none.
     """
 
     def __init__(
@@ -94,6 +95,7 @@ class Renderer:
         loads: Floats | None = None,
         paint: Paint | None = None,
         bodies: Sequence[slice] | None = None,
+        sharp: Ints | None = None,
     ) -> None:
         self.cloth, self.style = mesh, style or Style()
         self.mesh = mesh if body_faces is None else _with_bodies(mesh, body_faces, frames[0])
@@ -124,7 +126,7 @@ class Renderer:
             self.scale = self.look.scale(suited)
         own = None if paint is None else paint.thickness()
         thick = own if s.thickness is None else s.thickness
-        self._drawn = Drawing(self.mesh, len(mesh.faces), n, s.smooth, thick)
+        self._drawn = Drawing(self.mesh, len(mesh.faces), n, s.smooth, thick, sharp)
         drawn, bodies_framed = self._drawn.n_cloth, framed[framed >= n] - n
         self._lit = np.concatenate([np.arange(drawn), drawn + bodies_framed])
         self._painted = None if paint is None else paint.surface(self._drawn.parent)

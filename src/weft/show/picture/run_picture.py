@@ -73,7 +73,9 @@ def draw(
         fabrics = run.fabrics if run.appearances or chosen.name == "fabric" else None
         paint = Paint(mesh, run.parts(density), run.appearances, fabrics)
     own = [vertices for _, vertices in bodies_of(run)]
-    renderer = Renderer(mesh, frames, style, None, field, bodies, loads, paint, own)
+    known = run.folder.mesh()
+    sharp = known.get("fold_edges") if mesh.n_vertices == len(known["vertices"]) else None
+    renderer = Renderer(mesh, frames, style, None, field, bodies, loads, paint, own, sharp)
 
     failure = run.folder.failure_place(count - 1)
 

@@ -1,5 +1,7 @@
 """Landmarks on bodies, compared with the measurements that the mannequin knows of itself."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -12,11 +14,14 @@ from weft.base.errors import MeshError
 from weft.cli.commands import app
 from weft.contact import load_body
 from weft.io import write_mesh
-from weft.plugins.garments.bodies.landmarks import UP, find_landmarks, landmarks_of_mesh
+from weft.plugins.garments.bodies.arms import find_arms, measure_arm
+from weft.plugins.garments.bodies.landmarks import find_landmarks, landmarks_of_mesh
 from weft.plugins.garments.bodies.sections import cut_loop, tape_length
 from weft.plugins.garments.bodies.sizes import size_of
+from weft.plugins.garments.bodies.skin import UP, Skin
 from weft.plugins.garments.mannequin import mannequin
 from weft.plugins.garments.mannequin.joints import NUMBER
+from weft.plugins.garments.mannequin.stance import a_pose
 
 LEVELS = {
     "neck_back": "neck_height",
@@ -48,13 +53,14 @@ def test_landmarks_are_where_the_mannequin_has_them(figure, measures):
     height = measured.height
     for name, known in LEVELS.items():
         error = found.points[name][1] - getattr(measured, known)
-        assert abs(error) < 0.018 * height, f"{name}: {1000 * error:.0f} mm"
+        assert abs(error) < 0.01 * height, f"{name}: {1000 * error:.0f} mm"
     for name, value in found.girths.items():
         error = value - getattr(measured, name)
         assert abs(error) < 0.02 * height, f"{name}: {1000 * error:.0f} mm"
     for side in ("left", "right"):
         error = found.points[f"shoulder_{side}"] - getattr(measured, f"{side}_shoulder")
-        assert np.linalg.norm(error) < 0.025 * height, f"shoulder {side}: {1000 * error} mm"
+        assert abs(error[0]) < 0.015, f"shoulder {side}: {1000 * error} mm"
+        assert np.linalg.norm(error) < 0.025, f"shoulder {side}: {1000 * error} mm"
     for name in ("elbow", "wrist", "knee", "ankle"):  # the mannequin's hand tapers above its joint
         error = found.points[f"{name}_left"] - body.joints[NUMBER[f"left_{name}"]]
         assert np.linalg.norm(error) < 0.025 * found.height, f"{name}: {1000 * error} mm"
@@ -63,13 +69,17 @@ def test_landmarks_are_where_the_mannequin_has_them(figure, measures):
 def errors_of(person, x, faces, pose):
     """Return how far [m] landmarks and girths are from those that a person of solids has.
 
-    Errors of bust points and wrists are distances; those of levels are differences in height.
+    Errors of bust points and wrists are distances; those of levels are differences in height, and
+    those of shoulders are horizontal distances from the joint below.
     """
     found, errors = landmarks_of_mesh(x, faces), {}
     for name, known in person.landmarks(pose).items():
         error = found.points[name] - known
         level = name in ("bust", "waist", "hip", "crotch")
         errors[name] = abs(error[1]) if level else np.linalg.norm(error)
+    for side, sign in (("left", 1.0), ("right", -1.0)):
+        joint = person.height * person.joints(pose, sign)["shoulder"]
+        errors[f"shoulder_{side}"] = np.hypot(*(found.points[f"shoulder_{side}"] - joint)[[0, 2]])
     girths = person.girths()
     return errors | {name: abs(found.girths[name] - girths[name]) for name in girths}
 
@@ -85,14 +95,17 @@ def test_the_bust_is_on_the_breasts_and_the_wrists_are_above_the_hands():
 @pytest.mark.parametrize("pose", ARMS)
 @pytest.mark.parametrize("name", PEOPLE)
 def test_people_with_fingers_toes_breasts_and_hair_are_measured_within_15_mm(name, pose):
-    """On a scan with 2 mm of noise that leans to one side, and on a mesh of other triangles."""
+    """On a scan with 2 mm of noise that leans to one side, and on a mesh of other triangles.
+
+    Shoulders are within 25 mm of the joint: the acromion lies outwards of it.
+    """
     person, random = PEOPLE[name], np.random.default_rng(1)
     x, faces = person.mesh(pose, 0.006)
     noise = random.normal(0, 0.002 / np.sqrt(3), x.shape)
     scan = x + noise + 0.004 * np.sin(6 * x[:, 1:2]) * [1, 0, 1]
     for mesh in ((scan, faces), person.mesh(pose, 0.007, relax=True)):
-        wrong = {n: e for n, e in errors_of(person, *mesh, pose).items() if e > 0.015}
-        assert not wrong
+        errors = errors_of(person, *mesh, pose).items()
+        assert not {n: e for n, e in errors if e > (0.025 if "shoulder" in n else 0.015)}
 
 
 @pytest.mark.parametrize("pose", ["t_pose", "arms_down"])
@@ -100,11 +113,26 @@ def test_arms_may_be_up_or_down(woman, pose):
     x, known = woman.pose_vertices(pose), woman.measurements
     found = landmarks_of_mesh(x, woman.faces)
     shoulder = np.linalg.norm(woman.vertices - known.left_shoulder, axis=1).argmin()
-    assert np.linalg.norm(found.points["shoulder_left"] - x[shoulder]) < 0.03
+    assert np.linalg.norm(found.points["shoulder_left"] - x[shoulder]) < 0.02
     around = tape_length(cut_loop(x, woman.faces, found.points["bust"] * [0, 1, 0], UP), UP)
     assert found.girths["chest"] == pytest.approx(around, abs=1e-6)
-    # The mannequin's hand begins at the joint: the thinnest place above it is thinner than there.
-    assert found.girths["wrist"] == pytest.approx(known.wrist, abs=0.017)
+    assert found.girths["wrist"] == pytest.approx(known.wrist, abs=0.004)
+
+
+def test_an_arm_held_forward_has_its_shoulder(woman):
+    """By 57 degrees, with a bent elbow."""
+    arms = np.broadcast_to([0.4, 1.0, 0.5], (1, 2, 3))
+    x = np.asarray(woman.apply_stance(replace(a_pose(woman.joints), arms=arms))[0])
+    shoulder = np.linalg.norm(woman.vertices - woman.measurements.left_shoulder, axis=1).argmin()
+    found = landmarks_of_mesh(x, woman.faces).points["shoulder_left"]
+    assert np.linalg.norm(found - x[shoulder]) < 0.02
+
+
+def test_a_shoulder_that_is_not_found_is_refused(woman):
+    skin = Skin(woman.vertices, woman.faces, 1.68, woman.measurements.crotch_height)
+    arm = find_arms(skin)["right"]
+    with refused(MeshError, "right shoulder"):
+        measure_arm(skin, replace(arm, armpit=np.array([-0.1, 2.0, 0.0])))
 
 
 def test_a_tape_lies_around_the_posed_skin():

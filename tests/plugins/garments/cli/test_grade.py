@@ -11,6 +11,7 @@ from tests.command import call_weft
 from weft.base.errors import SceneError, SimulationError
 from weft.cli.commands import app
 from weft.plugins.garments.bodies.sizes import sizes_between
+from weft.plugins.garments.cli.grade import ease_texts
 from weft.plugins.garments.patterns import read_pattern
 from weft.plugins.garments.quality import grading
 from weft.plugins.garments.quality.grading import plan_sizes
@@ -100,6 +101,20 @@ def test_a_size_that_fails_is_a_row(tmp_path, monkeypatch):
     row = grading.measure_size(run, grading.run_size(run, 1))
     assert (row["size"], row["state"], row["hips_cm"]) == ("40", "not converged", 100.0)
     assert "MAX_ITERATIONS" in row["message"] and row["ease_hips_cm"] is None
+
+
+def test_several_garments_have_columns_and_numbers_of_their_own(tmp_path):
+    """The row of a size that failed has none of them."""
+    names = [grading.ease_column(*of) for of in (("skirt", "waist"), ("my top", "chest"))]
+    rows = [dict.fromkeys(grading.COLUMNS), dict.fromkeys(grading.COLUMNS)]
+    rows[1] |= dict(zip(names, (1.25, 14.0)))
+    path = grading.write_table(tmp_path / "sizes.csv", rows)
+    with path.open() as file:
+        read = list(csv.DictReader(file))
+    assert names == ["ease_skirt_waist_cm", "ease_my_top_chest_cm"]
+    assert [[row[n] for n in names] for row in read] == [["", ""], ["1.25", "14.0"]]
+    assert ease_texts(rows[0]) == "-/-/-"
+    assert ease_texts(rows[1]) == "skirt -/1.2/-, my_top 14.0/-/-"
 
 
 @pytest.mark.slow

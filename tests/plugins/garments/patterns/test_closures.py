@@ -37,7 +37,7 @@ seconds: 0.1
 """
 
 
-@pytest.mark.parametrize("how", ["zip", "buttons"])
+@pytest.mark.parametrize("how", ["zip", "buttons", "hooks"])
 @pytest.mark.parametrize("text", [FRONTS.replace("SHIFT", "0"), FRONTS, TUBE])
 def test_sides_on_one_line_start_apart_by_the_gap(text, how, tmp_path):
     text = text.replace("HOW", how).replace("SHIFT", "6 cm")
@@ -78,5 +78,34 @@ def test_pictures_show_tape_and_teeth_of_a_zip():
         assert np.ptp(tape, axis=0).max() == pytest.approx(0.4)
         assert len(teeth) == 99
         assert np.linalg.norm(np.diff(teeth, axis=1), axis=2) == pytest.approx(0.004)
-    plain = garment_of("surface: {color: navy}" + zipped.replace("zip", "buttons"))
-    assert not any(look.stitches for look in panel_appearances(plain).values())
+    hooked = garment_of("surface: {color: navy}" + zipped.replace("zip", "hooks"))
+    assert not any(look.stitches for look in panel_appearances(hooked).values())
+
+
+@pytest.mark.parametrize("edge", ["right.center", "-left.center"])
+def test_pictures_show_buttons_as_discs_on_the_first_side(edge):
+    """Three discs of 11 mm, 3 mm from the edge, at quarters of its 40 cm."""
+    other = {"right.center": "left.center", "-left.center": "-right.center"}[edge]
+    text = FRONTS.replace("HOW", "buttons, buttons: 3").replace("SHIFT", "0")
+    text = text.replace("[right.center, left.center]", f"[{edge}, {other}]")
+    looks = panel_appearances(garment_of("surface: {color: navy}" + text))
+    name = edge.strip("-").split(".")[0]
+    assert [n for n, look in looks.items() if look.stitches] == [name]
+    lines = np.array(looks[name].stitches)
+    assert np.linalg.norm(np.diff(lines, axis=1), axis=2).max() <= 0.004 + 1e-9
+    x, y = sorted(lines.reshape(-1, 2).T, key=np.ptp)  # across the edge, and along it
+    heights = y - y.mean()
+    for middle in (-0.1, 0.0, 0.1):
+        near = np.abs(heights - middle) < 0.01
+        assert np.ptp(x[near]) == pytest.approx(0.011, abs=1e-3)
+        assert np.ptp(heights[near]) == pytest.approx(0.011, abs=1e-3)
+    assert np.abs(heights[np.abs(np.abs(heights) - 0.05) < 0.03]).size == 0
+
+
+def test_hooks_hold_at_points_as_buttons_do(tmp_path):
+    held = []
+    for how in ("buttons", "hooks"):
+        text = FRONTS.replace("HOW", f"{how}, buttons: 3").replace("SHIFT", "0")
+        scene = scene_of(tmp_path, SCENE, it=text)
+        held.append([len(e.pairs) for e in scene.energies if hasattr(e, "pairs")])
+    assert held[0] == held[1] and held[0]

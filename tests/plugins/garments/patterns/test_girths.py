@@ -9,7 +9,7 @@ from studies.garments.body_measures import BodyMeasures
 from studies.garments.catalog import GARMENTS
 from tests.plugins.garments.builders import garment_of
 from tests.plugins.garments.patterns.people import person
-from weft.plugins.garments.bodies.landmarks import UP
+from weft.plugins.garments.bodies.skin import UP
 from weft.plugins.garments.mannequin import mannequin
 from weft.plugins.garments.patterns.cutting import cut
 from weft.plugins.garments.patterns.ease import measure_ease
@@ -57,10 +57,14 @@ def skirt(front="", panels="", seams=""):
 
 
 def girths(garment, marks):
+    return {name: ease.garment for name, ease in eases(garment, marks).items()}
+
+
+def eases(garment, marks):
     parts = [slice(own.start, own.stop) for own in garment.faces.values()]
     seams = [s.pairs for s in garment.seams]
     found = measure_ease(garment.mesh, parts, seams, marks, garment.folded)
-    return {e.name: e.garment for e in found}
+    return {e.name: e for e in found}
 
 
 @pytest.mark.parametrize(
@@ -194,6 +198,41 @@ def test_the_girth_is_continuous_in_the_level(figure):
     lengths = [tube.girth(y, (x[:, [0, 2]], np.zeros(2))).length for y in levels]
     assert np.abs(np.diff(lengths)).max() < 0.0015
     assert np.ptp(lengths) > 0.03
+
+
+GATHERED = """
+panels:
+  top:
+    outline: [{{at: [-45 cm, {0}], edge: waist}}, {{at: [45 cm, {0}], edge: left}},
+              {{at: [45 cm, 128 cm]}}, {{at: [-45 cm, 128 cm], edge: right}}]
+    placement: {{translation: [0, 0, 25 cm]}}
+  top_back: {{copy: top, placement: {{translation: [0, 0, -25 cm], rotation: [0, 180, 0]}}}}
+  skirt:
+    outline: [{{at: [-70 cm, 60 cm], edge: hem}}, {{at: [70 cm, 60 cm], edge: left}},
+              {{at: [70 cm, {0}], edge: waist}}, {{at: [-70 cm, {0}], edge: right}}]
+    placement: {{translation: [0, 0, 25 cm]}}
+  skirt_back: {{copy: skirt, placement: {{translation: [0, 0, -25 cm], rotation: [0, 180, 0]}}}}
+seams:
+  left: [top.left, top_back.right]
+  right: [top.right, top_back.left]
+  skirt_left: [skirt.left, skirt_back.right]
+  skirt_right: [skirt.right, skirt_back.left]
+  waist: [top.waist, skirt.waist]
+  waist_back: [top_back.waist, skirt_back.waist]
+"""
+
+
+@pytest.mark.filterwarnings("ignore:.*gathered")
+def test_the_girth_at_a_gathered_seam_is_that_of_the_seam(figure):
+    """A level a few millimeters higher or lower gives the same, and the table says so."""
+    waist = float(figure.landmarks.points["waist"][1])
+    for away in (-0.008, 0.0, 0.008):
+        found = eases(garment_of(GATHERED.format(f"{waist + away} m"), 0.05), figure.landmarks)
+        assert (found["waist"].garment, found["waist"].gathered) == pytest.approx((1.8, 2.8))
+        assert "at a gathered seam, 280.0 on its longer side" in str(found["waist"])
+        assert found["hips"].gathered == 0 and found["hips"].garment == pytest.approx(
+            2.8, abs=WITHIN
+        )
 
 
 def test_fronts_that_meet_or_overlap_count_once_and_fronts_apart_are_open(figure):

@@ -15,19 +15,20 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from weft.base.arrays import Bools, Faces, Floats, Positions
+from weft.base.arrays import Faces, Floats, Positions
 from weft.base.errors import MeshError, check_known
 from weft.base.runtime_types import checked
 from weft.bodies.body import Body, Stated
 from weft.discretization.connectivity import component_labels
 from weft.discretization.mesh import unique_edges
+from weft.plugins.garments.bodies.arms import find_arms, measure_arm
 from weft.plugins.garments.bodies.body_measures import HEIGHTS
-from weft.plugins.garments.bodies.sections import cut_edges, cut_loop, tape_length
+from weft.plugins.garments.bodies.sections import cut_edges, tape_length
+from weft.plugins.garments.bodies.skin import SIGNS, UP, Skin
 
 LEVELS = ("neck_back", "bust", "waist", "hip", "crotch")
 SIDES = ("neck_side", "shoulder", "bust", "armpit", "elbow", "wrist", "knee", "ankle")
 NAMES = (*LEVELS, "neck_front", "top", *(f"{n}_{s}" for n in SIDES for s in ("left", "right")))
-UP, SIGNS = np.array([0.0, 1.0, 0.0]), {"left": 1.0, "right": -1.0}
 # The landmarks at whose levels a garment has girths, upwards, with the body's girths there.
 GIRTH_LEVELS = {"hip": "hips", "waist": "waist", "bust": "chest"}
 LOWEST, HIGHEST, USUAL = 0.6, 2.6, 1.7  # [m] statures of people
@@ -40,18 +41,11 @@ KNEE, ANKLE = (HEIGHTS[n] / HEIGHTS["crotch"] for n in ("knee", "ankle"))
 HIP = (HEIGHTS["hips"] - HEIGHTS["crotch"]) / (HEIGHTS["neck"] - HEIGHTS["crotch"])
 WAIST_WINDOW, HIP_WINDOW, BUST_WINDOW = (0.22, 0.53), (0.01, 0.19), (0.53, 0.78)
 SHOWS = 0.96, 0.98  # ratios of the girth of a waist that shows to those at its window's ends
-TAPE = 0.0015  # relative difference of girths that a tape cannot tell apart
+# Relative difference of girths that two tapes may have: 9 mm of large girths (ISO 20685-1).
+TAPE = 0.01
 THIGH, BREAST = 0.969, (0.015, 0.08)  # of the crotch's height; from the middle, over the height
 UNDERBUST, NECK_FRONT = 0.074, 0.11  # distances below chest and neck, over the same length
-UPPER_ARM = 0.558  # share of the arm above the elbow
 HOLE = 1.5  # [rad] angle around a section in which there is no skin where the mesh is open
-# Over the height, from the finger tip: a length beyond any hand, and one up to about the elbow.
-HAND, FOREARM = 0.17, 0.23
-SPACING = 0.005  # of the sections of an arm, over the height
-GROWTH = 1.25  # ratio of girths by which the section around an arm has reached the armpit
-# Over the height: from the section at the armpit to the shoulder joint along the arm, and from
-# there outwards to the shoulder point.
-JOINT, ACROMION = 0.034, 0.021
 BELOW = 0.01  # distance below the armpits, over the height, at which the trunk has no arms
 
 
@@ -127,7 +121,7 @@ def landmarks_of_mesh(
         crotch = _find_crotch(x, faces, height)
     axes = _find_axes(x, faces, height, crotch)
     origin = crotch * [1.0, 0.0, 1.0]
-    skin = _Skin((x - origin) @ axes.T, faces, height, crotch[1])
+    skin = Skin((x - origin) @ axes.T, faces, height, crotch[1])
     points, girths = _measure_body(skin, levels)
     back = {name: p @ axes + origin + [0.0, floor, 0.0] for name, p in points.items()}
     return Landmarks(back | places, girths, height, axes[2], _measure_crotch(skin, points["waist"]))
@@ -261,127 +255,6 @@ def _axes(ahead: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class _Skin:
-    """A body's mesh in its own axes: x to its left, y up from the floor, z ahead.
-
-    Args:
-        x: (b,3) [m].
-        faces: (m,3).
-        height: [m].
-        crotch: [m] height of the crotch.
-    """
-
-    x: Floats
-    faces: Faces
-    height: float
-    crotch: float
-
-    def part(self, point: Floats, normal: Floats = UP) -> Floats:
-        """Return the part (n,3) [m] of a section around a point."""
-        return cut_loop(self.x, self.faces, point, normal)
-
-
-@dataclass(frozen=True, eq=False)
-class _Arm:
-    """Sections of an arm, from the hand up to the armpit.
-
-    Args:
-        centers: (k,3) [m].
-        girths: (k,) [m].
-        armpit: (3,) [m].
-        direction: (3,) unit vector along the upper arm, towards the trunk.
-        skin: (b,) the vertices between hand and armpit.
-    """
-
-    centers: Floats
-    girths: Floats
-    armpit: Floats
-    direction: Floats
-    skin: Bools
-
-
-def _find_arm(skin: _Skin, reach: Floats, side: str) -> _Arm:
-    """Return the sections of an arm.
-
-    Args:
-        skin: the body.
-        reach: (b,) [m] distance from the crotch over the surface; infinite on legs and on the
-            other side.
-        side: name for messages.
-    """
-    h = skin.height
-    expected = "an arm that touches nothing from the hand to the armpit"
-    away = np.where(np.isfinite(reach), reach, -1.0)
-    hand = int(np.argmax(away))
-    near = _distances(skin.x, skin.faces, hand, np.isfinite(reach))
-    # Slices of equal distance follow bent arms: of the distance from the crotch up to the elbow,
-    # because only there all fingers point the same way; above it of that from the finger tip.
-    below = near < FOREARM * h
-    slices = np.where(below, away[hand] - away, near)
-    fingers = skin.faces[below[skin.faces].all(axis=1)]
-    steps = np.arange(0.01, 0.58, SPACING) * h
-    middles = []
-    for s in steps:
-        ring = np.abs(slices - s) < 0.012 * h
-        middles.append(skin.x[ring].mean(0) if ring.any() else np.full(3, np.nan))
-    line = np.array(middles)
-    centers, girths, last, along = list[Floats](), list[float](), None, np.zeros(3)
-    for k in range(4, len(steps) - 4):
-        direction = line[k + 4] - line[k - 4]
-        if not np.isfinite(direction).all():
-            break
-        if steps[k] < HAND * h:
-            loop = cut_edges(skin.x, fingers, line[k], direction)[0]
-        else:
-            loop = skin.part(line[k], direction)
-        usual = float(np.median(girths[-16:])) if steps[k] > 0.29 * h else np.inf
-        length = tape_length(loop, direction) if len(loop) > 2 else 0.0
-        if length > GROWTH * usual:
-            break
-        last, along = loop, direction
-        centers.append(loop.mean(0))
-        girths.append(length)
-    if last is None or len(centers) < 30 or len(centers) == len(steps) - 8:
-        got = "not found" if last is None else f"a part of {len(centers) * 0.5:.0f} % of the height"
-        raise MeshError(f"body: {side} arm", got=got, expected=expected)
-    inward = last[np.argmin(last[:, 1] + 0.5 * np.abs(last[:, 0]))]
-    direction = along / np.linalg.norm(along)
-    outside = slices < steps[3 + len(centers)]
-    return _Arm(np.array(centers), np.array(girths), inward, direction, outside)
-
-
-def _distances(x: Floats, faces: Faces, start: int, part: Bools) -> Floats:
-    """Return distances (b,) [m] along edges from a vertex, through vertices of a part (b,)."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import dijkstra
-
-    edges = unique_edges(faces)[0]
-    edges = edges[part[edges].all(1)]
-    length = np.linalg.norm(x[edges[:, 0]] - x[edges[:, 1]], axis=1)
-    graph = coo_matrix((length, edges.T), shape=(len(x), len(x)))
-    return np.asarray(dijkstra(graph.tocsr(), directed=False, indices=start))
-
-
-def _find_arms(skin: _Skin) -> dict[str, _Arm]:
-    """Return the arms by side."""
-    x = skin.x
-    edges = unique_edges(skin.faces)[0]
-    low = x[:, 1] < skin.crotch - 1e-9
-    label = component_labels(edges[low[edges].all(1)], len(x))
-    feet = x[:, 1] < 0.15 * skin.height
-    legs = low & np.isin(label, np.unique(label[feet]))
-    away = np.abs(x - [0.0, skin.crotch, 0.0]).sum(axis=1)
-    start = int(np.argmin(np.where(legs, np.inf, away)))
-    reach = _distances(x, skin.faces, start, ~legs)
-    # The head is no arm: it lies above the middle.
-    aside = np.abs(x[:, 0]) > 0.07 * skin.height
-    return {
-        side: _find_arm(skin, np.where(aside & (sign * x[:, 0] > 0), reach, np.inf), side)
-        for side, sign in SIGNS.items()
-    }
-
-
-@dataclass(frozen=True, eq=False)
 class _Trunk:
     """Horizontal sections of a body without its arms.
 
@@ -390,7 +263,7 @@ class _Trunk:
         armpit: [m] height of the armpits.
     """
 
-    skin: _Skin
+    skin: Skin
     armpit: float
 
     @cached_property
@@ -501,11 +374,11 @@ def _fullest(ahead: Floats) -> int | None:
 
 
 def _measure_body(
-    skin: _Skin, stated: Mapping[str, float]
+    skin: Skin, stated: Mapping[str, float]
 ) -> tuple[dict[str, Floats], dict[str, float]]:
     """Return the points and girths of a body in its own axes."""
-    arms = _find_arms(skin)
-    limbs = {side: _measure_arm(skin, arm) for side, arm in arms.items()}
+    arms = find_arms(skin)
+    limbs = {side: measure_arm(skin, arm) for side, arm in arms.items()}
     armpit = 0.5 * sum(float(arm.armpit[1]) for arm in arms.values())
     of_arms = (arms["left"].skin | arms["right"].skin)[skin.faces].all(axis=1)
     trunk = _Trunk(replace(skin, faces=skin.faces[~of_arms]), armpit)
@@ -541,7 +414,7 @@ def _measure_body(
     return points, girths | {name: float(np.mean(v)) for name, v in more.items()}
 
 
-def _measure_crotch(skin: _Skin, waist: Floats) -> float:
+def _measure_crotch(skin: Skin, waist: Floats) -> float:
     """Return the length [m] of a tape from the waist (3,) [m] in front under the crotch to the
     back.
     """
@@ -550,33 +423,6 @@ def _measure_crotch(skin: _Skin, waist: Floats) -> float:
     # The tape is the hull of the section below the waist, without the straight way on top.
     top = low[low[:, 1] > waist[1] - 0.01 * skin.height]
     return tape_length(low, np.array([1.0, 0.0, 0.0])) - float(np.ptp(top[:, 2]))
-
-
-def _measure_arm(skin: _Skin, arm: _Arm) -> tuple[dict[str, Floats], dict[str, float]]:
-    """Return points and girths of an arm."""
-    from scipy.ndimage import gaussian_filter1d
-
-    n, h = len(arm.girths), skin.height
-    palm = int(np.argmax(arm.girths[:20]))
-    forearm = gaussian_filter1d(arm.girths[palm : palm + 16], 1.0)
-    thinnest = int(np.argmin(forearm))
-    hand = int(np.argmax(forearm < 1.05 * forearm[thinnest]))  # where the hand ends
-    wrist = palm + (hand + thinnest) // 2
-    joint = arm.centers[-1] + JOINT * h * arm.direction
-    ridge = joint + [np.copysign(ACROMION * h, joint[0]), 0.0, 0.0]
-    plane = cut_edges(skin.x, skin.faces, ridge, np.array([1.0, 0.0, 0.0]))[0]
-    near = plane[(np.abs(plane - ridge) < 0.06 * h).all(axis=1)]
-    shoulder = near[np.argmax(near[:, 1])]
-    whole = SPACING * h * (n - 1 - wrist) + float(np.linalg.norm(shoulder - arm.centers[-1]))
-    elbow = min(wrist + round((1 - UPPER_ARM) * whole / (SPACING * h)), n - 1)
-    points = {
-        "shoulder": shoulder,
-        "armpit": arm.armpit,
-        "elbow": arm.centers[elbow],
-        "wrist": arm.centers[wrist],
-    }
-    upper = arm.girths[(elbow + n) // 2]
-    return points, {"upper_arm": float(upper), "wrist": float(arm.girths[wrist])}
 
 
 def _best(function: Callable[[float], float], low: float, high: float, step: float) -> float:

@@ -108,7 +108,7 @@ def _wear(runs: Sequence["SizeRun"], out: Path, workers: int | None) -> bool:
         body = "/".join(f"{row[f'{n}_cm']:.0f}" for n in ("chest", "waist", "hips"))
         strains = [f"{row[k]:.1f}" if row[k] is not None else "-" for k in _STRAINS]
         state = f"{row['state']} {row['message'] or ''}".strip()
-        table.add_row(row["size"], body, _numbers(row, "ease"), *strains, state)
+        table.add_row(row["size"], body, ease_texts(row), *strains, state)
     new_console().print(table)
     say("         body, ease: chest/waist/hips; strains: 99 % value of the most strained panel")
     return all(row["state"] in VERDICTS[:2] for row in rows)
@@ -116,13 +116,20 @@ def _wear(runs: Sequence["SizeRun"], out: Path, workers: int | None) -> bool:
 
 def _label(row: "Json") -> list[str]:
     """Return the two lines below a size's picture."""
-    return [f"{row['size']}: {row['state']}", f"ease {_numbers(row, 'ease')} cm"]
+    return [f"{row['size']}: {row['state']}", f"ease {ease_texts(row)} cm"]
 
 
-def _numbers(row: "Json", name: str) -> str:
-    """Return the ease at chest, waist and hips as text."""
-    values = [row[f"{name}_{girth}_cm"] for girth in ("chest", "waist", "hips")]
-    return "/".join("-" if v is None else f"{v:.1f}" for v in values)
+def ease_texts(row: "Json") -> str:
+    """Return the ease at chest, waist and hips as text, garment by garment."""
+    own = dict.fromkeys(name.rsplit("_", 2)[0] for name in row if name.startswith("ease_"))
+    texts = []
+    for column in own:
+        values = [row.get(f"{column}_{girth}_cm") for girth in ("chest", "waist", "hips")]
+        numbers = "/".join("-" if v is None else f"{v:.1f}" for v in values)
+        name = column.removeprefix("ease").strip("_")
+        if not name or any(v is not None for v in values):
+            texts.append(f"{name} {numbers}".strip())
+    return ", ".join(texts[1:] or texts)
 
 
 def _read(path: Path, size: str) -> "Pattern":

@@ -30,7 +30,7 @@ class Measurements:
         neck: girth at its thinnest place.
         upper_arm: girth of the left upper arm, at right angles to it.
         elbow: girth of the left elbow.
-        wrist: girth of the left wrist.
+        wrist: girth of the left wrist at its thinnest place.
         thigh: girth of the left thigh, just below the crotch.
         knee: girth of the left knee.
         calf: girth of the left calf at its fullest place.
@@ -118,6 +118,7 @@ def measure_mesh(
 
     crotch = crotch_height(x, faces)
     calves = [leg(at.at(p)) for p in np.linspace(0.17, 0.23, 7)]
+    wrists = [along("elbow", "wrist", share) for share in np.linspace(0.76, 1.0, 9)]
     ankles = [leg(at.at(p)) for p in np.linspace(0.06, 0.10, 5)]
     left = _top(x, 0.495 * m.shoulders)
     collar = cut_loop(x, faces, np.array([0.0, at["neck"], 0.0]), Y)
@@ -134,7 +135,7 @@ def measure_mesh(
         neck=level(at["throat"]),
         upper_arm=along("shoulder", "elbow", 0.5),
         elbow=along("elbow", "wrist", 0.0),
-        wrist=along("elbow", "wrist", 0.96),
+        wrist=min(wrists),
         thigh=leg(crotch - 0.015 * m.height),
         knee=leg(at["knee"]),
         calf=max(calves),

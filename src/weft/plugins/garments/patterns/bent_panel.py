@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from weft.base.arrays import Floats, Vector
-from weft.plugins.garments.bodies.landmarks import UP
+from weft.plugins.garments.bodies.skin import UP
 from weft.plugins.garments.patterns.pattern import Panel, Placement, Wrap
 from weft.plugins.garments.patterns.placement import place_points, plane_axes
 

@@ -226,7 +226,7 @@ def _check_values(report: Report, what: str, seam: Seam) -> None:
         if value is not None and not (np.isfinite(value) and value >= least):
             expected = "a finite number" if least < 0 else "must be >= 0"
             report.add(f"{what}: {name}", value, expected)
-    if seam.closing is Closing.BUTTONS and seam.buttons < 1:
+    if seam.closing.at_points and seam.buttons < 1:
         report.add(f"{what}: buttons", seam.buttons, "at least one")
 
 

@@ -6,20 +6,23 @@ panels of the trunk, of one leg or of one arm.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from weft.base.arrays import Bools, Faces, Floats, Ints
+from weft.base.errors import abbreviate
 from weft.discretization.mesh import TriangleMesh
-from weft.plugins.garments.bodies.landmarks import GIRTH_LEVELS, UP, Landmarks
+from weft.plugins.garments.bodies.landmarks import GIRTH_LEVELS, Landmarks
+from weft.plugins.garments.bodies.skin import UP
 from weft.plugins.garments.patterns.girths import Girth, SewnPanels, SewnTube
 
 NEAR, DEEPER = 0.02, 0.04  # of the height: distance of the nearest closed level; below an armhole
 WINDOW = 0.045  # of the height: distance from the body's waist in which a garment's is searched
 STEP, STRIDE = 0.002, 0.005  # [m] between the levels where a waist, and a closed level is searched
 HALVINGS = 6  # of a step, to find the edge of a garment
+BESIDE, FULL = 0.01, 1.25  # [m] from a gathered seam; ratio of girths at a seam that is gathered
 SAME, WIDER = 2e-4, 6e-3  # parts by which girths differ that are the same, and that are wider
 SNUG = 1.1  # girth of a garment's waist over that of the body, up to which it is worn at the waist
 SMALLER, LARGER = 0.95, 1.6  # ratios of girths of garment and body that are warned of
@@ -43,12 +46,17 @@ class Ease:
         body: [m].
         meets: whether the garment is open there, and measured as if its edges were closed where
             they lie edge to edge or overlap.
+        gathered: [m] girth of the garment on the longer side of a gathered seam at this level; 0:
+            there is none.
+        garment_name: of the garment if there are several; otherwise empty.
     """
 
     name: str
     garment: float
     body: float
     meets: bool = False
+    gathered: float = 0.0
+    garment_name: str = ""
 
     @property
     def ratio(self) -> float:
@@ -64,8 +72,14 @@ class Ease:
         ease = 100 * (self.garment - self.body)
         return (
             f"{self.name.replace('_', ' '):<13} {100 * self.garment:>8.1f} {100 * self.body:>8.1f} "
-            f"{ease:>+8.1f} {100 * (self.ratio - 1):>+6.0f} %" + "  edges closed" * self.meets
-        )
+            f"{ease:>+8.1f} {100 * (self.ratio - 1):>+6.0f} %"
+        ) + "".join(f"  {note}" for note in (self.garment_name, *self.notes) if note)
+
+    @property
+    def notes(self) -> list[str]:
+        """Return remarks about the garment's girth."""
+        seam = f"at a gathered seam, {100 * self.gathered:.1f} on its longer side"
+        return ["edges closed"] * self.meets + [seam] * (self.gathered > 0)
 
 
 def measure_ease(
@@ -74,10 +88,9 @@ def measure_ease(
     seams: Sequence[Ints],
     marks: Landmarks,
     folded: Ints | None = None,
+    names: Sequence[str] = (),
 ) -> list[Ease]:
     """Return the ease at chest, waist, hips, thigh, crotch and upper arm, where garments have them.
-
-    Of several garments, the widest counts.
 
     Args:
         mesh: of the garments, where they start.
@@ -85,12 +98,29 @@ def measure_ease(
         seams: (k,2) vertices that every seam brings together.
         marks: landmarks of the body.
         folded: faces that pressed pleats fold behind.
+        names: of the panels; none: numbers.
     """
-    found = measure_garments(mesh, parts, seams, marks, folded)
-    widest: dict[str, Ease] = {}
-    for ease in (e for _, eases in found for e in eases):
-        widest[ease.name] = max(widest.get(ease.name, ease), ease, key=lambda e: e.garment)
-    return list(widest.values())
+    names = names or [str(k) for k in range(len(parts))]
+    measured = measure_garments(mesh, parts, seams, marks, folded)
+    found = [(panels, eases) for panels, eases in measured if eases]
+    if len(found) == 1:
+        return found[0][1]
+    return [
+        replace(
+            ease, garment_name=_garment_name([names[k] for k in np.flatnonzero(panels).tolist()])
+        )
+        for panels, eases in found
+        for ease in eases
+    ]
+
+
+def _garment_name(panels: Sequence[str]) -> str:
+    """Return the words with which the names of all panels of a garment begin: in a scene with
+    several garments, the name of the cloth. Without such words, return the names of the panels.
+    """
+    words = [name.split()[:-1] for name in panels]
+    common = [some[0] for some in zip(*words) if len(set(some)) == 1]
+    return " ".join(common) or abbreviate(panels, 2)
 
 
 def measure_garments(
@@ -119,7 +149,7 @@ def measure_garments(
     for among in (some for some in panels.garments if some.any()):
         girths = _measure_girths(panels, among, marks).items()
         closed = [(name, girth) for name, girth in girths if np.isfinite(girth.length)]
-        found.append((among, [Ease(n, g.length, body[n], g.meets) for n, g in closed]))
+        found.append((among, [Ease(n, g.length, body[n], g.meets, g.gathered) for n, g in closed]))
     return found
 
 
@@ -240,14 +270,29 @@ class _Levels:
     def girth(self, level: float, reach: float) -> Girth:
         """Return the girth at a height [m] of the body; where the garment is open there, at the
         nearest level, at most ``reach`` body heights away, at which it is closed.
+
+        At a gathered seam, the girth is that of the seam, and not of the cloth on its longer side.
         """
         about = level - self.shift
         for step in np.arange(0.0, reach * self.marks.height, STRIDE).tolist():
             for sign in (-1.0, 1.0):
                 if np.isfinite(self.at(about + sign * step).length):
                     near = self._end(about + sign * step, about + sign * (step - STRIDE))
-                    return self.at(near if step else about)
+                    return self._beside_gathers(near if step else about)
         return Girth()
+
+    def _beside_gathers(self, level: float) -> Girth:
+        """Return the girth at a height [m] of the tube: beside a gathered seam, that of the seam.
+
+        A girth on paper jumps there from the shorter to the longer side, so that a level a little
+        higher or lower would give another number.
+        """
+        near = [self.at(level + step) for step in (0.0, -BESIDE, BESIDE)]
+        closed = [g for g in near if np.isfinite(g.length)]
+        least, most = (f(closed, key=lambda g: g.length) for f in (min, max))
+        if most.length < FULL * least.length:
+            return near[0]
+        return replace(least, gathered=most.length)
 
 
 def _sleeve(panels: SewnPanels, arm: Bools, trunk: Bools, below: float) -> Girth:

@@ -265,10 +265,12 @@ class Girth:
     Args:
         length: [m]; infinite if there is no closed path.
         meets: whether it is closed where two edges that are not sewn lie edge to edge or overlap.
+        gathered: [m] girth on the longer side of a gathered seam at this level; 0: there is none.
     """
 
     length: float = np.inf
     meets: bool = False
+    gathered: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,13 +1,16 @@
-"""The appearance of a garment's panels: prints in panel coordinates, topstitches, hems and zips."""
+"""The appearance of a garment's panels: prints in panel coordinates, topstitches, hems, zips and
+buttons.
+"""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
 from weft.base.arrays import Floats
 from weft.discretization.polygon import arc_lengths, interpolate_points
 from weft.fabric.appearance import Appearance
-from weft.io.part_appearance import PartAppearance, Polyline
+from weft.io.part_appearance import DASH, PartAppearance, Polyline
 from weft.plugins.garments.patterns.cutting import material_coordinates
 from weft.plugins.garments.patterns.garment import Garment, named_edges
 from weft.plugins.garments.patterns.pattern import Closing
@@ -15,6 +18,8 @@ from weft.plugins.garments.patterns.pattern import Closing
 HEM = "hem"  # name of edges that are hems without an entry
 HEM_WIDTH = 0.02  # [m] of these
 TAPE, TOOTH = 0.012, 0.004  # [m] width of a zip's tape, and length and distance of its teeth
+# [m] diameter of a button, its distance from the edge, and of the threads that fill it.
+BUTTON, INSIDE, FILL = 0.011, 0.003, 0.0007
 DECIMALS = 6  # of stitches [m]
 
 
@@ -35,6 +40,8 @@ def panel_appearances(garment: Garment) -> dict[str, PartAppearance]:
         ids = garment.outline[name, edge]
         on_paper = material_coordinates(garment.panel(name), garment.flat[ids])
         stitches[name] += [_on_cloth(mark, origins[name]) for mark in _zip_marks(on_paper)]
+    for name, center in _buttons(garment):
+        stitches[name] += [_on_cloth(mark, origins[name]) for mark in _button_marks(center)]
     base, found = pattern.surface or Appearance(), {}
     for panel in pattern.panels:
         u, v = origins[panel.name].tolist()
@@ -63,6 +70,40 @@ def _zipped_edges(garment: Garment) -> Iterator[tuple[str, int]]:
             for side in line.match.sides:
                 if side.edge < len(garment.panel(side.panel).edges):
                     yield side.edge_id
+
+
+def _buttons(garment: Garment) -> Iterator[tuple[str, Floats]]:
+    """Yield panel and center (2,) [m] of every button, which lies beside the seam's first side."""
+    for line in garment.seams:
+        sides = line.seam.first
+        if line.seam.closing is not Closing.BUTTONS or any(
+            s.edge >= len(garment.panel(s.panel).edges) for s in sides
+        ):
+            continue
+        rows, lengths = [], []
+        for side in sides:
+            ids = garment.outline[side.edge_id]
+            edge = material_coordinates(garment.panel(side.panel), garment.flat[ids])
+            along, row = arc_lengths(edge), _offset(edge, INSIDE + BUTTON / 2)
+            lengths.append(along[-1])
+            rows.append((along[-1] - along[::-1], row[::-1]) if side.backward else (along, row))
+        ends = np.cumsum(lengths)
+        for at in line.seam.buttons_at * ends[-1]:
+            k = int(np.searchsorted(ends, at))
+            along, row = rows[k]
+            place = np.array([at - (ends[k] - lengths[k])])
+            yield sides[k].panel, interpolate_points(place, along, row)[0]
+
+
+def _button_marks(center: Floats) -> list[Floats]:
+    """Return the lines (2,2) [m] that fill a disc around a center (2,), shorter than a stitch."""
+    radius = BUTTON / 2
+    marks = []
+    for up in np.arange(-radius + FILL / 2, radius, FILL):
+        half = np.sqrt(radius**2 - up**2)
+        ends = np.linspace(-half, half, int(np.ceil(2 * half / DASH)) + 1)
+        marks += [center + np.array([[a, up], [b, up]]) for a, b in pairwise(ends)]
+    return marks
 
 
 def _stitched_edges(garment: Garment) -> Iterator[tuple[tuple[str, int], float]]:

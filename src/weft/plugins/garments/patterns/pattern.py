@@ -223,6 +223,12 @@ class Closing(enum.Enum):
     SEWN = enum.auto()  # closed from the start and never opened; vertices are welded after sewing
     ZIP = enum.auto()  # closes and opens along its length, beginning at its first point
     BUTTONS = enum.auto()  # closed at single points only, which open and close together
+    HOOKS = enum.auto()  # as buttons, but on the wrong side: pictures do not show them
+
+    @property
+    def at_points(self) -> bool:
+        """Return whether the seam is closed at single points only."""
+        return self in (Closing.BUTTONS, Closing.HOOKS)
 
 
 @dataclass(frozen=True)
@@ -236,14 +242,14 @@ class Seam:
         first, second: chains of edges; each edge begins where the one before it ends.
         flip: True if the second chain is reversed; None: inferred from the right sides of the
             panels, and reported in a warning.
-        closing: sewn for good, a zip or buttons.
+        closing: sewn for good, a zip, buttons or hooks.
         angle: [rad] fold angle between the panels at the seam, 0: they lie flat.
         fold_stiffness: [N m/rad per m] with which the seam keeps its angle; None: the bending
             stiffness of the fabric.
         strength: [N/m] at which the seam tears; None: never.
-        buttons: number of points that hold a seam of kind ``BUTTONS``.
-        open_at, close_at: [s] times of the animation at which a zip or buttons open and close;
-            None: never opened, and closed from the start.
+        buttons: number of points that hold a seam of kind ``BUTTONS`` or ``HOOKS``.
+        open_at, close_at: [s] times of the animation at which a zip, buttons or hooks open and
+            close; None: never opened, and closed from the start.
         window: begin and end of the seam's closing, as fractions of the time in which the garment
             is sewn. For example, inseams close before the side seams pull the legs apart.
         closes_from: the end of ``first`` from which the seam closes, ``start`` or ``end``; empty:
@@ -269,6 +275,11 @@ class Seam:
     closes_from: Literal["", "start", "end"] = ""
     notched: bool = False
     topstitch: float | None = None
+
+    @property
+    def buttons_at(self) -> Floats:
+        """Return the places (k,) of buttons or hooks, as fractions of the seam's length."""
+        return np.linspace(0, 1, self.buttons + 2)[1:-1] if self.buttons > 1 else np.array([0.5])
 
 
 @dataclass(frozen=True)

@@ -273,7 +273,8 @@ class SeamBlock(Block):
     flip: Truth | None = None
     closing: (
         Annotated[
-            Literal["sewn", "zip", "buttons"], AfterValidator(lambda word: Closing[word.upper()])
+            Literal["sewn", "zip", "buttons", "hooks"],
+            AfterValidator(lambda word: Closing[word.upper()]),
         ]
         | None
     ) = None

@@ -17,7 +17,8 @@ from weft.base.trees import Json
 from weft.discretization.connectivity import component_labels
 from weft.discretization.mesh import TriangleMesh, unique_edges
 from weft.discretization.polygon import normalize
-from weft.plugins.garments.bodies.landmarks import UP, Landmarks, landmarks_of_mesh
+from weft.plugins.garments.bodies.landmarks import Landmarks, landmarks_of_mesh
+from weft.plugins.garments.bodies.skin import UP
 from weft.plugins.garments.patterns.seam_ways import CENTER, FACE_TO_FACE, UPWARD
 
 WAIST = 0.10  # [m] distance from the body's waist up to which a seam around it is a waist seam

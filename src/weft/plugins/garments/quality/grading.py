@@ -228,9 +228,10 @@ def _refuse_girths(scene: Path, path: str, names: Iterable[str]) -> None:
 
 
 def write_table(path: Path, rows: Sequence[Json]) -> Path:
-    """Write rows with the same columns as CSV, and return the path."""
+    """Write rows as CSV, with the columns of all of them, and return the path."""
     text = io.StringIO()
-    table = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    columns = dict.fromkeys(name for row in rows for name in row)
+    table = csv.DictWriter(text, list(columns), lineterminator="\n")
     table.writeheader()
     table.writerows(rows)
     return write_file(path, text.getvalue())
@@ -239,8 +240,9 @@ def write_table(path: Path, rows: Sequence[Json]) -> Path:
 def measure_size(run: SizeRun, end: SizeEnd) -> Json:
     """Return the row of ``COLUMNS`` of a size: girths of its body, ease and strain.
 
-    Ease is that on paper (``patterns.ease``); it is missing where the garment is. Strains are the
-    largest 99th percentile of a panel in the last frame.
+    Ease is that on paper (``patterns.ease``); it is missing where the garment is. Of several
+    garments, each one has columns of its own (``ease_skirt_waist_cm``). Strains are the largest
+    99th percentile of a panel in the last frame.
     """
     row: Json = dict.fromkeys(COLUMNS)
     girths = {f"{n}_cm": round(100 * run.size.body[n], 1) for n in GIRTHS}
@@ -258,5 +260,12 @@ def measure_size(run: SizeRun, end: SizeEnd) -> Json:
     judged = last.get("wear") or wear.judge_wear(last["frame"], last)
     row["state"] = "intersects" if last["intersections"] else judged["verdict"]
     row["message"] = "; ".join(judged["reasons"])
-    own = {f"ease_{e.name}_cm": round(100 * (e.garment - e.body), 2) for e in wear.ease}
-    return row | {name: value for name, value in own.items() if name in COLUMNS}
+    for ease in (e for e in wear.ease if e.name in GIRTHS):
+        column = ease_column(ease.garment_name, ease.name)
+        row[column] = round(100 * (ease.garment - ease.body), 2)
+    return row
+
+
+def ease_column(garment: str, girth: str) -> str:
+    """Return the column of the ease at a girth: of one of several garments, or of the only one."""
+    return "_".join(["ease", *garment.split(), girth, "cm"])

@@ -36,7 +36,7 @@ def measure_wear(quality: Quality, frame: int, found: Json) -> None:
     wear = wear_of(quality)
     wear.mark_slipped(frame, found)
     if quality.seams:
-        found["ease"] = [dataclasses.asdict(ease) for ease in wear.ease]
+        found["ease"] = [dataclasses.asdict(e) | {"notes": e.notes} for e in wear.ease]
         found["wear"] = wear.judge_wear(frame, found)
 
 
@@ -92,7 +92,8 @@ class Wear:
         if self.wearer is None or not q.seams:
             return []
         parts, seams = [faces for _, faces in q.parts], [pairs for _, pairs in q.seams]
-        return measure_ease(q.mesh, parts, seams, self.wearer.landmarks, q.folded)
+        names = [name for name, _ in q.parts]
+        return measure_ease(q.mesh, parts, seams, self.wearer.landmarks, q.folded, names)
 
     @cached_property
     def lines(self) -> Sequence[GarmentLine]:

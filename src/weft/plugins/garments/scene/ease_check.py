@@ -37,7 +37,7 @@ def add_ease(builder: Any, found: Any) -> None:
         name, faces = garment.pattern.name, garment.faces.values()
         parts = [slice(own.start, own.stop) for own in faces]
         seams = [s.pairs for s in garment.seams]
-        eases = measure_ease(garment.mesh, parts, seams, marks, garment.folded)
+        eases = measure_ease(garment.mesh, parts, seams, marks, garment.folded, list(garment.faces))
         if eases:
             found.facts += [f"{name + ', cm':<15}  garment     body     ease"]
             found.facts += [f"  {ease}" for ease in eases]

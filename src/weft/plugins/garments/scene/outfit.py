@@ -106,8 +106,15 @@ class Outfit(JoinedCloths):
         named_seams = tuple((seam_name, pairs) for seam_name, _, pairs in seams)
         sewn = representatives(cloth.n_vertices, held) if held else None
         folded = np.concatenate(folds).astype(np.int32) if folds else None
+        lines = [line.vertices + start for start, garment in worn for line in garment.folds]
+        edges = [np.stack([ids[:-1], ids[1:]], axis=1) for ids in lines]
         cloth = dataclasses.replace(
-            cloth, sewn=sewn, seams=named_seams, folded=folded, appearances=seen
+            cloth,
+            sewn=sewn,
+            seams=named_seams,
+            folded=folded,
+            fold_edges=np.concatenate(edges).astype(np.int32) if edges else None,
+            appearances=seen,
         )
         return Outfit(cloth, tuple(worn))
 
@@ -409,9 +416,8 @@ def openings(
                 expected=f"must be >= {times[0] - times[1]:g} s, when it is sewn",
             )
     at: Floats = np.asarray(line.fractions)
-    if seam.closing is Closing.BUTTONS:
-        wanted = np.linspace(0, 1, seam.buttons + 2)[1:-1] if seam.buttons > 1 else np.array([0.5])
-        rows = np.unique([int(np.argmin(np.abs(at - w))) for w in wanted])
+    if seam.closing.at_points:
+        rows = np.unique([int(np.argmin(np.abs(at - w))) for w in seam.buttons_at])
     else:
         rows = np.arange(len(pairs))
     delay = PASSING * at if seam.closing is Closing.ZIP else np.zeros(len(at))

@@ -8,8 +8,9 @@ from PIL import ImageDraw, ImageFont
 
 from weft.base.arrays import Faces, Positions
 from weft.discretization.mesh import TriangleMesh
-from weft.plugins.garments.bodies.landmarks import LEVELS, UP, Landmarks
+from weft.plugins.garments.bodies.landmarks import LEVELS, Landmarks
 from weft.plugins.garments.bodies.sections import cut_edges
+from weft.plugins.garments.bodies.skin import UP
 from weft.show.picture.renderer import Image, Renderer, save_png
 from weft.show.picture.style import Style
 

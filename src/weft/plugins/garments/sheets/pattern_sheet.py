@@ -28,7 +28,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FABRIC, INK, QUIET, WRONG = "#f6f3ec", "#2d3038", "#7d8088", "#cd2d2d"
-STYLES = {Closing.SEWN: "-", Closing.ZIP: ":", Closing.BUTTONS: "--"}  # of lines of seams
+STYLES = {
+    Closing.SEWN: "-",
+    Closing.ZIP: ":",
+    Closing.BUTTONS: "--",
+    Closing.HOOKS: "--",
+}  # of lines of seams
 GAP = 0.07  # [m] between panels
 INSIDE = 0.006  # [m] from the outline to the line of a seam
 LETTER = 0.005  # [m] of edge that a letter of its label takes
