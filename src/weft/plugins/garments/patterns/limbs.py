@@ -19,6 +19,7 @@ from weft.plugins.garments.patterns.seam_ways import SeamWays, closed_panels
 
 ASIDE = 0.03  # distance of a sleeve from the plane of symmetry, over the height of the body
 SHORT = 0.03  # length of legs below the crotch, over the height of the body, that are not bent
+TOWARD = 0.5  # cosine of the angle to the forearm from which an edge faces the shoulder
 FORWARD = np.array([0.0, 0.0, 1.0])  # of the body
 
 
@@ -82,7 +83,30 @@ def fit_limbs(
                 # Too tight for a whole cone around a bent arm: it closes below the arm.
                 bent = _bend_limb(moved, elbow, wrist - elbow, lengthwise)
             panels[name] = _out_of_hand(bent, elbow, wrist - elbow, figure)
-    return pattern.with_panels(panels)
+    return pattern.with_panels(_attach_cuffs(panels, ways, tubes, figure))
+
+
+def _attach_cuffs(
+    panels: dict[str, Panel], ways: Iterable[SeamWays], tubes: Mapping[str, int], figure: Figure
+) -> dict[str, Panel]:
+    """Return panels with each cuff that is a tube of its own moved along the forearm to the edge to
+    which it is sewn.
+    """
+    closed = closed_panels(ways)
+    for w in ways:
+        if len({tubes[name] for name in w.panels}) < 2 or not w.is_aside:
+            continue
+        w = w.move(panels)
+        side = "left" if w.middle[0] > 0 else "right"
+        elbow, wrist = (figure.landmarks.points[f"{n}_{side}"] for n in ("elbow", "wrist"))
+        along = (wrist - elbow) / np.linalg.norm(wrist - elbow)
+        sides = zip(w.panels, (w.first_out, w.second_out), (w.second - w.first, w.first - w.second))
+        for name, outward, way in sides:
+            if name in closed and outward.mean(0) @ along < -TOWARD:
+                shift = (way.mean(0) @ along + LAYER_GAP) * along
+                moved = move_panel(panels[name], np.eye(3), shift)
+                panels[name] = _out_of_hand(moved, elbow, along, figure)
+    return panels
 
 
 def _fit_leg(panels: Sequence[Panel], ways: Iterable[SeamWays], figure: Figure) -> list[Panel]:

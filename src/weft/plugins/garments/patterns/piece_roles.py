@@ -25,6 +25,13 @@ CORNER = np.radians(35.0)  # turn at the armpit and at the crotch, at least
 CENTER = np.radians(12.0)  # largest angle of a center edge from the vertical
 LEAST_CENTER = 0.3  # length of a center edge over the height of its piece, at least
 AT = 2e-3  # [m] largest distance of an edge from the middle where it ends
+SHOULDER = np.radians(50.0)  # largest angle of a shoulder from the horizontal
+FLAT = np.radians(45.0)  # angle from the horizontal up to which an edge below the side is hem
+SAME_EDGE = np.radians(
+    40.0
+)  # largest turn between parts of one edge on both sides of a closed dart
+HOLLOW = 0.01  # difference of the mean heights of both halves of a cap, over its height
+LOWER_CAP = (0.4, 0.95)  # part of half a cap, from its middle, that is hollow in front
 RISE = 0.3  # distance upwards that counts like one to the side where the armpit is looked for
 
 
@@ -36,7 +43,7 @@ class PieceRoles:
         turn: [rad] by which the piece is turned to stand upright.
         low, high: (2,) [m] corners of its bounding box then.
         center: -1: the middle of the body is at its left, seen from the right side of the fabric;
-            1: at its right; 0: the piece is symmetric, or a sleeve.
+            1: at its right; 0: the piece is symmetric. Of a sleeve: the side of the front.
         left, right: edges of each half by role, from the hem up; a piece of one half has the half
             on the other side of its center.
         whole: edges of roles that have no side: ``center``, ``cap`` from left to right.
@@ -168,13 +175,26 @@ class _Ring:
         for i in ((first + k) % n for k in range(n)):
             if i in closed:
                 continue
-            if (i - 1) % n in closed:
+            if (i - 1) % n in closed and self._continues(own, i):
                 self.edges[-1].append(i)
             else:
                 self.edges.append([i])
         self.points = [np.concatenate([own[i] for i in part]) for part in self.edges]
         self.lengths = [sum(lengths[i] for i in part) for part in self.edges]
         self.middle = np.mean([p.mean(0) for p in self.points], axis=0)
+
+    def _continues(self, own: Sequence[Floats], i: int) -> bool:
+        """Return whether edge i continues the edge before the darts that end where edge i begins,
+        once these darts are closed.
+        """
+        turn, k, n = 0.0, i, len(own)
+        while ((k - 2) % n, (k - 1) % n) in self.darts:
+            # Closed, both legs of a dart point in the same direction.
+            before, one, two = own[(k - 3) % n], own[(k - 2) % n], own[(k - 1) % n]
+            turn += _turn(before, one) + _turn(two, own[k % n]) - np.pi
+            k -= 2
+        turn = float(np.remainder(turn + np.pi, 2 * np.pi) - np.pi)
+        return bool(abs(turn) < SAME_EDGE)
 
     def expand(self, parts: Sequence[int]) -> list[int]:
         """Return the edges of parts that follow each other, counter-clockwise or clockwise."""
@@ -193,6 +213,11 @@ class _Ring:
         """Return the middle (2,) [m] of a part."""
         p = self.points[part]
         return np.asarray((p[0] + p[-1] + p[len(p) // 2]) / 3)
+
+    def slope(self, part: int) -> float:
+        """Return the angle [rad] of a part from the horizontal."""
+        across, along = np.abs(self.points[part][-1] - self.points[part][0])
+        return float(np.arctan2(along, across))
 
     def by_height(self) -> list[int]:
         """Return the parts from the lowest one to the highest one."""
@@ -233,16 +258,22 @@ def _read_whole(found: PieceRoles, ring: _Ring, kind: str) -> None:
 
 
 def _read_side(chain: list[int], ring: _Ring, kind: str) -> dict[str, list[int]]:
-    """Return the edges from hem to neck by role, from the hem up."""
+    """Return the edges from hem to neck by role, from the hem up. Flat edges below the side belong
+    to the hem. A steep edge below the neck is no shoulder, but a part of the armhole, as that of a
+    raglan sleeve.
+    """
     if kind != "top" or len(chain) < 2:
         return {"side": ring.expand(chain)} if chain else {}
-    *rest, shoulder = chain
+    while len(chain) > 1 and ring.slope(chain[0]) < FLAT:
+        chain = chain[1:]
+    slopes = ring.slope(chain[-1]) < SHOULDER
+    rest, shoulder = (chain[:-1], chain[-1:]) if slopes and len(chain) > 1 else (chain, [])
     sign = np.sign(ring.points[rest[0]][:, 0].mean() - ring.middle[0])
     # The armpit is the corner that is farthest to the side and up.
     corners = [max(ring.points[k][[0, -1]], key=lambda p: float(p[1])) for k in rest[:-1]]
     far = [float(sign * p[0] + RISE * p[1]) for p in corners]
     k = int(np.argmax(far)) + 1 if far else 1
-    parts = {"side": rest[:k], "armhole": rest[k:], "shoulder": [shoulder]}
+    parts = {"side": rest[:k], "armhole": rest[k:], "shoulder": shoulder}
     return {role: ring.expand(own) for role, own in parts.items() if own}
 
 
@@ -251,7 +282,7 @@ def _read_half(found: PieceRoles, ring: _Ring, kind: str) -> None:
     upright = []
     for k, p in enumerate(ring.points):
         across, along = np.abs(p[-1] - p[0])
-        if np.arctan2(across, along) < CENTER and along > LEAST_CENTER * found.size[1]:
+        if ring.slope(k) > np.pi / 2 - CENTER and along > LEAST_CENTER * found.size[1]:
             straight = np.hypot(across, along) / ring.lengths[k]
             length = round(ring.lengths[k], 3)  # of equals, the longest one
             upright.append((round(float(straight), 3), -round(float(across), 3), length, k))
@@ -260,14 +291,23 @@ def _read_half(found: PieceRoles, ring: _Ring, kind: str) -> None:
     center = max(upright)[-1]
     found.center = -1 if ring.center(center)[0] < (found.low[0] + found.high[0]) / 2 else 1
     order = ring.between(center, center)
-    hem, *chain, top = order if found.center < 0 else order[::-1]
-    roles = _read_side(chain, ring, kind)
+    *order, top = order if found.center < 0 else order[::-1]
+    hem = order.index(min(order, key=lambda k: float(ring.center(k)[1])))
+    roles = _read_side(order[hem + 1 :], ring, kind)
     found.left, found.right = (roles, {}) if found.center > 0 else ({}, roles)
-    found.whole = {k: ring.expand([p]) for k, p in (("center", center), ("hem", hem), ("top", top))}
+    # A vent or a slanted corner between hem and center ends the center.
+    middle = [*order[:hem][::-1], center]
+    found.whole = {
+        "center": ring.expand(middle),
+        "hem": ring.expand([order[hem]]),
+        "top": ring.expand([top]),
+    }
 
 
 def _read_sleeve(found: PieceRoles, ring: _Ring) -> None:
-    """Find the roles of a sleeve: hem below, an edge of the underarm on either side, the cap."""
+    """Find the roles of a sleeve: hem below, an edge of the underarm on either side, the cap. The
+    half of the cap that is more hollow is that of the front.
+    """
     hem = ring.by_height()[0]
     order = ring.between(hem, hem)
     if len(order) < 3:
@@ -276,6 +316,22 @@ def _read_sleeve(found: PieceRoles, ring: _Ring) -> None:
     found.right, found.left = ({"underarm": ring.expand([k])} for k in (right, left))
     edges = [e for k in cap for e in ring.edges[k]]
     found.whole = {"hem": ring.edges[hem], "cap": edges[::-1]}
+    found.center = _hollow_side(np.concatenate([ring.points[k] for k in cap]))
+
+
+def _hollow_side(cap: Floats) -> int:
+    """Return the side of a cap (n,2) [m], from right to left, that is more hollow: -1 for the left,
+    1 for the right, 0 for neither.
+    """
+    middle, half = (cap[0] + cap[-1])[0] / 2, (cap[0] - cap[-1])[0] / 2
+    at = np.linspace(*LOWER_CAP, 50) * half
+    right, left = (
+        float(np.interp(at, *sign_x[np.argsort(sign_x[:, 0])].T).mean())
+        for sign_x in ((cap - [middle, 0.0]) * [sign, 1.0] for sign in (1.0, -1.0))
+    )
+    if abs(right - left) < HOLLOW * np.ptp(cap[:, 1]):
+        return 0
+    return 1 if right < left else -1
 
 
 def _read_leg(found: PieceRoles, ring: _Ring) -> None:

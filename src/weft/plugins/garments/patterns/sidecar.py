@@ -31,6 +31,7 @@ import yaml
 from weft.base.errors import PatternError, did_you_mean
 from weft.base.schema.document import DocumentBlock
 from weft.base.yaml_lines import read_yaml
+from weft.plugins.garments.patterns.bands import align_bands, cut_band
 from weft.plugins.garments.patterns.guess import Guess, guess_garment, place_panel
 from weft.plugins.garments.patterns.pattern import Panel, Pattern, Placement, Seam, SeamSide
 from weft.plugins.garments.patterns.pattern_schema import (
@@ -173,14 +174,14 @@ def assemble_pattern(
     if guess is not None:
         car = replace(car, given=car.given.model_copy(update=guess.as_sidecar()))
     used, panels = _select_panels(car, known, whole=guess is None)
-    panels, placed = _place_panels(car, known, panels)
+    panels, bands, placed = _place_panels(car, known, panels)
     panels = _assign_fabrics(car, used, panels)
     places = {f"panel {n}": p.where for n, p in used.items()}
     drawn = Pattern(name, (), source=str(path), places=places, flat_start=placed)
     pattern = PartReader(car.document, panels).complete(drawn, car.given)
     guessed = "" if guess is None else guess.header + _yaml(guess.as_sidecar())
     seams = [*_match_seam_words(used), *pattern.seams]
-    return replace(pattern, seams=seams, guessed=guessed)
+    return align_bands(replace(pattern, seams=seams, guessed=guessed), bands)
 
 
 def _yaml(fields: dict[str, Any]) -> str:
@@ -215,7 +216,7 @@ def _find_guess(path: Path, car: Sidecar, pieces: Sequence[DrawnPiece], name: st
         return None
     beside, left = f"{path.stem}.seams.yaml", ""
     if guess.left_out:
-        left = f"; pieces without a place are left out: {', '.join(guess.left_out)}"
+        left = f"; left out: {guess.left_out_text}"
     change = f"`weft check {path.name}` writes {beside}" if car.document.path == path else ""
     change = change or f"write `panels` and `seams` in {beside} to change them"
     warnings.warn(
@@ -228,33 +229,37 @@ def _find_guess(path: Path, car: Sidecar, pieces: Sequence[DrawnPiece], name: st
 
 def _place_panels(
     car: Sidecar, known: dict[str, DrawnPiece], panels: list[Panel]
-) -> tuple[list[Panel], bool]:
-    """Return the panels where their places say, or their names if no panel has a placement; and
-    whether all panels start there.
+) -> tuple[list[Panel], list[str], bool]:
+    """Return the panels where their places say, or their names if no panel has a placement; the
+    names of the bands among them; and whether all panels start there.
 
     Args:
         car: the side-car file.
         known: the pieces by name.
         panels: its panels.
     """
-    placed, result = list[bool](), list[Panel]()
+    placed, result, bands = list[bool](), list[Panel](), list[str]()
     by_name = all(p.placement == Placement() for p in panels)
     for panel in panels:
         tree = (car.given.panels or {}).get(panel.name) or {}
         loc = ("panels", panel.name)
-        given = car.document.read(PieceBlock, tree, loc).given
+        block = car.document.read(PieceBlock, tree, loc)
+        given = block.given
         place, start = read_place(given.place or panel.name), None
         if given.place is not None and place.part in ("", "other"):
-            expected = "front, back or sleeve, with left or right: left front"
+            expected = (
+                "front, back, sleeve or cuff, with left or right: left front, front waistband"
+            )
             raise car.error((*loc, "place"), repr(given.place), expected)
         if given.place is not None and given.placement is not None:
             raise car.error((*loc, "place"), "a placement, too", "one of both")
         if given.place is not None or by_name:
-            piece = known[given.piece or panel.name]
+            piece = _cut_piece(known[given.piece or panel.name], block)
+            bands += [panel.name] if place.is_band else []
             start = place_panel(piece, place, mirrored=bool(given.mirrored))
         placed.append(start is not None)
         result.append(panel if start is None else replace(panel, placement=start))
-    return result, bool(placed) and all(placed)
+    return result, bands, bool(placed) and all(placed)
 
 
 def _select_panels(
@@ -287,7 +292,7 @@ def _select_panels(
             place = () if given.piece is None else ("piece",)
             expected = f"one of the pieces {', '.join(known)}"
             raise block.error(place, repr(wanted), expected, did_you_mean(wanted, known))
-        piece = known[wanted]
+        piece = _cut_piece(known[wanted], block)
         used[name] = piece.mirror() if given.mirrored else piece
         panel = add_lines(used[name].panel(name), given.lines or ())
         panels.append(set_common_fields(panel, given))
@@ -298,6 +303,23 @@ def _select_panels(
         where = car.where("panels")
         warnings.warn(f"{where}: pieces without a panel: {', '.join(left)}", stacklevel=4)
     return used, panels
+
+
+def _cut_piece(piece: DrawnPiece, block: DocumentBlock[PieceBlock]) -> DrawnPiece:
+    """Return the part of a piece that a panel has: of a band, a share of it, or half its width.
+
+    Raises:
+        PatternError: a part of a piece that is no rectangle.
+    """
+    given = block.given
+    if given.share is None and not given.folded:
+        return piece
+    part = cut_band(piece, given.share or 1.0, folded=bool(given.folded))
+    if part is None:
+        field = "share" if given.share is not None else "folded"
+        expected = "a rectangle"
+        raise block.error(field, f"piece {piece.name!r} of another shape", expected)
+    return part
 
 
 def _assign_fabrics(car: Sidecar, used: dict[str, DrawnPiece], panels: list[Panel]) -> list[Panel]:
