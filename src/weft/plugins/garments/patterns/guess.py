@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.base.arrays import Floats
 from weft.plugins.garments.patterns.bands import BOTTOM, LEFT, RIGHT, TOP, band_size, cut_band
 from weft.plugins.garments.patterns.guess_seams import (
     BAND_RATIOS,
@@ -32,6 +33,7 @@ TOPS = {"top": 1.46, "skirt": 1.06, "trousers": 1.06}  # [m] upper ends on a bod
 SLEEVE = 1.40  # [m] upper end of sleeves there
 SHOULDERS = (0.02, 0.25)  # [m] least and largest length of a shoulder of a top
 FOLDED = 0.05  # [m] width from which a band is folded lengthwise
+NECK = (0.4, 1.2)  # [m] least and largest length around the opening of a poncho
 NARROW = 0.01  # [m] width of a band that weft leaves out
 OTHER_SIDE = {"left": "right", "right": "left"}
 
@@ -54,7 +56,7 @@ class Guess:
         """Return the fields of a side-car file."""
         panels: dict[str, Any] = {}
         for name, panel in self.panels.items():
-            place = " ".join(filter(None, (panel.place.side, panel.place.kind, panel.place.part)))
+            place = panel.place.text
             panels[name] = {"place": place}
             if panel.piece.name != name:
                 panels[name]["piece"] = panel.piece.name
@@ -69,6 +71,11 @@ class Guess:
             for name, (one, two) in self.seams.items()
         }
         return {"panels": panels, "seams": seams}
+
+    @property
+    def lies_on_shoulders(self) -> bool:
+        """Return whether a panel lies on the shoulders, which needs no seam."""
+        return any(p.place.part == "shoulders" for p in self.panels.values())
 
     @property
     def left_out_text(self) -> str:
@@ -92,7 +99,7 @@ def guess_garment(pieces: Sequence[DrawnPiece], title: str) -> Guess | None:
         title: name of the drawing, which may say what it is.
 
     Returns:
-        None: no front or no back is among the pieces.
+        None: neither a front and a back are among the pieces, nor a single piece that weft knows.
     """
     places = {p.name: read_place(p.name) for p in pieces}
     by_name = {p.name: p for p in pieces}
@@ -100,6 +107,8 @@ def guess_garment(pieces: Sequence[DrawnPiece], title: str) -> Guess | None:
         n: p for n, p in places.items() if p.part in ("front", "back", "sleeve") and not p.is_band
     }
     if not {"front", "back"} <= {p.part for p in known.values()}:
+        known = _find_single(places, by_name, title)
+    if not known:
         return None
     kind = _kind_of(known, by_name, title)
     panels: dict[str, GuessedPanel] = {}
@@ -113,6 +122,29 @@ def guess_garment(pieces: Sequence[DrawnPiece], title: str) -> Guess | None:
         if places[name].is_band:
             left_out[name] = _add_band(by_name[name], places[name], kind, panels, seams)
     return Guess(panels, seams, {n: reason for n, reason in left_out.items() if reason})
+
+
+def _find_single(
+    places: Mapping[str, PiecePlace], pieces: Mapping[str, DrawnPiece], title: str
+) -> dict[str, PiecePlace]:
+    """Return the place of the only piece that is no band and no part that weft leaves out: a skirt
+    of one panel, or one with an opening for the neck.
+    """
+    own = [n for n, p in places.items() if not p.is_band and p.part != "other"]
+    if len(own) != 1:
+        return {}
+    place, said = places[own[0]], read_place(title)
+    if place.part == "sleeve":
+        return {}
+    if any(NECK[0] < _around(h) < NECK[1] for h in pieces[own[0]].holes):
+        return {own[0]: PiecePlace("shoulders", "", "top")}
+    if "skirt" in (place.kind, said.kind):
+        return {own[0]: PiecePlace("front", "", "skirt")}
+    return {}
+
+
+def _around(polygon: Floats) -> float:
+    return float(np.linalg.norm(np.roll(polygon, -1, axis=0) - polygon, axis=1).sum())
 
 
 def _add_band(
@@ -152,11 +184,11 @@ def _add_band(
         cut = cut_band(piece, share, folded=folded)
         assert cut is not None
         side, _, of = part.rpartition(" ")
-        of_part = PiecePlace(of, side, "" if what == "cuff" else what)
+        of_part = PiecePlace(of or "front", side, "" if what == "cuff" else what)
         panel = name if len(rings) == 1 else f"{name} {side or of}"
         panels[panel] = GuessedPanel(cut, False, of_part, _band_roles(cut), share, folded)
         seams[panel] = edges, [f"{panel}.{own}"]
-        if what == "cuff":
+        if what == "cuff" or not part:
             seams[f"{panel} end"] = [f"{panel}.{RIGHT}"], [f"{panel}.{LEFT}"]
     if what != "cuff" and len(rings) == 2:
         seams[f"{name} left"] = [f"{name} front.{RIGHT}"], [f"{name} back.{LEFT}"]
@@ -179,16 +211,27 @@ def place_panel(
         place: of the panel; without a side, the shape says for which side it is drawn.
         mirrored: whether the panel is the mirror image of the piece.
     """
-    if place.part not in ("front", "back", "sleeve", "cuff"):
+    if place.part not in ("front", "back", "sleeve", "cuff", "shoulders"):
         return None
     if place.is_band:
         return _place(_band_roles(piece), place, "top")
     kind = place.kind or ("top" if place.part == "sleeve" else _kind_of_shape([piece]))
     roles = find_roles(piece, place.part, kind)
+    if place.part == "shoulders":
+        return _lay_on_shoulders(piece)
     roles = roles.mirror(len(piece.outline)) if mirrored else roles
     if place.part == "sleeve" or roles.center:
         place = replace(place, side=place.side or _drawn_side(roles, place.part))
     return _place(roles, place, kind)
+
+
+def _lay_on_shoulders(piece: DrawnPiece) -> Placement:
+    """Return where a flat panel starts with its opening around the neck: the one next to its
+    middle.
+    """
+    middles = [(h.min(0) + h.max(0)) / 2 for h in piece.holes]
+    x, y = min(middles, key=lambda m: float(m @ m)).tolist() if middles else (0.0, 0.0)
+    return Placement((-x, TOPS["top"], y), (-90.0, 0.0, 0.0))
 
 
 def _kind_of(known: Mapping[str, PiecePlace], pieces: Mapping[str, DrawnPiece], title: str) -> str:
@@ -241,7 +284,7 @@ def _make_panels(
     roles = find_roles(piece, place.part, place.kind)
     if place.part == "sleeve":
         roles.center = find_raglan_front(piece, roles, bodies) or roles.center
-    if place.part != "sleeve" and roles.center == 0:
+    if place.part == "shoulders" or (place.part != "sleeve" and roles.center == 0):
         own = replace(place, side="")
         return {_panel_name(piece): GuessedPanel(piece, False, own, roles)}
     drawn = _drawn_side(roles, place.part)

@@ -88,7 +88,12 @@ def find_seams(panels: Mapping[str, GuessedPanel]) -> Seams:
                 sew(f"raglan front {side}", hole[0], first)
                 sew(f"raglan back {side}", hole[1], last)
             else:
-                sew(f"armhole {side}", hole[0] + hole[1][::-1], first)
+                # Along the outlines, over the shoulder: the other way around leads past the armpit.
+                up, down = hole if side == "left" else hole[::-1]
+                cap = first if side == "left" else first[::-1]
+                sew(f"armhole {side}", up + down[::-1], cap)
+    if len(panels) == 1 and "skirt" in {p.place.kind for p in panels.values()}:
+        sew("center back", role("front", "left", "side"), role("front", "right", "side"))
     for part in ("front", "back"):
         halves = [[n for n in _find(panels, part, s) if panels[n].place.side] for s in SIDES]
         if all(halves):
@@ -125,7 +130,7 @@ def find_raglan_front(
 
 def band_edges(panels: Mapping[str, GuessedPanel], what: str, kind: str) -> dict[str, list[str]]:
     """Return the edges to which a band is sewn, by the parts of the band: ``front`` and ``back``,
-    or ``left cuff`` and ``right cuff``.
+    or ``left cuff`` and ``right cuff``; "" for the whole waistband of a skirt of one panel.
 
     Args:
         panels: by name.
@@ -141,6 +146,10 @@ def band_edges(panels: Mapping[str, GuessedPanel], what: str, kind: str) -> dict
         return {part: edges for part, edges in found.items() if edges}
     if what == "collar" and kind != "top":
         return {}
+    alone = [n for n, p in panels.items() if p.place.part == "front"]
+    if what == "waistband" and kind == "skirt" and alone == [*panels]:
+        waist = _refer(alone[0], panels[alone[0]].across("top"))
+        return {"": waist} if waist else {}
     role = "hem" if (what, kind) == ("waistband", "top") else "top"
     rings = dict[str, list[str]]()
     for part in ("front", "back"):

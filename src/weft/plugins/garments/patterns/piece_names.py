@@ -13,6 +13,7 @@ _PARTS = {
     "bolsillo vista forro entretela capucha cinturon "
     "tasca paramontura fodera cappuccio",
     "cuff": "cuff manschette poignet puno polsino",
+    "shoulders": "shoulders poncho cape umhang capa mantella",
     "sleeve": "sleeve slv sleev armel aermel manche manga manica",
     "back": "back rear bk bck hinter rucken ruecken hinten dos derriere espalda trasero trasera "
     "dietro posteriore schiena",
@@ -40,7 +41,8 @@ class PiecePlace:
     """Part, side and kind of garment that the name of a piece says.
 
     Args:
-        part: ``front``, ``back``, ``sleeve``, ``cuff``, ``other`` (weft does not place it) or "".
+        part: ``front``, ``back``, ``sleeve``, ``cuff``, ``shoulders`` (on which a poncho lies),
+            ``other`` (weft does not place it) or "".
         side: ``left`` or ``right`` of the wearer, or "".
         kind: ``top``, ``skirt``, ``trousers``, ``waistband``, ``collar`` or "".
     """
@@ -48,6 +50,12 @@ class PiecePlace:
     part: str = ""
     side: str = ""
     kind: str = ""
+
+    @property
+    def text(self) -> str:
+        """Return the place in words that ``read_place`` reads."""
+        kind = "" if self.part == "shoulders" else self.kind
+        return " ".join(filter(None, (self.side, kind, self.part)))
 
     @property
     def is_band(self) -> bool:

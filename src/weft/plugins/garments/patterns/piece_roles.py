@@ -88,16 +88,17 @@ class PieceRoles:
         )
 
 
-def find_roles(piece: DrawnPiece, part: str, kind: str) -> PieceRoles:
+def find_roles(piece: DrawnPiece, part: str, kind: str, *, upside_down: bool = False) -> PieceRoles:
     """Return the roles of the edges of a piece.
 
     Args:
         piece: its outline is counter-clockwise.
         part: ``front``, ``back`` or ``sleeve``.
         kind: ``top``, ``skirt`` or ``trousers``.
+        upside_down: whether the narrow end is down, as that of a circle skirt.
     """
     leg = kind == "trousers" and part != "sleeve"
-    turn = _upright(piece, wide_end_up=leg)
+    turn = _upright(piece, wide_end_up=leg) + np.pi * upside_down
     outline = piece.transform(rotation_matrix(turn)).outline
     points = chain_polygon(outline)
     found = PieceRoles(turn, points.min(0), points.max(0))
@@ -109,6 +110,9 @@ def find_roles(piece: DrawnPiece, part: str, kind: str) -> PieceRoles:
         _read_leg(found, ring)
     elif is_symmetric(points):
         _read_whole(found, ring, kind)
+        lengths = [sum(outline[e].length for e in found.whole.get(w, [])) for w in ("hem", "top")]
+        if kind == "skirt" and not upside_down and lengths[1] > DECISIVE * lengths[0]:
+            return find_roles(piece, part, kind, upside_down=True)
     else:
         _read_half(found, ring, kind)
     return found
@@ -219,6 +223,11 @@ class _Ring:
         across, along = np.abs(self.points[part][-1] - self.points[part][0])
         return float(np.arctan2(along, across))
 
+    def height_at(self, part: int, x: float) -> float:
+        """Return the height [m] of a part at its point nearest to an x [m]."""
+        p = self.points[part]
+        return float(p[np.argmin(np.abs(p[:, 0] - x)), 1])
+
     def by_height(self) -> list[int]:
         """Return the parts from the lowest one to the highest one."""
         return sorted(range(len(self.edges)), key=lambda part: float(self.center(part)[1]))
@@ -239,11 +248,13 @@ def _turn(one: Floats, two: Floats) -> float:
 
 def _read_whole(found: PieceRoles, ring: _Ring, kind: str) -> None:
     """Find the roles of a symmetric piece: its edges at the middle are hem and neck or waist."""
-    middle, half = (found.low + found.high) / 2
+    middle = float(found.low[0] + found.high[0]) / 2
     ends = [(p[:, 0].min() - AT, p[:, 0].max() + AT) for p in ring.points]
     across = [k for k, (a, b) in enumerate(ends) if a < middle < b]
-    lower = [k for k in across if ring.center(k)[1] < half]
-    upper = [k for k in across if ring.center(k)[1] >= half]
+    level = {k: ring.height_at(k, middle) for k in across}
+    half = (max(level.values()) + min(level.values())) / 2 if level else 0.0
+    lower = [k for k in across if level[k] < half]
+    upper = [k for k in across if level[k] >= half]
     if not lower or not upper:
         return
     n = len(ring.edges)

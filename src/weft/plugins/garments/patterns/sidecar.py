@@ -212,7 +212,7 @@ def _find_guess(path: Path, car: Sidecar, pieces: Sequence[DrawnPiece], name: st
     if said or any(c.seam for p in pieces for c in p.outline):
         return None
     guess = guess_garment(pieces, name)
-    if guess is None or not guess.seams:
+    if guess is None or not (guess.seams or guess.lies_on_shoulders):
         return None
     beside, left = f"{path.stem}.seams.yaml", ""
     if guess.left_out:

@@ -208,7 +208,7 @@ def _classes(node: Node) -> list[str]:
 def _select_outline(group: _Group) -> _Group:
     """Return a group of FreeSewing with its largest closed line as its only border."""
     sewn = [b for b in group.borders if b.role == "sew"]
-    drawn = [b for b in sewn if set(_classes(b.node)) & set(FABRICS)]
+    drawn = [b for b in sewn if set(_classes(b.node)) & set(FABRICS) or _is_freesewing(b.node)]
     if len(drawn) < 2:
         return group
     drawn.sort(key=lambda b: (not b.chains[0].closed, -abs(chain_area(b.chains[0].chain))))
