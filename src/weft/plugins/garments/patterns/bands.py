@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from weft.base.arrays import Floats
+from weft.base.arrays import Floats, Positions
 from weft.discretization.polygon import rotation_matrix
 from weft.plugins.garments.patterns.curves import EdgeCurve, edge_curve
 from weft.plugins.garments.patterns.pattern import BorderCurve, Panel, Pattern, SeamSide
@@ -19,6 +19,7 @@ from weft.plugins.garments.patterns.placement import move_panel, place_points
 
 SQUARE = np.radians(5.0)  # largest deviation of a corner of a band from a right angle
 STRAIGHT = 1.001  # largest length of a straight edge over the distance of its ends
+APART = 0.005  # [m] between a band and the edges to which it is sewn, at the start
 BOTTOM, RIGHT, TOP, LEFT = range(4)  # edges of a band
 
 
@@ -75,19 +76,36 @@ def align_bands(pattern: Pattern, names: Collection[str]) -> Pattern:
     """
     panels = pattern.by_name
     for name in names:
-        moves = []
+        moves = list[Floats]()
         for seam in pattern.seams:
             for own, other in ((seam.first, seam.second), (seam.second, seam.first)):
                 if {s.panel for s in own} == {name} and not {s.panel for s in other} & set(names):
-                    moves.append(_middle(panels, other) - _middle(panels, own))
+                    moves.append(_way_beside(panels, own, other))
         if moves:
-            shift = np.mean(moves, axis=0) * [1.0, 1.0, 0.0]
-            panels[name] = move_panel(panels[name], np.eye(3), shift)
+            panels[name] = move_panel(panels[name], np.eye(3), np.mean(moves, axis=0))
     return pattern.with_panels(panels)
 
 
-def _middle(panels: Mapping[str, Panel], sides: Sequence[SeamSide]) -> Floats:
-    """Return the mean (3,) [m] of edges where their panels start."""
-    curves = [(s.panel, edge_curve(panels[s.panel], s.edge)) for s in sides]
-    points = [place_points(panels[n], c.points(np.linspace(0, 1, 9))).mean(0) for n, c in curves]
-    return np.asarray(np.average(points, axis=0, weights=[c.length for _, c in curves]))
+def _way_beside(
+    panels: Mapping[str, Panel], own: Sequence[SeamSide], other: Sequence[SeamSide]
+) -> Floats:
+    """Return the move (3,) [m] up or down and sideways that brings an edge of a band beside other
+    edges, so that the band does not overlap their panels.
+    """
+    one, two = _edge_points(panels, own), _edge_points(panels, other)
+    band = panels[own[0].panel]
+    up = one[:, 1].mean() < place_points(band, band.corners)[:, 1].mean()
+    level = two[:, 1].max() + APART if up else two[:, 1].min() - APART
+    low, high = two[:, 0].min(), two[:, 0].max()
+    return np.array([(low + high) / 2 - one[:, 0].mean(), level - one[:, 1].mean(), 0.0])
+
+
+def _edge_points(panels: Mapping[str, Panel], sides: Sequence[SeamSide]) -> Positions:
+    """Return points (n,3) [m] of edges where their panels start."""
+    at = np.linspace(0, 1, 9)
+    return np.concatenate(
+        [
+            place_points(panels[s.panel], edge_curve(panels[s.panel], s.edge).points(at))
+            for s in sides
+        ]
+    )

@@ -103,14 +103,12 @@ def guess_garment(pieces: Sequence[DrawnPiece], title: str) -> Guess | None:
     """
     places = {p.name: read_place(p.name) for p in pieces}
     by_name = {p.name: p for p in pieces}
-    known = {
-        n: p for n, p in places.items() if p.part in ("front", "back", "sleeve") and not p.is_band
-    }
+    known = {n: p for n, p in places.items() if p.is_body}
     if not {"front", "back"} <= {p.part for p in known.values()}:
         known = _find_single(places, by_name, title)
     if not known:
         return None
-    kind = _kind_of(known, by_name, title)
+    kind = kind_of(known, by_name, title)
     panels: dict[str, GuessedPanel] = {}
     for name in sorted(known, key=lambda n: known[n].part == "sleeve"):
         own = replace(known[name], kind=known[name].kind or kind)
@@ -172,7 +170,7 @@ def _add_band(
     rings = band_edges(panels, what, kind)
     rings = {part: edges for part, edges in rings.items() if not place.part or place.part in part}
     lengths = {part: length_of(panels, edges) for part, edges in rings.items()}
-    whole = sum(lengths.values()) / (len(rings) if what == "cuff" else 1)
+    whole = sum(lengths.values()) / (max(len(rings), 1) if what == "cuff" else 1)
     least, most = BAND_RATIOS[what]
     if not rings or not least <= size[0] / whole <= most:
         fits = f"; the edges are {100 * whole:.0f} cm long" if rings else "; there are no edges"
@@ -234,8 +232,14 @@ def _lay_on_shoulders(piece: DrawnPiece) -> Placement:
     return Placement((-x, TOPS["top"], y), (-90.0, 0.0, 0.0))
 
 
-def _kind_of(known: Mapping[str, PiecePlace], pieces: Mapping[str, DrawnPiece], title: str) -> str:
-    """Return the kind of garment: from a name, from sleeves, or from the shapes of pieces."""
+def kind_of(known: Mapping[str, PiecePlace], pieces: Mapping[str, DrawnPiece], title: str) -> str:
+    """Return the kind of garment: from a name, from sleeves, or from the shapes of pieces.
+
+    Args:
+        known: places of fronts, backs and sleeves.
+        pieces: by name.
+        title: name of the drawing.
+    """
     said = [p.kind for p in known.values() if p.kind] or [read_place(title).kind]
     if said[0] and said[0] not in BANDS:
         return said[0]
@@ -251,6 +255,18 @@ def _kind_of_shape(pieces: Sequence[DrawnPiece]) -> str:
     if any(_has_shoulder(p) for p in pieces):
         return "top"
     return "trousers" if all(find_roles(p, "front", "trousers").whole for p in pieces) else "skirt"
+
+
+def symmetric_width(piece: DrawnPiece, part: str, kind: str) -> float:
+    """Return the width [m] of a front or back of both sides of the body.
+
+    Args:
+        piece: of both sides, or of one.
+        part: ``front`` or ``back``.
+        kind: of garment.
+    """
+    roles = find_roles(piece, part, kind)
+    return float(roles.size[0]) * (2 if roles.center else 1)
 
 
 def _has_shoulder(piece: DrawnPiece) -> bool:

@@ -355,7 +355,7 @@ class SidecarBlock(JoinsBlock):
     size: Annotated[str, BeforeValidator(_edge_text)] | None = Field(
         None, description="the size to read from a DXF file that holds several"
     )
-    units: Literal["mm", "cm", "m", "in"] | None = Field(
+    units: Literal["mm", "cm", "m", "in", "0.01 mm"] | None = Field(
         None, description="length of a unit of the drawing, in place of the file's own"
     )
     notches: Literal["corners", "ignored"] | None = Field(

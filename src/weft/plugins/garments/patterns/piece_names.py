@@ -58,6 +58,11 @@ class PiecePlace:
         return " ".join(filter(None, (self.side, kind, self.part)))
 
     @property
+    def is_body(self) -> bool:
+        """Return whether the piece is a front, a back or a sleeve."""
+        return self.part in ("front", "back", "sleeve") and not self.is_band
+
+    @property
     def is_band(self) -> bool:
         """Return whether the piece is a waistband, a collar or a cuff."""
         return self.part != "other" and (self.part == "cuff" or self.kind in BANDS)

@@ -22,6 +22,8 @@ END, LEG_END = 0.12, 0.4  # part of the height that is an end of a piece, of a l
 DART = np.radians(120.0)  # turn at the tip of a dart, at least
 LEGS = 0.05  # largest difference of the legs of a dart, over their length
 CORNER = np.radians(35.0)  # turn at the armpit and at the crotch, at least
+AT_TIP = 0.005  # [m] largest distance of the tip of a crotch from the farthest point of its side
+BELOW_WAIST = 0.92  # height of the tip of a crotch over that of its piece, at most
 CENTER = np.radians(12.0)  # largest angle of a center edge from the vertical
 LEAST_CENTER = 0.3  # length of a center edge over the height of its piece, at least
 AT = 2e-3  # [m] largest distance of an edge from the middle where it ends
@@ -233,10 +235,17 @@ class _Ring:
         return sorted(range(len(self.edges)), key=lambda part: float(self.center(part)[1]))
 
     def sharpest(self, chain: Sequence[int]) -> tuple[float, int]:
-        """Return the sharpest turn [rad] to the left between parts of a chain, and the number of
-        parts before it.
+        """Return the sharpest turn [rad] to the left between parts of a chain, where the chain is
+        farthest to the side and below the waist, and the number of parts before it.
         """
-        turns = [_turn(self.points[a], self.points[b]) for a, b in pairwise(chain)]
+        x, y = np.concatenate([self.points[k] for k in chain]).T
+        sign = 1.0 if x.mean() > self.middle[0] else -1.0
+        farthest, waist = (sign * x).max(), y.min() + BELOW_WAIST * np.ptp(y)
+        turns = []
+        for a, b in pairwise(chain):
+            at = self.points[a][-1]
+            is_tip = farthest - sign * at[0] < AT_TIP and at[1] < waist
+            turns.append(_turn(self.points[a], self.points[b]) if is_tip else 0.0)
         best = int(np.argmax(turns)) if turns else 0
         return (turns[best], best + 1) if turns else (0.0, 0)
 

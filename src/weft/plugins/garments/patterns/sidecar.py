@@ -25,13 +25,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
 import yaml
 
 from weft.base.errors import PatternError, did_you_mean
 from weft.base.schema.document import DocumentBlock
 from weft.base.yaml_lines import read_yaml
 from weft.plugins.garments.patterns.bands import align_bands, cut_band
+from weft.plugins.garments.patterns.drawing_units import UNITS, fit_unit
 from weft.plugins.garments.patterns.guess import Guess, guess_garment, place_panel
 from weft.plugins.garments.patterns.pattern import Panel, Pattern, Placement, Seam, SeamSide
 from weft.plugins.garments.patterns.pattern_schema import (
@@ -42,14 +42,12 @@ from weft.plugins.garments.patterns.pattern_schema import (
     SidecarDocument,
 )
 from weft.plugins.garments.patterns.piece_names import read_place
-from weft.plugins.garments.patterns.pieces import DrawnPiece, chain_polygon, index_pieces
+from weft.plugins.garments.patterns.pieces import DrawnPiece, index_pieces
 from weft.plugins.garments.patterns.repair import repair_piece
 from weft.plugins.garments.patterns.yaml_panels import add_lines, set_common_fields
 from weft.plugins.garments.patterns.yaml_pattern import PartReader
 
 T = TypeVar("T")
-UNITS = {"mm": 1e-3, "cm": 1e-2, "m": 1.0, "in": 0.0254}  # [m]
-LEAST_GARMENT, LARGEST_GARMENT = 0.1, 4.0  # [m] extent of the largest piece of a person's garment
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +151,7 @@ def select_size(
 
 
 def assemble_pattern(
-    path: Path, name: str, pieces: Sequence[DrawnPiece], car: Sidecar | None = None
+    path: Path, name: str, pieces: Sequence[DrawnPiece], unit: float, car: Sidecar
 ) -> Pattern:
     """Return the pattern of a drawing's pieces, with the contents of its side-car file.
 
@@ -161,25 +159,29 @@ def assemble_pattern(
         path: the drawing.
         name: of the pattern.
         pieces: each with the middle of its bounding box at its origin.
-        car: the side-car file; None: the file beside the drawing, if there is one.
+        unit: [m] of the drawing.
+        car: the side-car file.
 
     Raises:
         PatternError: an invalid field; panels, edges or pieces that do not exist.
     """
-    car = car or read_sidecar(path)
-    _check_size(path, pieces, car)
+    units = ""
+    if car.unit is None:
+        pieces, units = fit_unit(path, pieces, unit, name)
     pieces = [repair_piece(p) for p in pieces]
     known = index_pieces(pieces)
     guess = _find_guess(path, car, pieces, name)
+    fields = dict[str, Any]() if guess is None else guess.as_sidecar()
     if guess is not None:
-        car = replace(car, given=car.given.model_copy(update=guess.as_sidecar()))
+        car = replace(car, given=car.given.model_copy(update=fields))
+        fields = {"units": units, **fields} if units else fields
     used, panels = _select_panels(car, known, whole=guess is None)
     panels, bands, placed = _place_panels(car, known, panels)
     panels = _assign_fabrics(car, used, panels)
     places = {f"panel {n}": p.where for n, p in used.items()}
     drawn = Pattern(name, (), source=str(path), places=places, flat_start=placed)
     pattern = PartReader(car.document, panels).complete(drawn, car.given)
-    guessed = "" if guess is None else guess.header + _yaml(guess.as_sidecar())
+    guessed = "" if guess is None else guess.header + _yaml(fields)
     seams = [*_match_seam_words(used), *pattern.seams]
     return align_bands(replace(pattern, seams=seams, guessed=guessed), bands)
 
@@ -188,20 +190,6 @@ def _yaml(fields: dict[str, Any]) -> str:
     return yaml.safe_dump(
         fields, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100
     )
-
-
-def _check_size(path: Path, pieces: Sequence[DrawnPiece], car: Sidecar) -> None:
-    """Warn of a garment whose largest piece is too small or too large for a person."""
-    if car.unit is not None:
-        return
-    sizes = [np.ptp(chain_polygon(p.outline), axis=0) for p in pieces]
-    width, height = max(sizes, key=lambda size: float(size.max())).tolist()
-    if not LEAST_GARMENT <= max(width, height) <= LARGEST_GARMENT:
-        warnings.warn(
-            f"{path.name}: the largest piece is {100 * width:.3g} x {100 * height:.3g} cm: if "
-            f"this is not its size, write `units: cm` (or mm, m, in) in {path.stem}.seams.yaml",
-            stacklevel=4,
-        )
 
 
 def _find_guess(path: Path, car: Sidecar, pieces: Sequence[DrawnPiece], name: str) -> Guess | None:

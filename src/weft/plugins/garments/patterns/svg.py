@@ -109,7 +109,8 @@ def read_svg(path: Path) -> Pattern:
     groups: dict[int, _Group] = {}
     car = read_sidecar(path)
     nodes = read_svg_nodes(path)
-    for found in _find_shapes(nodes, car.unit or meters_per_unit(nodes[0])):
+    unit = car.unit or meters_per_unit(nodes[0])
+    for found in _find_shapes(nodes, unit):
         group = groups.setdefault(id(found.group), _Group())
         (group.borders if found.role in BORDERS else group.others).append(found)
     selected = [_select_outline(g) for g in groups.values()]
@@ -128,7 +129,7 @@ def read_svg(path: Path) -> Pattern:
         pieces = _assign_feature(pieces, other)
     pieces = [_unfold(p) for p in pieces]
     pieces = select_size(path, pieces, [(p.size, p.name) for p in pieces], "", car)
-    return assemble_pattern(path, pattern_name(path), [p.center() for p in pieces], car)
+    return assemble_pattern(path, pattern_name(path), [p.center() for p in pieces], unit, car)
 
 
 def _find_shapes(nodes: Sequence[Node], meters: float) -> list[_Shape]:
