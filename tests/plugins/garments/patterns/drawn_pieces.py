@@ -32,6 +32,43 @@ def sleeve():
     return points + [(-x, y) for x, y in points[3:-1][::-1]] + [(-200, 90)]
 
 
+def long_sleeve():
+    """A long sleeve; the right half of its cap is more hollow than the left one."""
+    arm, top = (170, 410), (0, 560)
+    points = [
+        (-95, 0),
+        (95, 0),
+        arm,
+        *curve(arm, (60, 430), (70, 500)),
+        *curve((70, 500), (40, 560), top),
+    ]
+    left = [*curve(top, (-40, 560), (-85, 500)), *curve((-85, 500), (-100, 430), (-170, 410))]
+    return points + left
+
+
+def raglan(neck):
+    """Half of a top without a shoulder; its neckline ends at y = ``neck``."""
+    return [(0, 0), (240, 0), (240, 220), (70, 440), *curve((70, 440), (50, neck), (0, neck))]
+
+
+def raglan_sleeve():
+    """A sleeve with its front at the right, and a short edge at the neck."""
+    return [(-95, 0), (95, 0), (170, 480), (25, 714), (-30, 700), (-170, 480)]
+
+
+def band(length, width):
+    """A rectangle that lies along x."""
+    return [(0, 0), (length, 0), (length, width), (0, width)]
+
+
+def half_circle(near, far):
+    """A skirt of half a circle, with its waist at the radius ``near``."""
+    t = np.linspace(0, np.pi, 61)
+    outer = [(-far * np.cos(a), -far * np.sin(a)) for a in t]
+    inner = [(near * np.cos(a), -near * np.sin(a)) for a in t]
+    return outer + inner
+
+
 def leg(hip, crotch, waist):
     """A leg with its inner side at the right."""
     tip, end = (hip + crotch, 730), (25, 0)
