@@ -61,12 +61,11 @@ def band(length, width):
     return [(0, 0), (length, 0), (length, width), (0, width)]
 
 
-def half_circle(near, far):
-    """A skirt of half a circle, with its waist at the radius ``near``."""
-    t = np.linspace(0, np.pi, 61)
-    outer = [(-far * np.cos(a), -far * np.sin(a)) for a in t]
-    inner = [(near * np.cos(a), -near * np.sin(a)) for a in t]
-    return outer + inner
+def sector(near, far, degrees):
+    """A skirt of a part of a circle, with its waist at the radius ``near``."""
+    t = np.radians(np.linspace(-degrees / 2, degrees / 2, 61))
+    outer = [(far * np.sin(a), -far * np.cos(a)) for a in t]
+    return outer + [(near * np.sin(a), -near * np.cos(a)) for a in t[::-1]]
 
 
 def leg(hip, crotch, waist):

@@ -333,7 +333,8 @@ def _place(roles: PieceRoles, place: PiecePlace, kind: str) -> Placement:
         x, y, z = sign * ASIDE - middle[0], SLEEVE - roles.high[1], 0.0
         return Placement((float(x), float(y), z), (0.0, 0.0, turn))
     x = sign * (size[0] / 2 + GAP)
-    y = TOPS[kind] - roles.high[1]
+    waist = roles.waist if kind == "skirt" else None
+    y = TOPS[kind] - (roles.high[1] if waist is None else waist)
     if place.part == "front":
         return Placement((float(x - middle[0]), float(y), AHEAD), (0.0, 0.0, turn))
     return Placement((float(x + middle[0]), float(y), -AHEAD), (0.0, 180.0, -turn))

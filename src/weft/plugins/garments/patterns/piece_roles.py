@@ -50,6 +50,7 @@ class PieceRoles:
             on the other side of its center.
         whole: edges of roles that have no side: ``center``, ``cap`` from left to right.
         darts: pairs of edges.
+        waist: [m] height of the waist of a skirt, whose sides may rise beside it.
     """
 
     turn: float
@@ -60,6 +61,7 @@ class PieceRoles:
     right: dict[str, list[int]] = field(default_factory=dict)
     whole: dict[str, list[int]] = field(default_factory=dict)
     darts: list[tuple[int, int]] = field(default_factory=list)
+    waist: float | None = None
 
     @property
     def size(self) -> Floats:
@@ -87,6 +89,7 @@ class PieceRoles:
             image(self.left),
             whole,
             [(count - 1 - b, count - 1 - a) for a, b in self.darts],
+            self.waist,
         )
 
 
@@ -275,6 +278,7 @@ def _read_whole(found: PieceRoles, ring: _Ring, kind: str) -> None:
     found.right = _read_side(up, ring, kind)
     found.left = _read_side(ring.between(last, first)[::-1], ring, kind)
     found.whole = {"hem": ring.expand(lower), "top": ring.expand(upper)}
+    found.waist = max(float(ring.points[k][:, 1].max()) for k in upper)
 
 
 def _read_side(chain: list[int], ring: _Ring, kind: str) -> dict[str, list[int]]:

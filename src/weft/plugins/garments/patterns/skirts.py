@@ -1,10 +1,11 @@
 """Panels of wide skirts where they start: laid around the body, inside the arms.
 
 The panels that side seams join in a ring around the body lie on a cone about a vertical axis. Each
-panel takes an equal part of the way around. On the panel, lines from the waist to the hem fan out
-from a point, where the lines of both side edges meet; on the cone they are its straight lines. A
-skirt that is wider than the steepest cone starts compressed across these lines, and nowhere
-stretched. Side seams start nearly closed, and neither arms nor hands are between them.
+panel takes an equal part of the way around; a skirt or a band of one panel takes all of it. On the
+panel, lines from the waist to the hem fan out from a point, where the lines of both side edges
+meet; on the cone they are its straight lines. A skirt that is wider than the steepest cone starts
+compressed across these lines, and nowhere stretched. Side seams start nearly closed, and neither
+arms nor hands are between them.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -125,34 +126,14 @@ def lay_around(
         figure: the body.
     """
     panels, wide = pattern.by_name, set(beyond)
-    rings = [
-        {name: Fan.of(panels[name], sides) for name, sides in ring.items()}
-        for ring in find_rings(ways, panels)
-    ]
-    for fans in sorted(rings, key=lambda fans: -max(f.far - f.near for f in fans.values())):
-        ring = fans.keys()
+    for ring in find_rings(ways, panels):
+        fans = {name: Fan.of(panels[name], sides) for name, sides in ring.items()}
         level = max(fan.level(panels[name]) for name, fan in fans.items())
         rises = any(fan.half > RISING for fan in fans.values())
         turned = any(abs(plane_axes(panels[n].placement)[0, 2]) > TURNED for n in ring)
-        if level < figure.armpit and (turned or rises or len(ring) == 1 or wide & ring):
-            if len(ring) == 1:
-                level += _way_up(ways, panels, *ring)
+        if level < figure.armpit and (turned or rises or len(ring) == 1 or wide & ring.keys()):
             panels |= _lay_ring(panels, fans, level, figure)
     return pattern.with_panels(panels)
-
-
-def _way_up(ways: Iterable[SeamWays], panels: Mapping[str, Panel], name: str) -> float:
-    """Return how far [m] above the edges of a band those edges of laid panels are to which it is
-    sewn; 0 if there are none.
-    """
-    found = [0.0]
-    for w in (w.move(panels) for w in ways if name in w.panels):
-        one, two = w.panels
-        wrap = panels[two if one == name else one].placement.wrap
-        if wrap is not None and wrap.fan:
-            up = float((w.second - w.first)[:, 1].mean())
-            found.append(up if one == name else -up)
-    return found[-1]
 
 
 def rising_panels(ways: Sequence[SeamWays], panels: Mapping[str, Panel]) -> dict[str, float]:
