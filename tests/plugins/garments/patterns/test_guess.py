@@ -311,3 +311,11 @@ def test_a_size_that_fits_in_no_unit_is_asked_about(tmp_path):
     pattern, told = read(write(tmp_path, {**TEE, "Front": [(9 * x, y) for x, y in TEE["Front"]]}))
     assert "no unit fits a person: write `units: cm`" in told
     assert np.ptp(pattern.by_name["Front"].corners[:, 0]) == pytest.approx(9 * 0.53, rel=1e-3)
+
+
+def test_the_center_of_a_bodice_is_longer_than_its_side(tmp_path):
+    """A center that is slanted by 12 mm, and a side that is vertical."""
+    back = [(12, 0), *bodice(30)[1:]]
+    pattern = read(write(tmp_path, {"Front": whole(bodice(100)), "Back": back}))[0]
+    match = next(m for m in examine_pattern(pattern).seams if m.seam.name == "center back")
+    assert match.first.length > 0.6

@@ -25,6 +25,7 @@ CORNER = np.radians(35.0)  # turn at the armpit and at the crotch, at least
 AT_TIP = 0.005  # [m] largest distance of the tip of a crotch from the farthest point of its side
 BELOW_WAIST = 0.92  # height of the tip of a crotch over that of its piece, at most
 CENTER = np.radians(12.0)  # largest angle of a center edge from the vertical
+BENT, SLANTED = 400, 10  # powers of the straightness of a center and of the cosine of its slant
 LEAST_CENTER = 0.3  # length of a center edge over the height of its piece, at least
 AT = 2e-3  # [m] largest distance of an edge from the middle where it ends
 SHOULDER = np.radians(50.0)  # largest angle of a shoulder from the horizontal
@@ -302,17 +303,15 @@ def _read_side(chain: list[int], ring: _Ring, kind: str) -> dict[str, list[int]]
 
 
 def _read_half(found: PieceRoles, ring: _Ring, kind: str) -> None:
-    """Find the roles of a piece of one half, whose center is its straightest vertical edge."""
-    upright = []
-    for k, p in enumerate(ring.points):
-        across, along = np.abs(p[-1] - p[0])
-        if ring.slope(k) > np.pi / 2 - CENTER and along > LEAST_CENTER * found.size[1]:
-            straight = np.hypot(across, along) / ring.lengths[k]
-            length = round(ring.lengths[k], 3)  # of equals, the longest one
-            upright.append((round(float(straight), 3), -round(float(across), 3), length, k))
+    """Find the roles of a piece of one half, whose center is a long, straight and vertical edge."""
+    upright = {
+        k: _likely_center(p, ring.lengths[k])
+        for k, p in enumerate(ring.points)
+        if ring.slope(k) > np.pi / 2 - CENTER and np.ptp(p[:, 1]) > LEAST_CENTER * found.size[1]
+    }
     if not upright or len(ring.edges) < 4:
         return
-    center = max(upright)[-1]
+    center = max(upright, key=lambda k: upright[k])
     found.center = -1 if ring.center(center)[0] < (found.low[0] + found.high[0]) / 2 else 1
     order = ring.between(center, center)
     *order, top = order if found.center < 0 else order[::-1]
@@ -326,6 +325,15 @@ def _read_half(found: PieceRoles, ring: _Ring, kind: str) -> None:
         "hem": ring.expand([order[hem]]),
         "top": ring.expand([top]),
     }
+
+
+def _likely_center(points: Floats, length: float) -> float:
+    """Return the length [m] of an edge, less for one that is bent or slanted: a center is longer
+    than a bodice's side, and straighter than a skirt's side.
+    """
+    chord = points[-1] - points[0]
+    straight, upright = np.linalg.norm(chord) / length, abs(chord[1]) / np.linalg.norm(chord)
+    return float(length * straight**BENT * upright**SLANTED)
 
 
 def _read_sleeve(found: PieceRoles, ring: _Ring) -> None:
