@@ -32,6 +32,42 @@ def sleeve():
     return points + [(-x, y) for x, y in points[3:-1][::-1]] + [(-200, 90)]
 
 
+def long_sleeve():
+    """A long sleeve; the right half of its cap is more hollow than the left one."""
+    arm, top = (170, 410), (0, 560)
+    points = [
+        (-95, 0),
+        (95, 0),
+        arm,
+        *curve(arm, (60, 430), (70, 500)),
+        *curve((70, 500), (40, 560), top),
+    ]
+    left = [*curve(top, (-40, 560), (-85, 500)), *curve((-85, 500), (-100, 430), (-170, 410))]
+    return points + left
+
+
+def raglan(neck):
+    """Half of a top without a shoulder; its neckline ends at y = ``neck``."""
+    return [(0, 0), (240, 0), (240, 220), (70, 440), *curve((70, 440), (50, neck), (0, neck))]
+
+
+def raglan_sleeve():
+    """A sleeve with its front at the right, and a short edge at the neck."""
+    return [(-95, 0), (95, 0), (170, 480), (25, 714), (-30, 700), (-170, 480)]
+
+
+def band(length, width):
+    """A rectangle that lies along x."""
+    return [(0, 0), (length, 0), (length, width), (0, width)]
+
+
+def sector(near, far, degrees):
+    """A skirt of a part of a circle, with its waist at the radius ``near``."""
+    t = np.radians(np.linspace(-degrees / 2, degrees / 2, 61))
+    outer = [(far * np.sin(a), -far * np.cos(a)) for a in t]
+    return outer + [(near * np.sin(a), -near * np.cos(a)) for a in t[::-1]]
+
+
 def leg(hip, crotch, waist):
     """A leg with its inner side at the right."""
     tip, end = (hip + crotch, 730), (25, 0)

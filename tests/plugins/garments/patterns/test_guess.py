@@ -5,7 +5,19 @@ import warnings
 import numpy as np
 import pytest
 
-from tests.plugins.garments.patterns.drawn_pieces import bodice, leg, skirt, sleeve, turned, whole
+from tests.plugins.garments.patterns.drawn_pieces import (
+    band,
+    bodice,
+    leg,
+    long_sleeve,
+    raglan,
+    raglan_sleeve,
+    sector,
+    skirt,
+    sleeve,
+    turned,
+    whole,
+)
 from tests.plugins.garments.patterns.dxf_writer import block, drawing, line, polyline, text
 from tests.plugins.garments.patterns.people import crossings, person
 from tests.refusals import refused
@@ -23,6 +35,19 @@ HALVES = {"Devant": bodice(100), "Dos": bodice(30), "Manche": sleeve()}
 SKIRT = {"Falda delantera": whole(skirt(200)), "Falda trasera": whole(skirt(225, dart=True))}
 TROUSERS = {"Pantalone davanti": leg(250, 50, 200), "Pantalone dietro": leg(265, 100, 215)}
 GARMENTS = [TEE, HALVES, SKIRT, TROUSERS]
+LONG = {**TEE, "Sleeve": long_sleeve()}
+RAGLAN = {
+    "Front": whole(raglan(370)),
+    "Back": whole(raglan(400)),
+    "Sleeve": raglan_sleeve(),
+    "Waistband": band(900, 80),
+    "Cuff": band(180, 100),
+    "Collar": band(420, 30),
+}
+BANDED = {**SKIRT, "Bund": band(820, 80)}
+LEGS = {"front": leg(250, 50, 200), "back": leg(265, 100, 215), "waistband": band(830, 40)}
+HALF_CIRCLE = {"skirt": sector(250, 700, 180), "waistband": band(790, 40)}
+CIRCLE = {"skirt": sector(165, 600, 270), "waistband": band(790, 40)}
 
 
 @pytest.mark.parametrize(
@@ -41,7 +66,12 @@ GARMENTS = [TEE, HALVES, SKIRT, TROUSERS]
         ("Davanti gonna", "front", "", "skirt"),
         ("Manica sinistra", "sleeve", "left", ""),
         ("front facing", "other", "", ""),
-        ("Kragen", "other", "", ""),
+        ("Kragen", "", "", "collar"),
+        ("neckBinding", "", "", "collar"),
+        ("Front waistband", "front", "", "waistband"),
+        ("waistband facing", "other", "", "waistband"),
+        ("Manschette links", "cuff", "left", ""),
+        ("Poncho", "shoulders", "", ""),
         ("piece 3", "", "", ""),
     ],
 )
@@ -49,14 +79,17 @@ def test_names_in_five_languages(name, part, side, kind):
     assert read_place(name) == PiecePlace(part, side, kind)
 
 
-def write(folder, pieces, degrees=0):
-    """Write a drawing of pieces that are turned, with their grain, and return its path."""
+def write(folder, pieces, degrees=0, unit=1.0):
+    """Write a drawing of pieces that are turned, with their grain, and return its path.
+
+    Pieces are in millimeters, which are ``unit`` of the drawing's.
+    """
     blocks = [
         block(
             f"B{i}",
             text(f"Piece Name: {name}"),
-            polyline(turned(points, degrees)),
-            line(*turned([(40, 100), (40, 150)], degrees), 7),
+            polyline(unit * np.array(turned(points, degrees))),
+            line(*(unit * np.array(turned([(40, 100), (40, 150)], degrees))), 7),
         )
         for i, (name, points) in enumerate(pieces.items())
     ]
@@ -113,7 +146,7 @@ def test_check_writes_the_guess_and_never_overwrites_it(tmp_path, monkeypatch, c
     check_pattern(path, [], None)
     assert "side-car" in capsys.readouterr().out
     written = beside.read_text()
-    assert "# Pieces without a panel: Kragen" in written
+    assert "# Left out: Kragen (a collar that is no rectangle)" in written
     pattern, told = read(path)
     assert "guessed" not in told
     for one, two in zip(guessed.panels, pattern.panels):
@@ -142,3 +175,147 @@ def test_places_in_words(tmp_path):
         (tmp_path / "drawn.seams.yaml").write_text(car.replace("place: front", wrong))
         with refused(PatternError, "place"):
             read(path)
+
+
+@pytest.mark.parametrize(
+    "pieces, panels, seams",
+    [
+        (RAGLAN, 10, "Collar Cuff Waistband raglan side underarm"),
+        (BANDED, 4, "Bund dart side"),
+        (LEGS, 6, "center inseam outseam waistband"),
+        (HALF_CIRCLE, 2, "center waistband"),
+        (CIRCLE, 2, "center waistband"),
+    ],
+    ids=["raglan", "skirt", "legs", "half circle", "circle"],
+)
+def test_bands_are_rings_beside_their_edges(tmp_path, pieces, panels, seams):
+    """Names of legs do not say what they are; a skirt of one panel is closed behind."""
+    path = write(tmp_path, pieces)
+    pattern, told = read(path)
+    report = examine_pattern(pattern)
+    assert not report.errors and len(pattern.panels) == panels
+    assert {s.name.split()[0] for s in pattern.seams} == set(seams.split())
+    assert "left out" not in told
+    body = person("woman")
+    figure = Figure.of(body)
+    bands = [n for n in pattern.by_name if n.split()[0] in ("Cuff", "Waistband", "waistband")]
+    fitted, ways = fit_start(pattern, figure)
+    assert not caught_seams(ways, figure) and crossings(fitted, body, figure) == 0
+    assert max(w.longest for w in ways) < 0.65
+    for w in ways:
+        if w.match.seam.second[0].edge in (0, 2) and w.panels[1] in bands:
+            up = (w.second - w.first)[:, 1] * (1 if w.match.seam.second[0].edge == 0 else -1)
+            assert w.longest < 0.1 and up.min() > -1e-6, w.match.seam.name
+    check_pattern(path, [], None)
+    again = read(path)[0]
+    assert [p.placement for p in again.panels] == [p.placement for p in pattern.panels]
+
+
+@pytest.mark.parametrize(
+    "name, points, reason",
+    [
+        ("Bund", band(200, 80), "a waistband of 20 cm; the edges are 81 cm long"),
+        ("Bund", sleeve(), "a waistband that is no rectangle"),
+        ("Cuff", band(200, 80), "a cuff of 20 cm; there are no edges"),
+        ("Collar", band(200, 8), "a collar narrower than 1 cm"),
+        ("Pocket", band(200, 80), "weft places no such piece"),
+    ],
+)
+def test_a_band_that_does_not_fit_is_left_out_with_the_reason(tmp_path, name, points, reason):
+    assert f"left out: {name} ({reason})" in read(write(tmp_path, {**SKIRT, name: points}))[1]
+
+
+def test_a_part_of_a_piece_that_is_no_band_is_refused(tmp_path):
+    path = write(tmp_path, TEE)
+    (tmp_path / "drawn.seams.yaml").write_text("panels: {Front: {share: 0.5}}")
+    with refused(PatternError, "share", got="of another shape"):
+        read(path)
+
+
+def test_the_hollow_half_of_a_cap_is_sewn_to_the_front(tmp_path):
+    """Along both armholes, over the shoulders, from the armpit to the armpit."""
+    pattern = read(write(tmp_path, LONG))[0]
+    assert pattern.by_name["Sleeve right"].corners[0, 0] == pytest.approx(-0.095)  # as drawn
+    report = examine_pattern(pattern)
+    cap = {m.seam.name: m for m in report.seams if m.seam.name.startswith("armhole")}
+    for side, name in (("left", "Front"), ("right", "Front")):
+        match = cap[f"armhole {side}"]
+        hole, sleeve_side = match.first, match.second
+        at = {"left": 0.1, "right": 0.9}[side]
+        assert hole.sides[hole.on_edge(at)[0]].panel == name
+        x = float(sleeve_side.on_paper(np.array([at]))[0, 0])
+        assert (x < 0) == (side == "left")  # of a left sleeve, the front is at the left
+        tops = [p[1] for p in hole.on_paper(np.array([0.0, 0.5, 1.0]))]
+        assert tops[1] > max(tops[0], tops[2]) + 0.1
+
+
+def test_long_sleeves_start_above_the_arms(tmp_path):
+    figure = Figure.of(person("woman"))
+    fitted, ways = fit_start(read(write(tmp_path, LONG))[0], figure)
+    for w in ways:
+        if w.match.seam.name.startswith("underarm"):
+            sleeve_panel = fitted.by_name[w.panels[0]]
+            assert w.middle[1] < place_points(sleeve_panel, np.zeros((1, 2)))[0, 1]
+            assert np.abs((w.first - w.second)[:, 1]).max() < 0.02
+
+
+def test_the_side_ends_at_a_dart_at_the_armpit(tmp_path):
+    """The legs of a dart that ends at a corner do not join the edges of this corner."""
+    arm = (265, 380)
+    front = bodice(100)
+    k = front.index(arm)
+    half = [*front[:k], (265, 300), (120, 350), (263, 353 + 1), *front[k + 1 :]]
+    half[half.index((263, 354))] = arm
+    pattern = read(write(tmp_path, {"Front": whole(half), "Back": whole(bodice(30))}))[0]
+    assert {s.name.split()[0] for s in pattern.seams} >= {"side", "shoulder"}
+    side = next(s for s in pattern.seams if s.name == "side left")
+    assert len(side.first) == 1
+
+
+def test_a_poncho_lies_on_the_shoulders(tmp_path):
+    ring = [(100 * np.cos(a), 100 * np.sin(a)) for a in np.linspace(0, 2 * np.pi, 33)[:-1]]
+    content = [
+        text("Piece Name: Poncho"),
+        polyline(band(1400, 1000)),
+        polyline(np.array(ring) + [700, 500], 11),
+    ]
+    (tmp_path / "poncho.dxf").write_text(drawing([block("B", *content)]))
+    pattern = read(tmp_path / "poncho.dxf")[0]
+    body = person("woman")
+    figure = Figure.of(body)
+    fitted, _ = fit_start(pattern, figure)
+    x = place_points(fitted.panels[0], fitted.panels[0].holes[0])
+    marks = figure.landmarks.points
+    assert np.ptp(x[:, 1]) < 1e-9 and crossings(fitted, body, figure) == 0
+    assert marks["shoulder_left"][1] < x[0, 1] < marks["top"][1]
+    assert x[:, [0, 2]].mean(0) == pytest.approx(0.0, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    "unit, taken",
+    [
+        (1.0, ""),
+        (0.1, "takes cm (front and back go 106"),
+        (1 / 25.4, "takes in"),
+        (100.0, "takes 0.01 mm"),
+    ],
+)
+def test_units_are_compared_with_the_body(tmp_path, unit, taken):
+    """The drawing says METRIC, which are millimeters."""
+    pattern, told = read(write(tmp_path, TEE, unit=unit))
+    assert np.ptp(pattern.by_name["Front"].corners[:, 0]) == pytest.approx(0.53, rel=1e-3)
+    assert ("with a unit of mm: weft" in told) == bool(taken) and taken in told
+
+
+def test_a_size_that_fits_in_no_unit_is_asked_about(tmp_path):
+    pattern, told = read(write(tmp_path, {**TEE, "Front": [(9 * x, y) for x, y in TEE["Front"]]}))
+    assert "no unit fits a person: write `units: cm`" in told
+    assert np.ptp(pattern.by_name["Front"].corners[:, 0]) == pytest.approx(9 * 0.53, rel=1e-3)
+
+
+def test_the_center_of_a_bodice_is_longer_than_its_side(tmp_path):
+    """A center that is slanted by 12 mm, and a side that is vertical."""
+    back = [(12, 0), *bodice(30)[1:]]
+    pattern = read(write(tmp_path, {"Front": whole(bodice(100)), "Back": back}))[0]
+    match = next(m for m in examine_pattern(pattern).seams if m.seam.name == "center back")
+    assert match.first.length > 0.6

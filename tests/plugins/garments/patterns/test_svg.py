@@ -196,7 +196,10 @@ REFUSED = [
         '<path class="outline" d="M0,0 L9,0 L9,9"/>',
         "outline = open: from .*shape.svg:1.*a closed path; end it with Z",
     ),
-    ('<path class="outline" d="M0,0 L9,0 L9,0 L9,9 Z"/>', "edge 1 has no length"),
+    (
+        '<path class="outline" data-edges="a - - b" d="M0,0 L9,0 L9,0 L9,9 Z"/>',
+        "edge 1 has no length",
+    ),
     ('<path class="outline" d="M0,0 L9,0 foo Z"/>', "M0,0 L9,0 foo Z .*SVG path data"),
     ('<path class="outline" d="L9,0 L9,0 Z"/>', "SVG path data"),
     ('<path class="outline" d=""/>', "nothing drawn"),

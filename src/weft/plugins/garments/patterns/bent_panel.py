@@ -15,30 +15,32 @@ LEAST_RADIUS = 0.2  # of a cone at the panel's narrow end, over that at the axis
 
 
 def bend_around(
-    panel: Panel, point: Floats, axis: Floats, edges: Sequence[Floats], *, whole: bool = False
+    panel: Panel, point: Floats, axis: Floats, edges: Sequence[Floats], *, slack: float = 0.0
 ) -> Panel:
     """Return a flat panel around an axis: as half of a cone with its lengthwise edges beside the
-    axis, or as a whole one with these edges below it.
+    axis, or above the axis with these edges below it.
 
     Args:
         panel: its plane is about parallel to the axis. Panels that are bent or fixed stay.
         point: (3,) [m] a point of the axis.
         axis: (3,) its direction.
         edges: (k,2) [m] points of the lengthwise edges, in the panel's plane.
-        whole: a seam joins these edges to each other.
+        slack: of a panel whose edges a seam joins to each other, which is above the axis: the
+            circumference of the cone over the width of the panel, from ``SLACK`` of a whole cone to
+            2 of a half one; 0: of another panel.
     """
     origin, to_axis = _frame(panel, point, axis)
     x, y = to_axis @ (np.concatenate(edges) - origin).T
     middle = float(y.min() + y.max()) / 2  # the cone's circle: far from it, a cone has no radius
     point = point + middle * axis / np.linalg.norm(axis)
     origin, y = origin + middle * to_axis[1], y - middle
-    per_width = SLACK / np.pi if whole else 2 / np.pi  # radius over half of the width
+    per_width = (slack or 2.0) / np.pi  # radius over half of the width
     slope, radius = (np.polyfit(y, np.abs(x), 1) * per_width).tolist()
     ends = (panel.corners - origin) @ to_axis[1]
     if not min(radius + slope * ends) > LEAST_RADIUS * radius:
         slope, radius = 0.0, float(np.abs(x).max()) * per_width
     taper = float(np.arcsin(np.clip(slope, -0.9, 0.9)))
-    return _bend(panel, point, axis, radius, taper, UP if whole else None)
+    return _bend(panel, point, axis, radius, taper, UP if slack else None)
 
 
 def bend_away(panel: Panel, middle: Floats, radius: float) -> Panel:

@@ -57,7 +57,7 @@ def read_dxf(path: Path) -> Pattern:
         PatternError: no such file, a damaged one, or an invalid piece, by name.
     """
     car = read_sidecar(path)
-    blocks, texts = read_blocks(path, car.unit)
+    blocks, texts, unit = read_blocks(path, car.unit)
     names = [(_size(b), _title(b)) for b in blocks]
     blocks = select_size(path, blocks, names, texts.get("sample size", ""), car)
     if not blocks:
@@ -75,7 +75,7 @@ def read_dxf(path: Path) -> Pattern:
             block.name = title
     _warn_of_left_out(path, blocks, split)
     pieces = [_read_piece(block, split).center() for block in blocks]
-    return assemble_pattern(path, pattern_name(path), pieces, car)
+    return assemble_pattern(path, pattern_name(path), pieces, unit, car)
 
 
 def _warn_of_left_out(path: Path, blocks: Sequence[DxfBlock], split: bool) -> None:

@@ -81,8 +81,10 @@ class DxfBlock:
         return np.array([p for k in layers for p in self.points.get(k, [])]).reshape(-1, 2)
 
 
-def read_blocks(path: Path, unit: float | None = None) -> tuple[list[DxfBlock], dict[str, str]]:
-    """Return the blocks of a file that draw a piece, and the file's own texts.
+def read_blocks(
+    path: Path, unit: float | None = None
+) -> tuple[list[DxfBlock], dict[str, str], float]:
+    """Return the blocks of a file that draw a piece, the file's own texts, and the unit [m].
 
     Args:
         path: the file.
@@ -108,7 +110,7 @@ def read_blocks(path: Path, unit: float | None = None) -> tuple[list[DxfBlock], 
         raise
     except Exception as problem:  # ezdxf raises errors of many kinds for damaged files
         raise _file_error(path, problem) from problem
-    return found, own
+    return found, own, meters
 
 
 def _drawing(path: Path) -> "Drawing":

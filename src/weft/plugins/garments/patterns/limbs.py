@@ -6,7 +6,7 @@ import numpy as np
 
 from weft.base.arrays import Floats, Positions
 from weft.discretization.polygon import normalize
-from weft.plugins.garments.patterns.bent_panel import bend_around
+from weft.plugins.garments.patterns.bent_panel import SLACK, bend_around
 from weft.plugins.garments.patterns.figure import Figure
 from weft.plugins.garments.patterns.pattern import Panel, Pattern
 from weft.plugins.garments.patterns.placement import (
@@ -19,6 +19,9 @@ from weft.plugins.garments.patterns.seam_ways import SeamWays, closed_panels
 
 ASIDE = 0.03  # distance of a sleeve from the plane of symmetry, over the height of the body
 SHORT = 0.03  # length of legs below the crotch, over the height of the body, that are not bent
+# Of a sleeve of one panel: one that is too tight for a whole cone around a bent arm is open below.
+SLACKS = (SLACK, 1.2, 1.4, 1.7, 2.0)
+TOWARD = 0.5  # cosine of the angle to the forearm from which an edge faces the shoulder
 FORWARD = np.array([0.0, 0.0, 1.0])  # of the body
 
 
@@ -49,7 +52,8 @@ def fit_limbs(
     pattern: Pattern, ways: Sequence[SeamWays], tubes: Mapping[str, int], figure: Figure
 ) -> Pattern:
     """Return the pattern with its sleeves around the arms and its legs around those of the body:
-    each panel as half of a cone, or as a whole one if it is a sleeve's only one and has room.
+    each panel as half of a cone, or above the arm if it is a sleeve's only one: as a whole cone if
+    it has room.
     """
     panels = pattern.by_name
     marks = figure.landmarks.points
@@ -64,7 +68,8 @@ def fit_limbs(
         if not lengthwise or not names:
             continue
         points = np.concatenate([place_points(panels[n], panels[n].corners) for n in names])
-        if not is_aside([points], figure) or points[:, 1].mean() < figure.crotch:
+        low = points[:, 1].mean() < figure.crotch and not _is_cuff(names, ways)
+        if not is_aside([points], figure) or low:
             continue
         side = "left" if points[:, 0].mean() > 0 else "right"
         elbow, wrist = marks[f"elbow_{side}"], marks[f"wrist_{side}"]
@@ -76,13 +81,41 @@ def fit_limbs(
                 continue
             moved = move_panel(panels[name], turn, shift)
             whole = name in closed_panels(lengthwise)
-            bent = _bend_limb(moved, elbow, wrist - elbow, lengthwise, whole=whole)
-            points = panel_points(bent, figure.depth.cell)
-            if whole and figure.depth.contains(points).any():
-                # Too tight for a whole cone around a bent arm: it closes below the arm.
-                bent = _bend_limb(moved, elbow, wrist - elbow, lengthwise)
+            for slack in SLACKS if whole else (0.0,):
+                bent = _bend_limb(moved, elbow, wrist - elbow, lengthwise, slack)
+                if not figure.depth.contains(panel_points(bent, figure.depth.cell)).any():
+                    break
             panels[name] = _out_of_hand(bent, elbow, wrist - elbow, figure)
-    return pattern.with_panels(panels)
+    return pattern.with_panels(_attach_cuffs(panels, ways, tubes, figure))
+
+
+def _is_cuff(names: Sequence[str], ways: Iterable[SeamWays]) -> bool:
+    """Return whether the panels of a tube are one that a sleeve is sewn to, below it."""
+    others = [w for w in ways if w.panels[0] != w.panels[1] and set(w.panels) & set(names)]
+    return len(names) == 1 and bool(others) and all(w.is_aside for w in others)
+
+
+def _attach_cuffs(
+    panels: dict[str, Panel], ways: Iterable[SeamWays], tubes: Mapping[str, int], figure: Figure
+) -> dict[str, Panel]:
+    """Return panels with each cuff that is a tube of its own moved along the forearm to the edge to
+    which it is sewn.
+    """
+    closed = closed_panels(ways)
+    for w in ways:
+        if len({tubes[name] for name in w.panels}) < 2 or not w.is_aside:
+            continue
+        w = w.move(panels)
+        side = "left" if w.middle[0] > 0 else "right"
+        elbow, wrist = (figure.landmarks.points[f"{n}_{side}"] for n in ("elbow", "wrist"))
+        along = (wrist - elbow) / np.linalg.norm(wrist - elbow)
+        sides = zip(w.panels, (w.first_out, w.second_out), (w.second - w.first, w.first - w.second))
+        for name, outward, way in sides:
+            if name in closed and outward.mean(0) @ along < -TOWARD:
+                shift = (way.mean(0) @ along + LAYER_GAP) * along
+                moved = move_panel(panels[name], np.eye(3), shift)
+                panels[name] = _out_of_hand(moved, elbow, along, figure)
+    return panels
 
 
 def _fit_leg(panels: Sequence[Panel], ways: Iterable[SeamWays], figure: Figure) -> list[Panel]:
@@ -139,11 +172,11 @@ def _middle(panel: Panel) -> Floats:
 
 
 def _bend_limb(
-    panel: Panel, point: Floats, axis: Floats, ways: Iterable[SeamWays], *, whole: bool = False
+    panel: Panel, point: Floats, axis: Floats, ways: Iterable[SeamWays], slack: float = 0.0
 ) -> Panel:
     """Return a panel bent around a limb; it stays flat if no seam along the limb joins it."""
     edges = [e for w in ways for e in w.edges(panel.name)]
-    return bend_around(panel, point, axis, edges, whole=whole) if edges else panel
+    return bend_around(panel, point, axis, edges, slack=slack) if edges else panel
 
 
 def _out_of_hand(panel: Panel, point: Floats, axis: Floats, figure: Figure) -> Panel:

@@ -252,8 +252,16 @@ class PieceBlock(AnyPanelBlock):
     """A panel of a drawing's piece, in a side-car file."""
 
     piece: Text | None = None
-    place: Text | None = Field(None, description="left front, back, right sleeve, ...")
+    place: Text | None = Field(
+        None, description="left front, back, right sleeve, front waistband, left cuff, ..."
+    )
     mirrored: Truth | None = None
+    share: Annotated[float, BeforeValidator(Expression("1")), Field(gt=0, le=1)] | None = Field(
+        None, description="part of the length of a rectangle that the panel has"
+    )
+    folded: Truth | None = Field(
+        None, description="whether a rectangle is folded lengthwise: a layer of half its width"
+    )
     lines: Lines | None = Field(None, description="more lines, in the coordinates of the piece")
 
 
@@ -348,7 +356,7 @@ class SidecarBlock(JoinsBlock):
     size: Annotated[str, BeforeValidator(_edge_text)] | None = Field(
         None, description="the size to read from a DXF file that holds several"
     )
-    units: Literal["mm", "cm", "m", "in"] | None = Field(
+    units: Literal["mm", "cm", "m", "in", "0.01 mm"] | None = Field(
         None, description="length of a unit of the drawing, in place of the file's own"
     )
     notches: Literal["corners", "ignored"] | None = Field(

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 # Words of English, German, French, Spanish and Italian, without accents. Words of four letters or
 # more are found inside of others, as in German ones; shorter ones stand alone.
 _PARTS = {
-    "other": "pocket yoke facing lining interfacing collar cuff waistband hood belt placket strap "
-    "loop binding tasche beleg besatz futter einlage kragen manschette bund kapuze gurtel "
-    "poche parementure doublure entoilage col poignet ceinture capuche patte "
-    "bolsillo vista forro entretela cuello puno pretina capucha cinturon "
-    "tasca paramontura fodera colletto collo polsino cintura cinturino cappuccio",
+    "other": "pocket yoke facing lining interfacing hood belt placket strap stay "
+    "loop tasche beleg besatz futter einlage kapuze gurtel "
+    "poche parementure doublure entoilage capuche patte "
+    "bolsillo vista forro entretela capucha cinturon "
+    "tasca paramontura fodera cappuccio",
+    "cuff": "cuff manschette poignet puno polsino",
+    "shoulders": "shoulders poncho cape umhang capa mantella",
     "sleeve": "sleeve slv sleev armel aermel manche manga manica",
     "back": "back rear bk bck hinter rucken ruecken hinten dos derriere espalda trasero trasera "
     "dietro posteriore schiena",
@@ -22,12 +24,15 @@ _SIDES = {
     "right": "right rgt rechts rechte rechter rechtes droite derecha derecho der destra destro",
 }
 _KINDS = {
+    "waistband": "waistband bund ceinture pretina cintura cinturino",
+    "collar": "collar neck kragen col cuello colletto collo",
     "trousers": "trouser trousers pants pant jeans shorts leg leggings hose hosen pantalon "
     "pantalons pantalones pantaloni pantalone jambe pierna gamba",
     "skirt": "skirt rock rocks jupe falda gonna",
     "top": "bodice shirt blouse top dress jacket coat oberteil hemd bluse kleid jacke mantel "
     "corsage chemise robe veste corpino camisa blusa vestido corpino camicia corpetto vestito",
 }
+BANDS = ("waistband", "collar")
 _SHORTEST = 4  # letters of words that are found inside of others
 
 
@@ -36,14 +41,31 @@ class PiecePlace:
     """Part, side and kind of garment that the name of a piece says.
 
     Args:
-        part: ``front``, ``back``, ``sleeve``, ``other`` (which weft does not place) or "".
+        part: ``front``, ``back``, ``sleeve``, ``cuff``, ``shoulders`` (on which a poncho lies),
+            ``other`` (weft does not place it) or "".
         side: ``left`` or ``right`` of the wearer, or "".
-        kind: ``top``, ``skirt``, ``trousers`` or "".
+        kind: ``top``, ``skirt``, ``trousers``, ``waistband``, ``collar`` or "".
     """
 
     part: str = ""
     side: str = ""
     kind: str = ""
+
+    @property
+    def text(self) -> str:
+        """Return the place in words that ``read_place`` reads."""
+        kind = "" if self.part == "shoulders" else self.kind
+        return " ".join(filter(None, (self.side, kind, self.part)))
+
+    @property
+    def is_body(self) -> bool:
+        """Return whether the piece is a front, a back or a sleeve."""
+        return self.part in ("front", "back", "sleeve") and not self.is_band
+
+    @property
+    def is_band(self) -> bool:
+        """Return whether the piece is a waistband, a collar or a cuff."""
+        return self.part != "other" and (self.part == "cuff" or self.kind in BANDS)
 
 
 def read_place(name: str) -> PiecePlace:

@@ -25,6 +25,7 @@ UPWARD = 0.5  # cosine of the angle between up and outward from which a seam clo
 INWARD = 0.5  # cosine of the angle to the plane of symmetry from which a seam closes towards it
 INSIDE = 0.3  # distance of an inseam from the plane of symmetry at most, over the crotch's height
 ASIDE = 0.2  # distance of panels from the plane of symmetry, over their width, of a leg or a sleeve
+TIP = 0.25  # shortest way of a dart over its longest one, at most
 FACE_TO_FACE = 0.3  # mean cosine of the outward directions of both sides from which a seam encloses
 
 
@@ -104,11 +105,14 @@ class SeamWays:
     def closes_panel(self) -> bool:
         """Return whether the seam closes one panel to a tube, as that of a sleeve of one panel.
 
-        The sides of a dart, which is no tube, face each other.
+        The sides of a dart, which is no tube, face each other and meet at its tip. Those of a
+        circle skirt may face each other, but do not meet.
         """
         one, two = self.panels
         across = np.einsum("ki,ki->k", self.second - self.first, self.first_out - self.second_out)
-        return one == two and bool(across.mean() < 0)
+        apart = np.linalg.norm(self.second - self.first, axis=1)
+        open_ring = apart.min() > TIP * apart.max()
+        return one == two and bool(across.mean() < 0 or open_ring)
 
     @cached_property
     def is_over(self) -> bool:
@@ -202,12 +206,14 @@ def find_tubes(ways: Sequence[SeamWays], panels: Mapping[str, Panel]) -> dict[st
         tube.update({name: two for name, t in tube.items() if t == one})
 
     longest_first = sorted(ways, key=lambda w: -w.match.first.length)
-    joined = closed_panels(ways)
+    closed = closed_panels(ways)
+    joined = set(closed)
     for w in longest_first:
         one, two = (tube[name] for name in w.panels)
         between = [v for v in ways if {tube[name] for name in v.panels} == {one, two}]
         lengths = [v.match.first.length * (1 if v.encloses else -1) for v in between]
-        if w.encloses and one != two and sum(lengths) > 0:
+        apart = closed & set(w.panels)  # one seam of a raglan sleeve may enclose
+        if w.encloses and not apart and one != two and sum(lengths) > 0:
             join(one, two)
             joined |= set(w.panels)
     for w in longest_first:

@@ -25,12 +25,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
 import yaml
 
 from weft.base.errors import PatternError, did_you_mean
 from weft.base.schema.document import DocumentBlock
 from weft.base.yaml_lines import read_yaml
+from weft.plugins.garments.patterns.bands import align_bands, cut_band
+from weft.plugins.garments.patterns.drawing_units import UNITS, fit_unit
 from weft.plugins.garments.patterns.guess import Guess, guess_garment, place_panel
 from weft.plugins.garments.patterns.pattern import Panel, Pattern, Placement, Seam, SeamSide
 from weft.plugins.garments.patterns.pattern_schema import (
@@ -41,14 +42,12 @@ from weft.plugins.garments.patterns.pattern_schema import (
     SidecarDocument,
 )
 from weft.plugins.garments.patterns.piece_names import read_place
-from weft.plugins.garments.patterns.pieces import DrawnPiece, chain_polygon, index_pieces
+from weft.plugins.garments.patterns.pieces import DrawnPiece, index_pieces
 from weft.plugins.garments.patterns.repair import repair_piece
 from weft.plugins.garments.patterns.yaml_panels import add_lines, set_common_fields
 from weft.plugins.garments.patterns.yaml_pattern import PartReader
 
 T = TypeVar("T")
-UNITS = {"mm": 1e-3, "cm": 1e-2, "m": 1.0, "in": 0.0254}  # [m]
-LEAST_GARMENT, LARGEST_GARMENT = 0.1, 4.0  # [m] extent of the largest piece of a person's garment
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +151,7 @@ def select_size(
 
 
 def assemble_pattern(
-    path: Path, name: str, pieces: Sequence[DrawnPiece], car: Sidecar | None = None
+    path: Path, name: str, pieces: Sequence[DrawnPiece], unit: float, car: Sidecar
 ) -> Pattern:
     """Return the pattern of a drawing's pieces, with the contents of its side-car file.
 
@@ -160,47 +159,37 @@ def assemble_pattern(
         path: the drawing.
         name: of the pattern.
         pieces: each with the middle of its bounding box at its origin.
-        car: the side-car file; None: the file beside the drawing, if there is one.
+        unit: [m] of the drawing.
+        car: the side-car file.
 
     Raises:
         PatternError: an invalid field; panels, edges or pieces that do not exist.
     """
-    car = car or read_sidecar(path)
-    _check_size(path, pieces, car)
+    units = ""
+    if car.unit is None:
+        pieces, units = fit_unit(path, pieces, unit, name)
     pieces = [repair_piece(p) for p in pieces]
     known = index_pieces(pieces)
     guess = _find_guess(path, car, pieces, name)
+    fields = dict[str, Any]() if guess is None else guess.as_sidecar()
     if guess is not None:
-        car = replace(car, given=car.given.model_copy(update=guess.as_sidecar()))
+        car = replace(car, given=car.given.model_copy(update=fields))
+        fields = {"units": units, **fields} if units else fields
     used, panels = _select_panels(car, known, whole=guess is None)
-    panels, placed = _place_panels(car, known, panels)
+    panels, bands, placed = _place_panels(car, known, panels)
     panels = _assign_fabrics(car, used, panels)
     places = {f"panel {n}": p.where for n, p in used.items()}
     drawn = Pattern(name, (), source=str(path), places=places, flat_start=placed)
     pattern = PartReader(car.document, panels).complete(drawn, car.given)
-    guessed = "" if guess is None else guess.header + _yaml(guess.as_sidecar())
+    guessed = "" if guess is None else guess.header + _yaml(fields)
     seams = [*_match_seam_words(used), *pattern.seams]
-    return replace(pattern, seams=seams, guessed=guessed)
+    return align_bands(replace(pattern, seams=seams, guessed=guessed), bands)
 
 
 def _yaml(fields: dict[str, Any]) -> str:
     return yaml.safe_dump(
         fields, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100
     )
-
-
-def _check_size(path: Path, pieces: Sequence[DrawnPiece], car: Sidecar) -> None:
-    """Warn of a garment whose largest piece is too small or too large for a person."""
-    if car.unit is not None:
-        return
-    sizes = [np.ptp(chain_polygon(p.outline), axis=0) for p in pieces]
-    width, height = max(sizes, key=lambda size: float(size.max())).tolist()
-    if not LEAST_GARMENT <= max(width, height) <= LARGEST_GARMENT:
-        warnings.warn(
-            f"{path.name}: the largest piece is {100 * width:.3g} x {100 * height:.3g} cm: if "
-            f"this is not its size, write `units: cm` (or mm, m, in) in {path.stem}.seams.yaml",
-            stacklevel=4,
-        )
 
 
 def _find_guess(path: Path, car: Sidecar, pieces: Sequence[DrawnPiece], name: str) -> Guess | None:
@@ -211,11 +200,11 @@ def _find_guess(path: Path, car: Sidecar, pieces: Sequence[DrawnPiece], name: st
     if said or any(c.seam for p in pieces for c in p.outline):
         return None
     guess = guess_garment(pieces, name)
-    if guess is None or not guess.seams:
+    if guess is None or not (guess.seams or guess.lies_on_shoulders):
         return None
     beside, left = f"{path.stem}.seams.yaml", ""
     if guess.left_out:
-        left = f"; pieces without a place are left out: {', '.join(guess.left_out)}"
+        left = f"; left out: {guess.left_out_text}"
     change = f"`weft check {path.name}` writes {beside}" if car.document.path == path else ""
     change = change or f"write `panels` and `seams` in {beside} to change them"
     warnings.warn(
@@ -228,33 +217,37 @@ def _find_guess(path: Path, car: Sidecar, pieces: Sequence[DrawnPiece], name: st
 
 def _place_panels(
     car: Sidecar, known: dict[str, DrawnPiece], panels: list[Panel]
-) -> tuple[list[Panel], bool]:
-    """Return the panels where their places say, or their names if no panel has a placement; and
-    whether all panels start there.
+) -> tuple[list[Panel], list[str], bool]:
+    """Return the panels where their places say, or their names if no panel has a placement; the
+    names of the bands among them; and whether all panels start there.
 
     Args:
         car: the side-car file.
         known: the pieces by name.
         panels: its panels.
     """
-    placed, result = list[bool](), list[Panel]()
+    placed, result, bands = list[bool](), list[Panel](), list[str]()
     by_name = all(p.placement == Placement() for p in panels)
     for panel in panels:
         tree = (car.given.panels or {}).get(panel.name) or {}
         loc = ("panels", panel.name)
-        given = car.document.read(PieceBlock, tree, loc).given
+        block = car.document.read(PieceBlock, tree, loc)
+        given = block.given
         place, start = read_place(given.place or panel.name), None
         if given.place is not None and place.part in ("", "other"):
-            expected = "front, back or sleeve, with left or right: left front"
+            expected = (
+                "front, back, sleeve or cuff, with left or right: left front, front waistband"
+            )
             raise car.error((*loc, "place"), repr(given.place), expected)
         if given.place is not None and given.placement is not None:
             raise car.error((*loc, "place"), "a placement, too", "one of both")
         if given.place is not None or by_name:
-            piece = known[given.piece or panel.name]
+            piece = _cut_piece(known[given.piece or panel.name], block)
+            bands += [panel.name] if place.is_band else []
             start = place_panel(piece, place, mirrored=bool(given.mirrored))
         placed.append(start is not None)
         result.append(panel if start is None else replace(panel, placement=start))
-    return result, bool(placed) and all(placed)
+    return result, bands, bool(placed) and all(placed)
 
 
 def _select_panels(
@@ -287,7 +280,7 @@ def _select_panels(
             place = () if given.piece is None else ("piece",)
             expected = f"one of the pieces {', '.join(known)}"
             raise block.error(place, repr(wanted), expected, did_you_mean(wanted, known))
-        piece = known[wanted]
+        piece = _cut_piece(known[wanted], block)
         used[name] = piece.mirror() if given.mirrored else piece
         panel = add_lines(used[name].panel(name), given.lines or ())
         panels.append(set_common_fields(panel, given))
@@ -298,6 +291,23 @@ def _select_panels(
         where = car.where("panels")
         warnings.warn(f"{where}: pieces without a panel: {', '.join(left)}", stacklevel=4)
     return used, panels
+
+
+def _cut_piece(piece: DrawnPiece, block: DocumentBlock[PieceBlock]) -> DrawnPiece:
+    """Return the part of a piece that a panel has: of a band, a share of it, or half its width.
+
+    Raises:
+        PatternError: a part of a piece that is no rectangle.
+    """
+    given = block.given
+    if given.share is None and not given.folded:
+        return piece
+    part = cut_band(piece, given.share or 1.0, folded=bool(given.folded))
+    if part is None:
+        field = "share" if given.share is not None else "folded"
+        expected = "a rectangle"
+        raise block.error(field, f"piece {piece.name!r} of another shape", expected)
+    return part
 
 
 def _assign_fabrics(car: Sidecar, used: dict[str, DrawnPiece], panels: list[Panel]) -> list[Panel]:

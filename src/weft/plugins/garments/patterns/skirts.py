@@ -1,13 +1,14 @@
 """Panels of wide skirts where they start: laid around the body, inside the arms.
 
 The panels that side seams join in a ring around the body lie on a cone about a vertical axis. Each
-panel takes an equal part of the way around. On the panel, lines from the waist to the hem fan out
-from a point, where the lines of both side edges meet; on the cone they are its straight lines. A
-skirt that is wider than the steepest cone starts compressed across these lines, and nowhere
-stretched. Side seams start nearly closed, and neither arms nor hands are between them.
+panel takes an equal part of the way around; a skirt or a band of one panel takes all of it. On the
+panel, lines from the waist to the hem fan out from a point, where the lines of both side edges
+meet; on the cone they are its straight lines. A skirt that is wider than the steepest cone starts
+compressed across these lines, and nowhere stretched. Side seams start nearly closed, and neither
+arms nor hands are between them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,7 +30,9 @@ ROUND = np.radians(15.0)  # angle to the middle from which the hem of a panel is
 SLOPES = np.radians(np.arange(40.0, -1.0, -5.0))  # of a cone, from the vertical
 STEP = 0.01  # [m] by which a cone is widened until it clears the body
 WIDEST = 0.3  # [m] by which it is widened at most
+SIDE = np.linspace(0, 1, 9)  # fractions of an edge at which a side of a ring is known
 FILLED = 0.96  # part of its way around that a panel takes
+COLLINEAR = 1e-6  # sine of the angle up to which the sides of a half circle are one line
 FARTHEST = 50.0  # [m] of the point from which parallel lines fan out
 
 
@@ -129,7 +132,7 @@ def lay_around(
         level = max(fan.level(panels[name]) for name, fan in fans.items())
         rises = any(fan.half > RISING for fan in fans.values())
         turned = any(abs(plane_axes(panels[n].placement)[0, 2]) > TURNED for n in ring)
-        if level < figure.armpit and (turned or rises or wide & ring.keys()):
+        if level < figure.armpit and (turned or rises or len(ring) == 1 or wide & ring.keys()):
             panels |= _lay_ring(panels, fans, level, figure)
     return pattern.with_panels(panels)
 
@@ -184,7 +187,7 @@ def find_rings(
             side = f"{other} {np.sign(points[:, 0].mean() - middle)}"
             beside.setdefault(name, {}).setdefault(side, []).append(points)
     over = {name for w in ways if w.is_over for name in w.panels}
-    found, left = [], set(beside)
+    found, left = _closed_rings(ways, panels, over), set(beside)
     while left:
         names, new = set[str](), {left.pop()}
         while new:
@@ -198,20 +201,39 @@ def find_rings(
     return found
 
 
+def _closed_rings(
+    ways: Iterable[SeamWays], panels: Mapping[str, Panel], over: Collection[str]
+) -> list[dict[str, list[Floats]]]:
+    """Return the rings of one panel each, which a seam closes: those that stand across the plane of
+    symmetry and do not hang ``over`` the shoulders.
+    """
+    found = []
+    for w in ways:
+        name = w.panels[0]
+        x = place_points(panels[name], panels[name].corners)[:, 0]
+        if not w.closes_panel or name in over or not x.min() < 0 < x.max():
+            continue
+        if _stands(panels[name]):
+            chains = [np.concatenate([c.points(SIDE) for c in e.curves]) for e in w.match.chains]
+            found.append({name: chains})
+    return found
+
+
 def _stand_beside(one: Panel, two: Panel) -> bool:
     """Return whether two flat panels stand upright at the same height."""
-    if any(
-        p.placement.wrap
-        or p.placement.fixed
-        or p.layer
-        or abs(plane_axes(p.placement)[1, 2]) > UPRIGHT
-        for p in (one, two)
-    ):
+    if not (_stands(one) and _stands(two)):
         return False
     heights = [place_points(p, p.corners)[:, 1] for p in (one, two)]
     tall = max(np.ptp(y) for y in heights)
     low, high = np.array([(y.min(), y.max()) for y in heights]).T
     return bool(max(np.ptp(low), np.ptp(high)) < BESIDE * tall)
+
+
+def _stands(panel: Panel) -> bool:
+    """Return whether a flat panel stands upright, and may move."""
+    place = panel.placement
+    moves = not (place.wrap or place.fixed or panel.layer)
+    return moves and abs(plane_axes(place)[1, 2]) <= UPRIGHT
 
 
 def _lay_ring(
@@ -249,8 +271,8 @@ def _meet(one: Floats, two: Floats) -> Floats | None:
     first, second = one[1] - one[0], two[1] - two[0]
     area = float(cross(first, second))
     gap = two[0] - one[0]
-    if abs(area) < 1e-12:
-        return None
+    if abs(area) < 1e-12 or abs(area) < COLLINEAR * abs(float(first @ second)):
+        return (one[0] + two[0]) / 2 if first @ second < 0 else None  # of half a circle
     back, other = float(cross(gap, second)) / area, float(cross(gap, first)) / area
     tip = one[0] + back * first
     beyond = back < 0 and other < 0 and np.linalg.norm(tip - one[0]) < FARTHEST

@@ -26,7 +26,7 @@ import numpy as np
 from weft.base.arrays import Bools, Floats, Positions
 from weft.base.errors import Outlook, StartProblem
 from weft.plugins.garments.bodies.body_measures import levels_of
-from weft.plugins.garments.bodies.landmarks import GIRTH_LEVELS, Landmarks
+from weft.plugins.garments.bodies.landmarks import GIRTH_LEVELS, UP, Landmarks
 from weft.plugins.garments.patterns.bent_panel import bend_away
 from weft.plugins.garments.patterns.body_depth import BodyDepth
 from weft.plugins.garments.patterns.check import check_pattern
@@ -426,8 +426,8 @@ def _tilt(y: Floats, surface: Floats, steepest: float) -> tuple[float, float]:
 
 
 def _bring_bands(pattern: Pattern, ways: Iterable[SeamWays], legs: Collection[str]) -> Pattern:
-    """Return the pattern with waistbands moved forward or backward to the legs' upper edges: a band
-    that starts nearer to the body folds inwards.
+    """Return the pattern with waistbands moved forward or backward to the legs' upper edges, and
+    above them: a band that starts nearer to the body folds inwards.
     """
     panels, far = pattern.by_name, dict[str, list[Floats]]()
     for w in ways:
@@ -435,9 +435,11 @@ def _bring_bands(pattern: Pattern, ways: Iterable[SeamWays], legs: Collection[st
             w.panels, w.panels[::-1], (w.second - w.first) * [[[1]], [[-1]]]
         ):
             if other in legs and name not in legs:
-                far.setdefault(name, []).append(way.mean(axis=0) * [0.0, 0.0, 1.0])
+                rise = max(float(way[:, 1].max()) + LAYER_GAP, 0.0)
+                far.setdefault(name, []).append(np.array([0.0, rise, way[:, 2].mean()]))
     for name, moves in far.items():
-        panels[name] = move_panel(panels[name], np.eye(3), np.mean(moves, axis=0))
+        shift = np.mean(moves, axis=0) * [0.0, 0.0, 1.0] + np.max(moves, axis=0) * UP
+        panels[name] = move_panel(panels[name], np.eye(3), shift)
     return pattern.with_panels(panels)
 
 

@@ -70,7 +70,9 @@ _LABEL = re.compile(rf"({'|'.join(sorted(_ROLE_OF, key=len, reverse=True))})(?:[
 _AUTOMATIC = re.compile(r"(?:fs-|g|layer|svg|use|text|" + "|".join(SHAPES) + r")\d+(?:-\d+)*$")
 _FREESEWING = re.compile(r"fs-(?:stack|part|container)\b[-.]?(?:.*part-)?(?:.*\.)?")
 FABRICS = ("fabric", "lining", "interfacing", "canvas", "contrast", "various")  # of FreeSewing
-LINES = ("note", "mark", "help", "dashed", "dotted", "lashed", "hidden")  # not outlines there
+# Marks for people there, which are no outlines: by word, or by the beginning of a word.
+MARKED = ("note", "mark", "help", "hint", "dashed", "dotted", "lashed", "hidden", "scalebox")
+MARK_STYLES = ("stroke-mark", "stroke-note", "fill-", "logo")
 
 
 @dataclass(eq=False)
@@ -107,10 +109,12 @@ def read_svg(path: Path) -> Pattern:
     groups: dict[int, _Group] = {}
     car = read_sidecar(path)
     nodes = read_svg_nodes(path)
-    for found in _find_shapes(nodes, car.unit or meters_per_unit(nodes[0])):
+    unit = car.unit or meters_per_unit(nodes[0])
+    for found in _find_shapes(nodes, unit):
         group = groups.setdefault(id(found.group), _Group())
         (group.borders if found.role in BORDERS else group.others).append(found)
-    pieces = [p for g in groups.values() for p in _build_pieces(_select_outline(g))]
+    selected = [_select_outline(g) for g in groups.values()]
+    pieces = [p for g in selected for p in _build_pieces(g)]
     if not pieces:
         raise PatternError(
             "pieces",
@@ -120,12 +124,12 @@ def read_svg(path: Path) -> Pattern:
             "this name",
         )
     pieces = [replace(p, name=p.name or f"piece {i}") for i, p in enumerate(pieces, start=1)]
-    loose = [o for g in groups.values() if len(_select_borders(g)) != 1 for o in g.others]
+    loose = [o for g in selected if len(_select_borders(g)) != 1 for o in g.others]
     for other in loose:
         pieces = _assign_feature(pieces, other)
     pieces = [_unfold(p) for p in pieces]
     pieces = select_size(path, pieces, [(p.size, p.name) for p in pieces], "", car)
-    return assemble_pattern(path, pattern_name(path), [p.center() for p in pieces], car)
+    return assemble_pattern(path, pattern_name(path), [p.center() for p in pieces], unit, car)
 
 
 def _find_shapes(nodes: Sequence[Node], meters: float) -> list[_Shape]:
@@ -143,7 +147,7 @@ def _find_shapes(nodes: Sequence[Node], meters: float) -> list[_Shape]:
         if node.tag not in SHAPES:
             continue
         if not role:
-            if NOTE not in _classes(node):
+            if not (NOTE in _classes(node) or _is_freesewing_mark(node)):
                 others.append(node)
             continue
         result.append(_Shape(node, role, read_subpaths(node, meters), _group_of(node)))
@@ -205,7 +209,7 @@ def _classes(node: Node) -> list[str]:
 def _select_outline(group: _Group) -> _Group:
     """Return a group of FreeSewing with its largest closed line as its only border."""
     sewn = [b for b in group.borders if b.role == "sew"]
-    drawn = [b for b in sewn if set(_classes(b.node)) & set(FABRICS)]
+    drawn = [b for b in sewn if set(_classes(b.node)) & set(FABRICS) or _is_freesewing(b.node)]
     if len(drawn) < 2:
         return group
     drawn.sort(key=lambda b: (not b.chains[0].closed, -abs(chain_area(b.chains[0].chain))))
@@ -237,10 +241,25 @@ def _own_role(node: Node) -> str:
         return "fold"
     if "url(#grainline" in node.attributes.get("marker-start", ""):
         return "grain"
-    if set(words) & set(FABRICS) and node.tag == "path":
-        return "" if set(words) & set(LINES) else "cut" if "sa" in words else "sew"
+    drawn = bool(set(words) & set(FABRICS)) or (not words and _is_freesewing(node))
+    if node.tag == "path" and drawn:
+        return "" if _is_mark(words) else "cut" if "sa" in words else "sew"
     match = _LABEL.match(_without_accents(_label(node).lower()))
     return _ROLE_OF[match[1]] if match else ""
+
+
+def _is_mark(words: Sequence[str]) -> bool:
+    """Return whether classes of FreeSewing are those of a line for people."""
+    return any(word in MARKED or word.startswith(MARK_STYLES) for word in words)
+
+
+def _is_freesewing(node: Node) -> bool:
+    """Return whether an element is in a part that FreeSewing has drawn."""
+    return any(n.tag == "g" and "-part-" in n.attributes.get("id", "") for n in node.up())
+
+
+def _is_freesewing_mark(node: Node) -> bool:
+    return _is_freesewing(node) and _is_mark(_classes(node))
 
 
 def _without_accents(text: str) -> str:

@@ -98,7 +98,7 @@ def read_subpaths(node: Node, meters: float) -> list[Subpath]:
         meters: [m] per unit of the page.
 
     Raises:
-        PatternError: invalid path data, or an edge without length; with the line.
+        PatternError: invalid path data, or an edge with a name and without length; with the line.
     """
     matrix = transform_matrix(node)
     result = []
@@ -189,10 +189,11 @@ def _close_subpath(commands: list[list[EdgeCurve]], closes: bool, node: Node) ->
             commands, last = commands[:-1], commands[-2][-1]
         moved = np.array([*last.control_points[:-1], start])
         commands[-1][-1] = replace(last, control_points=moved)
-    for i, command in enumerate(commands):
-        if any(_size(c) == 0 for c in command):
-            raise _error(node, "path", f"edge {i} has no length", "points apart")
-    return Subpath(commands, closed)
+    named = {"data-edges", "data-seams"} & node.attributes.keys()
+    long = [all(_size(c) > 0 for c in command) for command in commands]
+    if not all(long) and (named or not any(long)):
+        raise _error(node, "path", f"edge {long.index(False)} has no length", "points apart")
+    return Subpath([command for command, kept in zip(commands, long) if kept], closed)
 
 
 def _size(curve: EdgeCurve) -> float:
