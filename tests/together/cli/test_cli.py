@@ -214,7 +214,7 @@ def test_ctrl_c_in_a_finalizer_counts(run, scene, monkeypatch):
         return run_scene(*arguments, **more)
 
     with monkeypatch.context() as patched:
-        patched.setattr("weft.run.simulate.run_scene", interrupted)
+        patched.setattr("weft.run.simulation.run_scene", interrupted)
         status, _, err = run("run", scene, "--out", "here")
     assert status == 130 and "--resume" in err and "Traceback" not in err
     assert len(weft.Run("here")) < 5

@@ -73,7 +73,11 @@ class SizeEnd:
 
 
 def plan_sizes(
-    pattern: Path, sizes: Sequence[ClothesSize], scene: Path, folder: Path
+    pattern: Path,
+    sizes: Sequence[ClothesSize],
+    scene: Path,
+    folder: Path,
+    text: str | None = None,
 ) -> list[SizeRun]:
     """Return the simulations of a garment in several sizes.
 
@@ -84,12 +88,13 @@ def plan_sizes(
         sizes: its sizes.
         scene: a scene in which a mannequin wears the pattern.
         folder: of the folders of runs.
+        text: the content of a scene that is not written yet.
 
     Raises:
         SceneError: an invalid scene, one without the pattern or without a mannequin, or one that
             gives girths.
     """
-    file = validate(read_source(scene))
+    file = validate(read_source(scene, text=text))
     garments, body = _garments(file, scene, pattern), _mannequin(file, scene)
     return [
         SizeRun(
