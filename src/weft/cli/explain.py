@@ -40,6 +40,7 @@ def explain(
     weft.schema.json`, and in the scene's first line `# yaml-language-server:
     $schema=weft.schema.json`.
     """
+    from weft.scene.explain import OF_SEVERAL, selects_vertices, vertex_names
     from weft.scene.explain import explain as look_up
     from weft.scene.field_units import json_schema as schema
 
@@ -64,6 +65,12 @@ def explain(
         table.add_row(*row)
     console = new_console()
     console.print(table)
+    if selects_vertices(names):
+        known = new_table("select by", "of cloth", "names", title="\nnames of vertices")
+        for line in vertex_names():
+            known.add_row(*line)
+        console.print(known)
+        console.print(OF_SEVERAL)
     of_fabrics = names[-1:] in (["fabric"], ["fabrics"])
     if of_fabrics:
         console.print(_fabric())

@@ -206,6 +206,7 @@ def check_splines(block: Any) -> None:
 GARMENT = ClothSource(
     GarmentBlock,
     "a garment: sewn panels of a pattern",
+    "PANEL; PANEL EDGE for an edge with a name: front, front hem",
     "the panels are fixed; elastics have keyframes in the pattern",
     build=build_garment,
     check=check_splines,
