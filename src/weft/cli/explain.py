@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from weft.base.errors import SceneError
 from weft.base.terminal import new_console
 from weft.cli.options import new_table, print_json
 
@@ -47,6 +49,14 @@ def explain(
     if json_schema:
         print_json(schema())
         return
+    if Path(path).suffix and Path(path).is_file():
+        raise SceneError(
+            "explain",
+            got=f"a file, {path}",
+            expected="a field, such as scene.pins.path",
+            hint=f"`weft check {path}` lists what the file holds and all its problems; `weft "
+            "explain` lists the fields of scenes, docs/guides/garment-files.md those of patterns",
+        )
     if path == "physics":
         heads = ("effect", "simulated", "what weft simulates, or how the omission changes a drape")
         table = new_table(*heads)
