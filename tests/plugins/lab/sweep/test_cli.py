@@ -90,7 +90,7 @@ def test_a_wedge_is_one_video(sweep_file, tmp_path):
         frames = [np.array(f.convert("RGB"), int) for f in ImageSequence.Iterator(video)]
     assert len(frames) == 4
     moves = np.abs(frames[-1] - frames[0]).max(axis=2) > 60
-    cells = [moves[y : y + 150, x : x + 200].sum() for y in (0, 176) for x in (0, 200)]
+    cells = [moves[y : y + 300, x : x + 400].sum() for y in (0, 326) for x in (0, 400)]
     assert [n > 20 for n in cells] == [False, True, False, True]
     assert label_lines(sweep.look()[3])[1].endswith("NOT_CONVERGED")
 
