@@ -15,7 +15,7 @@ Pair = tuple[float, float]
 
 
 @dataclass
-class Comparison:
+class RunComparison:
     """Measures that both runs have, each as a pair of numbers.
 
     Args:
@@ -41,7 +41,7 @@ class Comparison:
         }
 
 
-def compare(first: Quality, second: Quality, frame: int = -1) -> Comparison:
+def compare(first: Quality, second: Quality, frame: int = -1) -> RunComparison:
     """Compare a frame of two runs.
 
     Turn depends on the edges of the mesh; slip and speed depend on the time. They are left out
@@ -57,7 +57,7 @@ def compare(first: Quality, second: Quality, frame: int = -1) -> Comparison:
     runs = first, second
     reports = [run.report([frame]) for run in runs]
     one, two = (report["frames"][-1] for report in reports)
-    found = Comparison()
+    found = RunComparison()
     hidden = set(_different_runs(runs, one, two, found.left_out))
     _name_single("parts", one["parts"], two["parts"], found.left_out)
     for name in one["parts"]:
