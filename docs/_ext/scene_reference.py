@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from weft.base.schema.block import fields_of, number_of, setting_in
 from weft.fabric.fabric import described_fields
-from weft.scene.explain import explain
+from weft.scene.explain import OF_SEVERAL, explain, vertex_names
 from weft.scene.field_units import unit_of
 from weft.scene.schema import scene_block
 
@@ -20,7 +20,7 @@ SIGNS = {"gt": ">", "ge": ">=", "lt": "<", "le": "<="}
 def markdown() -> str:
     """All blocks, outer ones first, each with its table; a block that occurs twice is told once."""
     seen: dict[type, str] = {}
-    return "\n\n".join([*_blocks([], seen), _fabric()])
+    return "\n\n".join([*_blocks([], seen), _fabric(), _vertex_names()])
 
 
 def cell(text: str) -> str:
@@ -145,3 +145,11 @@ def _fabric() -> str:
     head = "(scene-cloth-fabric)=\n\n## Fields of a fabric"
     heads = ("field", "unit", "range of the presets, or meaning")
     return f"{head}\n\n{text}\n\n{table(heads, rows)}"
+
+
+def _vertex_names() -> str:
+    """The names of vertices that pins and attachments select."""
+    rows = [[f"`{field}`", cell(cloth), cell(names)] for field, cloth, names in vertex_names()]
+    head = "(names-of-vertices)=\n\n## Names of vertices"
+    text = f"Pins and attachments select vertices by these names. {OF_SEVERAL}"
+    return f"{head}\n\n{text}\n\n{table(('select by', 'of cloth', 'names'), rows)}"

@@ -300,3 +300,14 @@ def test_runs_of_one_second_have_folders_of_their_own(tmp_path, monkeypatch):
     scenes = [weft.Scene(weft.sheet(n, n)) for n in (3, 4, 5)]
     runs = [weft.simulate(made, frames=1, progress=False) for made in scenes]
     assert [r.path.name for r in runs] == [f"20260102-030405{k}" for k in ("", "-2", "-3")]
+
+
+def test_a_run_starts_once_everything_is_checked(tmp_path):
+    started = []
+    run_scene(HANGING, RunFolder(tmp_path), frames=1, fps=30, on_start=lambda: started.append(1))
+    assert started == [1]
+    with refused(RunError, "run folder", expected="a folder without a run"):
+        run_scene(
+            HANGING, RunFolder(tmp_path), frames=1, fps=30, on_start=lambda: started.append(2)
+        )
+    assert started == [1]

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from weft.base.errors import SceneError
 from weft.base.terminal import new_console
 from weft.cli.options import new_table, print_json
 
@@ -40,12 +42,21 @@ def explain(
     weft.schema.json`, and in the scene's first line `# yaml-language-server:
     $schema=weft.schema.json`.
     """
+    from weft.scene.explain import OF_SEVERAL, selects_vertices, vertex_names
     from weft.scene.explain import explain as look_up
     from weft.scene.field_units import json_schema as schema
 
     if json_schema:
         print_json(schema())
         return
+    if Path(path).suffix and Path(path).is_file():
+        raise SceneError(
+            "explain",
+            got=f"a file, {path}",
+            expected="a field, such as scene.pins.path",
+            hint=f"`weft check {path}` lists what the file holds and all its problems; `weft "
+            "explain` lists the fields of scenes, docs/guides/garment-files.md those of patterns",
+        )
     if path == "physics":
         heads = ("effect", "simulated", "what weft simulates, or how the omission changes a drape")
         table = new_table(*heads)
@@ -64,6 +75,12 @@ def explain(
         table.add_row(*row)
     console = new_console()
     console.print(table)
+    if selects_vertices(names):
+        known = new_table("select by", "of cloth", "names", title="\nnames of vertices")
+        for line in vertex_names():
+            known.add_row(*line)
+        console.print(known)
+        console.print(OF_SEVERAL)
     of_fabrics = names[-1:] in (["fabric"], ["fabrics"])
     if of_fabrics:
         console.print(_fabric())

@@ -16,6 +16,8 @@ from weft.base.terminal import bar, new_console
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from weft.scene.scene_input import NewScene
+
 RunPath = Annotated[Path, typer.Argument(help="Folder of a run.", metavar="RUN")]
 SceneFile = Annotated[Path, typer.Argument(help="A scene file.", metavar="SCENE.yaml")]
 SweepPath = Annotated[
@@ -78,14 +80,14 @@ def _option(match: re.Match[str]) -> str:
     return f"--{name}" + (f" {value}" if value not in ("", "True") else "")
 
 
-def keep_changes(scene: Path, changes: Sequence[str]) -> None:
-    """Write what ``--set`` said into a scene file that weft wrote, or say that it is not there."""
+def keep_changes(scene: "NewScene", changes: Sequence[str]) -> None:
+    """Write a scene file of weft with what ``--set`` said, or say that it is not there."""
     from weft.scene.file import keep_overrides
 
-    if not keep_overrides(scene, changes):
+    if not keep_overrides(scene.path, changes, scene.text):
         say(
-            f"note     {scene} has comments or another layout, which weft keeps: what --set says "
-            "holds for this command only"
+            f"note     {scene.path} has comments or another layout, which weft keeps: what "
+            "--set says holds for this command only"
         )
 
 

@@ -2,14 +2,18 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from importlib import resources
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from weft.cli.options import Device, Set, Threads, keep_changes, meters, say
 from weft.cli.view import serve
+
+if TYPE_CHECKING:
+    from weft.scene.scene_input import NewScene
 
 
 def play(
@@ -51,19 +55,19 @@ def play(
     (docs/guides/play.md). For a pattern or a mesh, weft writes NAME.scene.yaml into the folder of
     saved files, with what --set says; it keeps a file that you have edited.
     """
-    from weft.io.files import make_folder
+    from weft.io.files import folder_for
     from weft.live.order import Order
     from weft.live.process import SimulationProcess
     from weft.live.server import PlayServer
     from weft.scene.scene_input import scene_input
 
     folder = out or Path()
-    make_folder(folder)
     unit = None if scale is None else meters(scale, "--scale")
     source = None if scene is None else scene_input(scene)
     changes = set_ or [] if source is None else source.overrides(set_ or [])
-    with _scene_file(scene, unit, folder) as file:
-        order = Order(None, file, changes, folder=folder, device=device, threads=threads)
+    with folder_for(folder), _scene_file(scene, unit, folder) as new:
+        file, text = new
+        order = Order(None, file, changes, text, folder=folder, device=device, threads=threads)
         process = SimulationProcess(order)
         try:
             process.page()  # what is wrong with the scene is told here
@@ -72,29 +76,24 @@ def play(
             process.close()
             raise
     if scene is not None and file != scene:
-        keep_changes(file, changes)
+        keep_changes(new, changes)
         say(f"scene    {file}")
     serve(server, browser=browser)
 
 
 @contextmanager
-def _scene_file(given: Path | None, scale: float | None, folder: Path) -> Iterator[Path]:
-    """Yield the scene file to be played; write that of a pattern or mesh into a folder, if it is
-    not there yet.
-    """
+def _scene_file(given: Path | None, scale: float | None, folder: Path) -> Iterator["NewScene"]:
+    """Yield the scene file to be played; that of a pattern or mesh lies in a folder."""
     from weft.io import FORMATS
-    from weft.live.mesh_scene import write_mesh_scene
-    from weft.scene.scene_input import scene_input
+    from weft.live.mesh_scene import mesh_scene_text
+    from weft.scene.scene_input import NewScene, scene_beside, scene_input
 
     if given is None:
         with resources.as_file(resources.files("weft") / "scenes" / "play.yaml") as path:
-            yield path
+            yield NewScene(path)
     elif (source := scene_input(given)) is not None:
-        yield source.scene_file(given, folder)
+        yield scene_beside(given, folder, source.scene_text)
     elif given.suffix.lower() in FORMATS:
-        scene = folder / f"{given.stem}.scene.yaml"
-        if not scene.exists():
-            write_mesh_scene(given, scene, scale)
-        yield scene
+        yield scene_beside(given, folder, partial(mesh_scene_text, scale=scale))
     else:
-        yield given
+        yield NewScene(given)

@@ -1,4 +1,6 @@
-"""``weft quality``: how the cloth of a run sits: seams, strain, fit, rest, intersections."""
+"""``weft quality``: how the cloth of a run sits: seams, strain, fit, rest, intersections; and how
+two runs differ.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from weft.base.errors import abbreviate
+from weft.base.errors import RunError, abbreviate
 from weft.base.terminal import new_console
 from weft.cli.options import (
     AsJson,
@@ -21,11 +23,15 @@ from weft.cli.options import (
 
 def quality(
     run: RunPath,
+    other: Annotated[
+        Path | None,
+        typer.Argument(help="A second run, to compare a frame of both.", metavar="[OTHER]"),
+    ] = None,
     frame: Annotated[
         list[int] | None,
         typer.Option(
             help="Number of a frame; -1 is the last. You can repeat this option.",
-            show_default="all",
+            show_default="all; for two runs the last",
         ),
     ] = None,
     since: Annotated[
@@ -44,11 +50,21 @@ def quality(
     time by phase, halved steps with their reasons, the most expensive steps, and settings that
     would save time.
 
+    With two runs: the same measures side by side, with their difference, and in one line what weft
+    does not compare.
+
     Exit status 1 if faces intersect, or a garment has slipped off or is not worn.
     """
     from weft.run.quality import Quality
     from weft.run.run import Run
 
+    if other is not None:
+        if out is not None or len(frame or ()) > 1:
+            raise RunError(
+                "quality of two runs", got="--out, or several frames", expected="one --frame"
+            )
+        _compare(run, other, (frame or [-1])[0], since, json)
+        return
     opened = Run(run)
     looked = Quality(opened, since)
     with counting_bar("looking") as shown:
@@ -65,6 +81,43 @@ def quality(
     unworn = report.get("verdict") == "not worn"
     if worst["intersections"] or unworn or any(flag is True for flag in worst.values()):
         raise typer.Exit(1)
+
+
+def _compare(first: Path, second: Path, frame: int, since: int | None, json: bool) -> None:
+    """Print a frame of two runs side by side."""
+    from weft.run.compare_quality import compare
+    from weft.run.quality import Quality
+    from weft.run.run import Run
+
+    found = compare(Quality(Run(first), since), Quality(Run(second), since), frame)
+    if json:
+        print_json({"runs": [str(first), str(second)], **found.as_json()})
+        return
+    heads = list(dict.fromkeys(k for pairs in found.parts.values() for k in pairs))
+    table = new_table("part", "run", *heads, title=f"A = {first}, B = {second}", right=heads)
+    for name, pairs in found.parts.items():
+        shown = [_three(pairs[k]) if k in pairs else ("-",) * 3 for k in heads]
+        for row, label in enumerate(("A", "B", "B - A")):
+            table.add_row("" if row else name, label, *(cell[row] for cell in shown))
+    whole = new_table(
+        "largest of all parts, and costs", "A", "B", "B - A", right=("A", "B", "B - A")
+    )
+    for name, pair in found.whole.items():
+        whole.add_row(name, *_three(pair))
+    if found.verdicts is not None:
+        whole.add_row("verdict", *found.verdicts, "")
+    if heads:
+        new_console().print(table)
+    new_console().print(whole)
+    say("         strain: 99 %; distance: median; pressure: 95 % of the area in contact")
+    if found.left_out:
+        say(f"note     not compared: {'; '.join(found.left_out)}")
+
+
+def _three(pair: tuple[float, float]) -> tuple[str, str, str]:
+    """Return two numbers and their difference as text."""
+    one, two = pair
+    return f"{one:.4g}", f"{two:.4g}", f"{two - one:+.3g}"
 
 
 def _write(out: Path, run: Any, report: Any) -> None:

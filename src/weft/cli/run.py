@@ -2,8 +2,9 @@
 
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -73,18 +74,18 @@ def run(
     configure(device, threads)
     from weft.run.plausibility import start_problems
     from weft.scene.build import load_scene
-    from weft.scene.scene_input import scene_input
+    from weft.scene.scene_input import NewScene, scene_beside, scene_input
 
     name = scene.stem
     folder = out or Path("runs") / name
     source = scene_input(scene)
-    changes = set_ or []
+    changes, new = set_ or [], NewScene(scene)
     if source is not None:
-        scene, changes = source.scene_file(scene, None), source.overrides(changes)
-    loaded = load_scene(scene, changes)
+        new, changes = scene_beside(scene, Path(), source.scene_text), source.overrides(changes)
+        scene = new.path
+    loaded = load_scene(scene, changes, text=new.text)
     if source is not None:
         say_problems(source.doubts(loaded.builder), ())
-        keep_changes(scene, changes)
     last = frames if frames is not None else loaded.frames
     for note in () if quiet or json else loaded.notes:
         say(f"size     {note}")
@@ -105,6 +106,7 @@ def run(
         quiet=quiet,
         json=json,
         preview=preview,
+        on_start=None if source is None else partial(keep_changes, new, changes),
     )
     if quiet or json:
         return
@@ -156,26 +158,30 @@ def simulate_into(
     json: bool = False,
     preview: Path | None = None,
     fsync: bool = True,
+    on_start: Callable[[], None] | None = None,
 ) -> None:
     """Simulate with a progress bar, with JSON lines on stdout, or quietly; Ctrl-C says how to go on
     and exits with status 130.
     """
     from weft.cli.preview import draw_previews
-    from weft.run.simulate import simulate
+    from weft.run.run_folder import RunFolder
+    from weft.run.simulation import run_scene
 
-    place = folder if isinstance(folder, Path) else folder.path
+    if isinstance(folder, Path):
+        folder = RunFolder(folder, fsync=fsync)
+    place = folder.path
     try:
         with _progress(place, last, quiet, json) as told, _interrupts(told) as update:
             shown = update if preview is None else draw_previews(place, preview, update)
-            simulate(
+            run_scene(
                 scene,
+                folder,
                 frames=last,
                 fps=fps,
-                out=folder,
                 resume=resume,
                 from_frame=from_frame,
-                fsync=fsync,
-                progress=shown,
+                on_start=on_start,
+                on_progress=shown,
             )
     except KeyboardInterrupt:
         say(f"stopped; all steps are on disk. Continue with: {again}", error=True)

@@ -2,8 +2,9 @@
 
 import dataclasses
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,12 +21,18 @@ from weft.cli.options import (
     tell_compiling,
 )
 
+if TYPE_CHECKING:
+    from weft.base.errors import SimulationError
+
 
 def settle(
     scene: SceneFile,
     out: Out = None,
     load_steps: Annotated[
-        int, typer.Option(help="Number of parts into which the motion of pins is divided.", min=1)
+        int,
+        typer.Option(
+            help="Number of parts into which the motion of pins and bodies is divided.", min=1
+        ),
     ] = 1,
     iterations: Annotated[
         int | None,
@@ -65,10 +72,11 @@ def settle(
     device: Device = "cpu",
     threads: Threads = None,
 ) -> None:
-    """Find the equilibrium of a scene, with the pins at their places at the end of the scene.
+    """Find the equilibrium of a scene, with pins and bodies at their places at the end of the
+    scene; forces and contact move rigid bodies, too.
 
-    Writes a run with one frame per load step. Exit status 1 if the search did not converge within
-    the iterations; the message then names the file with its last state, `reached`.
+    Writes a run with one frame per load step. Exit status 1 if the search finds no equilibrium; the
+    message then names the next command, and the file with the last state, `reached`.
     """
     configure(device, threads)
     from weft.base.errors import SceneError, SimulationError
@@ -116,6 +124,8 @@ def settle(
         )
     except SimulationError as error:
         say(f"not settled: {error}", error=True)
+        for line in _next_steps(error, scene, folder, settings.max_iterations, loaded.frames):
+            say(line, error=True)
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
         say(f"stopped; continue with: weft settle {scene} --out {folder} --resume", error=True)
@@ -126,6 +136,24 @@ def settle(
     say(f"settled  {iterated} Newton iterations, {seconds:.1f} s, energy {energy:.6g} J")
     say(f"run      {folder}  (frame {last})")
     say(f"next     weft render {folder} {scene.stem}.png   weft export {folder} {scene.stem}.obj")
+
+
+def _next_steps(
+    error: "SimulationError", scene: Path, folder: Path, iterations: int, frames: int
+) -> Iterator[str]:
+    """Yield lines with the commands that find an equilibrium after a search that did not."""
+    if error.got == "MAX_ITERATIONS":
+        yield (
+            f"next     weft settle {scene} --out {folder}-2 --iterations {4 * iterations}   "
+            "(or more --load-steps)"
+        )
+    elif error.got == "UNHELD" and frames > 1:
+        moved = folder.with_name(f"{folder.name}-moved")
+        yield f"next     weft run {scene} --out {moved} --frames {frames - 1}   (until all rests)"
+        yield (
+            f"         weft settle {scene} --out {moved} --from {frames - 1} "
+            "--set integrator.quasi_static.friction=true"
+        )
 
 
 class _IterationLine:

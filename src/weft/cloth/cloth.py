@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from weft.base.arrays import Angles, CornerUv, Faces, Floats, Ints, Point, Positions
-from weft.base.errors import MeshError, check_known, point_text
+from weft.base.errors import MeshError, check_known, did_you_mean, point_text
 from weft.base.runtime_types import checked
 from weft.base.settings import Accepts
 from weft.cloth.regions import ContactThickness, Region, contact_thickness
@@ -31,6 +31,8 @@ _CORNERS = {
     "top-left": (0, 1),
     "top-right": (1, 1),
 }
+SIDES = {"top": (1, True), "bottom": (1, False), "left": (0, False), "right": (0, True)}
+CORNERS = (*SIDES, "all", *_CORNERS)  # words that select corners: sides have two
 
 
 @dataclass(frozen=True, eq=False)
@@ -352,10 +354,8 @@ class Cloth:
         Raises:
             MeshError: ``which`` is another word.
         """
+        check_known(which, CORNERS, "corners", MeshError)
         names = [n for n in _CORNERS if which == "all" or which == n or which in n.split("-")]
-        if not names:
-            known = f"top, bottom, left, right, all, {', '.join(_CORNERS)}"
-            raise MeshError("corners", got=repr(which), expected=known)
         uv, ids = self._material_points(part)
         low, high = uv.min(0), uv.max(0)
         found = []
@@ -375,13 +375,11 @@ class Cloth:
         Raises:
             MeshError: ``which`` is another word.
         """
-        sides = {"left": (0, False), "right": (0, True), "bottom": (1, False), "top": (1, True)}
-        if which not in sides:
-            raise MeshError("border", got=repr(which), expected="top, bottom, left or right")
+        check_known(which, SIDES, "border", MeshError)
         along = self._side(which, part)
         if along is not None:
             return along
-        axis, high = sides[which]
+        axis, high = SIDES[which]
         uv, ids = self._material_points(part)
         value = uv[:, axis]
         limit = value.max() if high else value.min()
@@ -413,7 +411,11 @@ class Cloth:
         if whole not in self.mesh.groups:
             known = ", ".join(self.mesh.groups) or "none"
             raise MeshError(
-                "group", got=repr(whole), expected=f"one of: {known}", where=self.mesh.source
+                "group",
+                got=repr(whole),
+                expected=f"one of: {known}",
+                where=self.mesh.source,
+                hint=did_you_mean(whole, self.mesh.groups),
             )
         return self.mesh.groups[whole]
 

@@ -10,7 +10,7 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
@@ -172,6 +172,21 @@ def make_folder(path: Path) -> None:
         ) from error
 
 
+@contextmanager
+def folder_for(path: Path, make: Callable[[Path], None] = make_folder) -> Iterator[None]:
+    """Make a folder as ``make_folder`` does; if the block raises, remove it and the folders above
+    it that were made with it, as far as they are empty.
+
+    Args:
+        path: the folder.
+        make: makes it.
+    """
+    made = [p for p in (path, *path.parents) if not p.exists()]
+    make(path)
+    with _drop_empty(made):
+        yield
+
+
 def check_room(folder: Path, size: float, what: str, hint: str, error: type[WeftError]) -> None:
     """Raise ``error`` if a disk has too little free space.
 
@@ -193,13 +208,16 @@ def check_room(folder: Path, size: float, what: str, hint: str, error: type[Weft
         )
 
 
-def new_folder(parent: Path) -> Path:
-    """Make a folder below ``parent`` with the date and time as its name, and return its path.
+@contextmanager
+def new_folder(parent: Path) -> Iterator[Path]:
+    """Make a folder below ``parent`` with the date and time as its name, and yield its path; if the
+    block raises, an empty one is removed as by ``folder_for``.
 
     A number is appended if a folder of the same second exists. If no folder can be made, the path
-    is returned all the same: writing into it raises an error with the reason.
+    is yielded all the same: writing into it raises an error with the reason.
     """
     now = parent / time.strftime("%Y%m%d-%H%M%S")
+    missing = [p for p in (parent, *parent.parents) if not p.exists()]
     for k in count(1):
         new = now if k == 1 else now.with_name(f"{now.name}-{k}")
         try:
@@ -208,5 +226,18 @@ def new_folder(parent: Path) -> Path:
             continue
         except OSError:
             pass
-        return new
-    raise AssertionError
+        with _drop_empty([new, *missing]):
+            yield new
+        return
+
+
+@contextmanager
+def _drop_empty(folders: Iterable[Path]) -> Iterator[None]:
+    """Remove folders, inner ones first, up to the first with contents, if the block raises."""
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            for folder in folders:
+                folder.rmdir()
+        raise

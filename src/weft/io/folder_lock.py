@@ -10,12 +10,13 @@ import json
 import os
 import socket
 import time
-from contextlib import suppress
-from typing import TYPE_CHECKING
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING, Any
 
 from weft.base.errors import RunError, error_text
 from weft.base.machine import process_start
 from weft.base.trees import Json
+from weft.io.files import folder_for
 from weft.io.safe_folder import SafeFolder
 
 if TYPE_CHECKING:
@@ -31,11 +32,14 @@ class FolderInUseError(RunError):
 
 
 class FolderLock:
-    """The lock of a folder, held in a ``with`` block; blocks of the same object may be nested."""
+    """The lock of a folder, held in a ``with`` block; blocks of the same object may be nested.
+
+    A folder that is made for the lock, and is empty when the block raises, is removed.
+    """
 
     def __init__(self, folder: SafeFolder) -> None:
         self._folder, self._depth = folder, 0
-        self._lock: BaseFileLock | None = None
+        self._held = ExitStack()  # to be closed when the lock is released
 
     def __enter__(self) -> None:
         """Acquire the lock.
@@ -45,25 +49,27 @@ class FolderLock:
             RunError: the folder cannot be created or locked.
         """
         if self._depth == 0:
-            self._folder.make()
-            self._lock = self._acquire()
-            try:
+            with ExitStack() as stack:
+                made = folder_for(self._folder.path, lambda _: self._folder.make())
+                stack.enter_context(made)
+                stack.callback(self._acquire().release)
                 # With a full disk the lock holds, but no file names its process.
                 with suppress(RunError), self._folder.writer(WRITER, fsync=False) as file:
                     file.write(json.dumps(_this_process()).encode())
-            except BaseException:
-                self._lock.release()
-                raise
+                stack.callback(self._remove_files)
+                self._held = stack.pop_all()
         self._depth += 1
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *error: Any) -> None:
         self._depth -= 1
-        if self._depth == 0 and self._lock is not None:
-            with suppress(RunError):
-                self._folder.remove(WRITER)
-                # A copy of the folder made of hard links must not share the lock.
-                self._folder.remove(LOCK)
-            self._lock.release()
+        if self._depth == 0:
+            self._held.__exit__(*error)
+
+    def _remove_files(self) -> None:
+        with suppress(RunError):
+            self._folder.remove(WRITER)
+            # A copy of the folder made of hard links must not share the lock.
+            self._folder.remove(LOCK)
 
     def _acquire(self) -> "BaseFileLock":
         from filelock import FileLock, SoftFileLock, Timeout

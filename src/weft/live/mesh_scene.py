@@ -8,7 +8,6 @@ import numpy as np
 from weft.base.errors import MeshError
 from weft.base.trees import Json
 from weft.io import read_mesh, read_surface
-from weft.io.files import write_file
 from weft.scene.file import scene_text
 
 FLAT = 0.2  # height of a mesh, as a part of its width, up to which it lies
@@ -17,8 +16,8 @@ GAP = 0.004  # [m] of contact, and at most a part of the shortest edge:
 OF_EDGE = 0.4
 
 
-def write_mesh_scene(mesh: Path, scene: Path, scale: float | None = None) -> None:
-    """Write the scene file in which a mesh of linen is played.
+def mesh_scene_text(mesh: Path, scene: Path, scale: float | None = None) -> str:
+    """Return the content of the scene file in which a mesh of linen is played.
 
     Args:
         mesh: the mesh's file.
@@ -27,7 +26,6 @@ def write_mesh_scene(mesh: Path, scene: Path, scale: float | None = None) -> Non
 
     Raises:
         MeshError: the mesh cannot be read.
-        RunError: the scene cannot be written.
     """
     x, faces = read_surface(mesh, scale)
     low, high = x.min(axis=0), x.max(axis=0)
@@ -66,4 +64,4 @@ def write_mesh_scene(mesh: Path, scene: Path, scale: float | None = None) -> Non
         top = [float(low[0]) - side, float(high[1]) - HELD * height, float(low[2]) - side]
         end = [float(v) + side for v in high]
         tree["pins"] = [{"name": "top", "box": {"low": top, "high": end}}]
-    write_file(scene, scene_text(tree))
+    return scene_text(tree)

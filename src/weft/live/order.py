@@ -16,6 +16,7 @@ class Order:
     Args:
         scene: a scene of Python; None: the file is read.
         file: the scene file.
+        text: the content of a scene file that is not written yet.
         overrides: ``path=value`` texts for the file.
         fps: frames per second of a scene of Python.
         folder: where files are saved; None: beside the scene file.
@@ -26,6 +27,7 @@ class Order:
     scene: "Scene | None"
     file: Path | None
     overrides: Sequence[str] = ()
+    text: str | None = None
     fps: float = 25.0
     folder: Path | None = None
     device: str = "cpu"

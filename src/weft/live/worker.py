@@ -53,7 +53,7 @@ def load(order: Order) -> tuple[LoadedScene, SceneSource | None]:
     if order.file is None:
         assert order.scene is not None
         return LoadedScene(order.scene, 2.0, order.fps), None
-    loaded = load_scene(order.file, order.overrides)
+    loaded = load_scene(order.file, order.overrides, text=order.text)
     file = loaded.scene.scene_file or order.file
     return loaded, SceneSource.of(loaded.scene.description, file, order.folder)
 

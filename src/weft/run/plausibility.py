@@ -444,19 +444,17 @@ def about_gains(lines: Iterable[Json]) -> Iterator[str]:
 
 
 def about_stretch(before: float, after: float, step: int, stepper: Stepper) -> Iterator[str]:
-    """Yield a warning about a largest stretch that jumps in one step, or that no cloth has; it
-    advises what the stepper of the run is not.
+    """Yield a warning about a largest stretch that jumps in one step in time, or that no cloth has;
+    it advises what the stepper of the run is not.
     """
     if not np.isfinite(after):
         yield f"step {step}: the stretch is {after}"
-    elif after > 1 + JUMP and after - before > JUMP:
-        inner = innermost(stepper)
-        if isinstance(inner, QuasiStatic):
-            advice = ["take more `load_steps`"]
-        else:
-            advice = ["make `step` shorter"]
-            advice += ["say `adaptive: {}`"] * (inner is stepper)
-            advice += ["use `integrator: backward_euler`"] * (not isinstance(inner, BackwardEuler))
+        return
+    inner = innermost(stepper)
+    if after > 1 + JUMP and after - before > JUMP and not isinstance(inner, QuasiStatic):
+        advice = ["make `step` shorter"]
+        advice += ["say `adaptive: {}`"] * (inner is stepper)
+        advice += ["use `integrator: backward_euler`"] * (not isinstance(inner, BackwardEuler))
         yield (
             f"step {step}: the largest stretch went from {before:.3g} to {after:.3g} in one step; "
             f"the step is too long for this stiffness: {', or '.join(advice)}"

@@ -72,11 +72,11 @@ def simulate(
         )
     rate = FPS if fps is None else fps
     last = frames if frames is not None else round(float(seconds or 0) * rate)
-    if isinstance(out, RunFolder):
-        folder = out
-    else:
-        folder = RunFolder(new_folder(Path("runs")) if out is None else out, fsync=fsync)
-    go = partial(run_scene, scene, folder, frames=last, fps=rate)
-    with progress_bar(last) if progress is True else nullcontext(progress or None) as update:
+    with (
+        new_folder(Path("runs")) if out is None else nullcontext(out) as place,
+        progress_bar(last) if progress is True else nullcontext(progress or None) as update,
+    ):
+        folder = place if isinstance(place, RunFolder) else RunFolder(place, fsync=fsync)
+        go = partial(run_scene, scene, folder, frames=last, fps=rate)
         go(resume=resume, from_frame=from_frame, on_progress=update)
     return Run(folder.path)

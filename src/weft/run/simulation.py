@@ -86,6 +86,7 @@ def run_scene(
     fps: float,
     resume: bool = False,
     from_frame: int | None = None,
+    on_start: Callable[[], None] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> None:
     """Simulate ``frames`` frames into a run folder, as the only writer of this folder.
@@ -101,6 +102,7 @@ def run_scene(
         resume: continue after the last step on disk; damaged files are named in warnings and
             computed again from the nearest good frame.
         from_frame: continue after this frame and drop the later ones; the scene may have changed.
+        on_start: called once, before the first step, when scene and folder are checked.
         on_progress: called after every step.
 
     Raises:
@@ -130,7 +132,7 @@ def run_scene(
     if frames == 0:
         _warn(["0 frames: only the start is written"])
     with folder.lock:
-        loop.run(frames, resume, from_frame, on_progress)
+        loop.run(frames, resume, from_frame, on_progress, on_start)
         while loop.order is not None:
             loop = Loop(sew_earlier(scene, *loop.order) or scene, folder, fps)
             loop.run(frames, False, 0, on_progress)
@@ -152,6 +154,8 @@ class Loop:
         simulation = prepare(scene)
         self.driver = Driver(simulation.model, simulation.stepper, times)
         self.steps = times.steps  # of a frame
+        # [bytes] lower bound of the size of a frame
+        self.frame_size = simulation.state.x.nbytes + simulation.state.v.nbytes
         self._present = scene.at(-math.inf)  # for which model and integrator were made
         self.stretch = Stretch(scene.cloth)
         self.area = scene.cloth.mesh.vertex_area
@@ -178,12 +182,15 @@ class Loop:
         resume: bool,
         from_frame: int | None,
         on_progress: Callable[[Progress], None] | None,
+        on_start: Callable[[], None] | None = None,
     ) -> None:
         """Take all steps until frame ``frames``, or until the run has to start again with another
         ``order``; the arguments are those of ``run_scene``.
         """
+        self.check_room(frames, from_frame)
         place = self.begin(frames, resume, from_frame)
-        self.check_room(place, frames)
+        if on_start is not None:
+            on_start()
         for now in self.advance(place, frames):
             if self.order is not None:
                 return
@@ -206,14 +213,14 @@ class Loop:
         self.stretched = self.stretch.percentiles(run.state.state.x)
         return run.state
 
-    def check_room(self, place: RunState, frames: int) -> None:
-        """Check that the disk has room for the frames after ``place`` up to frame ``frames``.
+    def check_room(self, frames: int, from_frame: int | None) -> None:
+        """Check that the disk has room for the frames that are not on it, up to frame ``frames``.
 
         Raises:
             SceneError: the disk has too little room.
         """
-        size = sum(np.asarray(a).nbytes for a in place.arrays().values())
-        needed = (frames - place.frame) * (size + STEP_SIZE * self.steps)
+        done = max(self.folder.numbers(), default=0) if from_frame is None else from_frame
+        needed = (frames - done) * (self.frame_size + STEP_SIZE * self.steps)
         hint = f"simulate fewer frames than {frames} (`frames=`), or elsewhere (`out=`)"
         check_room(self.folder.path, needed, "seconds, fps", hint, SceneError)
 

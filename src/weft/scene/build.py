@@ -81,7 +81,11 @@ class LoadedScene:
 
 
 def load_scene(
-    path: str | FilePath, overrides: Sequence[str] = (), integrator: str | None = None
+    path: str | FilePath,
+    overrides: Sequence[str] = (),
+    integrator: str | None = None,
+    *,
+    text: str | None = None,
 ) -> LoadedScene:
     """Load a scene from a YAML file.
 
@@ -89,6 +93,7 @@ def load_scene(
         path: the file.
         overrides: ``path=value`` texts, such as ``cloth.sheet.nx=80``.
         integrator: in place of the file's, with settings of its own, if it is another one.
+        text: the content of a file that is not written yet.
 
     Returns:
         The scene, with length and frame rate.
@@ -96,7 +101,7 @@ def load_scene(
     Raises:
         SceneError: a file that cannot be read. SceneProblems: everything that is wrong with it.
     """
-    source = read_source(path, overrides, integrator)
+    source = read_source(path, overrides, integrator, text=text)
     return Builder(source, validate(source)).build()
 
 

@@ -72,6 +72,7 @@ class ClothSource:
     Args:
         block: of its fields: a ``Block``, or a dataclass of settings.
         meaning: of the field, for ``weft explain``.
+        groups: names of its groups of vertices, which pins and attachments can select.
         constant: why it has no keyframes.
         build: (builder, cloth block, fabric) -> cloth, or what ``join`` takes; the fabric is None
             where the block names none. None: one of weft's own sources.
@@ -83,6 +84,7 @@ class ClothSource:
 
     block: type
     meaning: str
+    groups: str = "no groups"
     constant: str = STAYS
     build: Callable[[Any, Any, Fabric | None], Any] | None = None
     check: Callable[[Any], None] | None = None

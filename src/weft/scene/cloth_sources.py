@@ -101,7 +101,11 @@ class RodBlock(Block):
     )
 
 
-SHEET = ClothSource(SheetBlock, "a rectangle")
-PANEL = ClothSource(PanelBlock, "a piece of any shape")
-MESH = ClothSource(MeshBlock, "a mesh file")
-ROD = ClothSource(RodBlock, "a rope, cord or wire")
+SHEET = ClothSource(SheetBlock, "a rectangle", "top, bottom, left, right")
+PANEL = ClothSource(PanelBlock, "a piece of any shape", "outline; hole 0, hole 1, ...")
+MESH = ClothSource(
+    MeshBlock,
+    "a mesh file",
+    "names in the file: OBJ g, o and usemtl, PLY face values, USD subsets, glTF materials",
+)
+ROD = ClothSource(RodBlock, "a rope, cord or wire", "start, end")

@@ -9,9 +9,19 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from weft import extensions
 from weft.base.errors import SceneError, did_you_mean
 from weft.base.schema.block import fields_of, setting_in, title_of
+from weft.cloth.cloth import CORNERS, SIDES
+from weft.scene.cloth_source import ClothSource
 from weft.scene.schema import scene_block
+from weft.scene.selection import SelectionBlock
+
+# Of the groups of a scene with several cloths.
+OF_SEVERAL = (
+    "With several cloths, give `cloth: CLOTH` beside the name, or write `group: CLOTH NAME`. "
+    "`weft check SCENE` lists the groups of a scene."
+)
 
 
 @dataclass(frozen=True)
@@ -53,6 +63,19 @@ def explain(path: str) -> tuple[str, Sequence[FieldHelp]]:
     return f"{title}: {text}", [
         _help(f"{title}.{name}", field) for name, field in fields_of(block).items()
     ]
+
+
+def selects_vertices(names: Sequence[str]) -> bool:
+    """Return whether the block at a path below the scene selects vertices, as pins do."""
+    block = scene_block(names)
+    return isinstance(block, type) and issubclass(block, SelectionBlock)
+
+
+def vertex_names() -> list[tuple[str, str, str]]:
+    """Return the names of vertices that a selection knows: field, kind of cloth, names."""
+    rows = [("corners", "any", ", ".join(CORNERS)), ("border", "any", ", ".join(SIDES))]
+    sources = extensions.Registry[ClothSource]("cloth sources").items()
+    return rows + [("group", name, source.groups) for name, source in sources]
 
 
 def _help(path: str, field: FieldInfo) -> FieldHelp:

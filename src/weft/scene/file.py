@@ -12,7 +12,7 @@ from weft import extensions
 from weft.base.errors import SceneError, SceneProblems, WeftError, check_known, to_one_line
 from weft.base.input_file import read_input
 from weft.base.keyframes import Keys
-from weft.base.schema.document import YamlDocument, dotted_path, read_document
+from weft.base.schema.document import YamlDocument, dotted_path, parse_document, read_document
 from weft.base.trees import Json, Yaml, YamlMapping
 from weft.base.yaml_lines import Loc, parse_yaml
 from weft.io import read_shot
@@ -49,7 +49,11 @@ class Source(YamlDocument):
 
 
 def read_source(
-    path: str | Path, overrides: Sequence[str] = (), integrator: str | None = None
+    path: str | Path,
+    overrides: Sequence[str] = (),
+    integrator: str | None = None,
+    *,
+    text: str | None = None,
 ) -> Source:
     """Read the tree of a scene file, apply overrides ``path=value`` and replace the integrator.
 
@@ -57,12 +61,13 @@ def read_source(
         path: of the file.
         overrides: texts such as ``cloth.sheet.nx=80``.
         integrator: in place of the file's, if that is another one.
+        text: the content of a file that is not written yet.
 
     Raises:
         SceneError: a file that cannot be read or is not YAML, or an override whose path does not
             exist.
     """
-    source = fill_variables(read_template(path, overrides))
+    source = fill_variables(read_template(path, overrides, text))
     tree = dict(source.tree)
     if integrator is not None and _integrator_of(tree) != integrator:
         tree["integrator"] = integrator
@@ -78,18 +83,24 @@ def read_source(
     return replace(source, tree=tree, notes=notes)
 
 
-def read_template(path: str | Path, overrides: Sequence[str] = ()) -> Source:
+def read_template(
+    path: str | Path, overrides: Sequence[str] = (), text: str | None = None
+) -> Source:
     """Read a scene file and those that it includes, with their variables not yet filled in.
 
     Args:
         path: of the file.
         overrides: of which those of ``include`` and ``variables`` are applied.
+        text: as of ``read_source``.
 
     Raises:
         SceneError: as ``read_source``.
     """
     hint = "`weft explain scene` lists the fields; examples/ has scenes, `weft demo` needs none"
-    source = read_document(Source, Path(path), hint, "`cloth:`")
+    if text is None:
+        source = read_document(Source, Path(path), hint, "`cloth:`")
+    else:
+        source = parse_document(Source, text, str(path), "`cloth:`")
     for name in source.tree:  # a file of a plugin that is not installed, such as a pattern
         extensions.check_installed(str(name))
     source = include_files(_apply(source, [t for t in overrides if t.lstrip().startswith(INCLUDE)]))
@@ -116,8 +127,13 @@ def scene_text(tree: YamlMapping) -> str:
     return yaml.safe_dump(tree, sort_keys=False, allow_unicode=True, default_flow_style=None)
 
 
-def keep_overrides(path: Path, overrides: Sequence[str]) -> bool:
+def keep_overrides(path: Path, overrides: Sequence[str], new: str | None = None) -> bool:
     """Write overrides ``path=value`` into a scene file, if that loses neither comments nor layout.
+
+    Args:
+        path: of the file.
+        overrides: as of ``read_source``.
+        new: the content of a file that is not written yet.
 
     Returns:
         Whether the file has them.
@@ -125,13 +141,13 @@ def keep_overrides(path: Path, overrides: Sequence[str]) -> bool:
     Raises:
         RunError: the file cannot be written.
     """
-    text = path.read_text("utf-8")
+    text = path.read_text("utf-8") if new is None else new
     tree = yaml.safe_load(text)
     if overrides and scene_text(tree) != text:
         return False
     for override in overrides:
         override_field(tree, override)
-    if overrides:
+    if overrides or new is not None:
         write_file(path, scene_text(tree))
     return True
 

@@ -4,6 +4,7 @@ They are registered by name (``weft.extensions``, kind ``laws``): functions of a
 unit directions of warp and weft in the material.
 """
 
+import warnings
 from typing import Literal
 
 from weft import extensions
@@ -77,16 +78,19 @@ def stvk_shear(fabric: Fabric, warp: Yarns, weft: Yarns) -> Law:
 
 def arap(fabric: Fabric, warp: Yarns, weft: Yarns) -> Law:
     """Return the rotation-invariant stretch of Kim 2020, with the shear of Baraff and Witkin."""
+    _tell_mean("arap", fabric)
     return Arap(_mean_stretch(fabric)) + DotShear(fabric.shear)
 
 
 def stvk(fabric: Fabric, warp: Yarns, weft: Yarns) -> Law:
     """Return the isotropic law of St. Venant and Kirchhoff."""
+    _tell_mean("stvk", fabric, shear=0.5 * _mean_stretch(fabric))
     return StVK(0.5 * _mean_stretch(fabric))
 
 
 def neo_hookean(fabric: Fabric, warp: Yarns, weft: Yarns) -> Law:
     """Return the isotropic Neo-Hookean law."""
+    _tell_mean("neo_hookean", fabric, shear=0.5 * _mean_stretch(fabric))
     return NeoHookean(0.5 * _mean_stretch(fabric))
 
 
@@ -119,6 +123,26 @@ def _fibers(warp: Yarns, weft: Yarns) -> dict[str, Yarns]:
 def _mean_stretch(fabric: Fabric) -> float:
     warp, weft = stretch_of(fabric)
     return 0.5 * (warp + weft)
+
+
+def _tell_mean(name: str, fabric: Fabric, shear: float | None = None) -> None:
+    """Warn that a law has one stiffness for warp and weft, if the fabric has two, and a shear
+    stiffness [N/m] of its own (None: the fabric's).
+    """
+    (warp, weft), mean = stretch_of(fabric), _mean_stretch(fabric)
+    told = []
+    if warp != weft:
+        told.append(f"{mean:.4g} N/m for warp and weft ({fabric.name}: {warp:.4g} and {weft:.4g})")
+    if shear is not None and shear != fabric.shear:
+        told.append(
+            f"a shear stiffness of {shear:.4g} N/m ({fabric.name}: {fabric.shear:.4g}) with "
+            "Poisson's ratio 0"
+        )
+    if told:
+        warnings.warn(
+            f"law {name} uses {' and '.join(told)}; `baraff_witkin` uses the fabric's numbers",
+            stacklevel=3,
+        )
 
 
 def _unit(a: tuple[float, float]) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from weft.base.errors import SceneError
 from weft.base.schema.block import Block
 from weft.base.schema.quantities import Point
 from weft.base.settings import Setting
-from weft.cloth.cloth import Cloth
+from weft.cloth.cloth import CORNERS, SIDES, Cloth
 
 # Settings of numbers that do not change in time.
 SELECTION = Setting(constant="weft selects points once, at the start")
@@ -37,10 +37,18 @@ class SelectionBlock(Block):
     """Vertices of the cloth. Selections add up; at least one is needed."""
 
     cloth: str | None = Field(None, description="name of the cloth, if there are several")
-    corners: str | None = Field(None, description="top, bottom, left, right, all, top-left, ...")
-    border: str | None = Field(None, description="top, bottom, left or right")
+    corners: str | None = Field(
+        None, description=f"corners in material coordinates: {', '.join(CORNERS)}"
+    )
+    border: str | None = Field(
+        None, description=f"a side in material coordinates: {', '.join(SIDES)}"
+    )
     group: str | None = Field(
-        None, description="a group of the mesh file (OBJ g and o, USD subsets, glTF materials)"
+        None,
+        description=(
+            "a named group of vertices; the table of names lists those of each kind of cloth, "
+            "`weft check SCENE` those of a scene"
+        ),
     )
     weights: str | None = Field(
         None, description="painted weights of the mesh file (USD primvar, PLY property, glTF _NAME)"

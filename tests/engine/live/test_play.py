@@ -13,7 +13,7 @@ from tests.engine.live.test_server import ask
 from tests.together.cli.test_cli import run as run
 from weft.base.errors import SimulationError
 from weft.io.obj import write_obj
-from weft.live.mesh_scene import write_mesh_scene
+from weft.live.mesh_scene import mesh_scene_text
 from weft.live.order import Order
 from weft.live.process import SimulationProcess
 from weft.live.server import PlayServer
@@ -49,8 +49,8 @@ def test_a_mesh_lies_above_a_sphere_or_hangs(tmp_path, tilt, place):
     x = sheet.vertices[:, [0, 2, 1]] if tilt else sheet.vertices
     lines = [f"v {a} {b} {c}" for a, b, c in x] + [f"f {a} {b} {c}" for a, b, c in sheet.faces + 1]
     (tmp_path / "a.obj").write_text("\n".join(lines) + "\n")
-    write_mesh_scene(tmp_path / "a.obj", tmp_path / "a.scene.yaml", 0.01)
-    scene = load_scene(tmp_path / "a.scene.yaml").scene
+    file = tmp_path / "a.scene.yaml"
+    scene = load_scene(file, text=mesh_scene_text(tmp_path / "a.obj", file, 0.01)).scene
     assert np.ptp(scene.cloth.vertices, axis=0).max() == pytest.approx(0.4)
     assert scene.cloth.fabric.name == "linen"
     assert bool(scene.bodies) == (place == "bodies")

@@ -214,7 +214,7 @@ def test_ctrl_c_in_a_finalizer_counts(run, scene, monkeypatch):
         return run_scene(*arguments, **more)
 
     with monkeypatch.context() as patched:
-        patched.setattr("weft.run.simulate.run_scene", interrupted)
+        patched.setattr("weft.run.simulation.run_scene", interrupted)
         status, _, err = run("run", scene, "--out", "here")
     assert status == 130 and "--resume" in err and "Traceback" not in err
     assert len(weft.Run("here")) < 5
@@ -235,6 +235,7 @@ def test_settle_takes_the_scenes_own_settings(run, scene):
     scene.write_text(SCENE + "integrator: {quasi_static: {max_iterations: 1}}\n")
     code, _, err = run("settle", scene, "--out", "short")
     assert code == 1 and "not settled" in err and "MAX_ITERATIONS" in err
+    assert "--out short-2 --iterations 4 " in err
     assert run("settle", scene, "--out", "long", "--iterations", "400")[0] == 0
     scene.write_text(SCENE + "integrator: {bdf2: {tolerance: 1 mm/s}}\n")
     linear = "integrator.quasi_static.linear=splu"
@@ -242,6 +243,21 @@ def test_settle_takes_the_scenes_own_settings(run, scene):
     assert weft.Run("other").metrics[-1]["linear_solver"] == "splu"
     code, _, err = run("settle", scene, "--out", "no", "--set", "integrator=bdf2")
     assert code == 2 and "uses quasi_static" in err
+
+
+def test_settle_of_a_scene_without_equilibrium_names_the_next_commands(run, scene):
+    """Which find one: the sheet lies still on a plate with friction."""
+    scene.write_text(
+        "cloth: {sheet: {nx: 4, ny: 4, width: 10 cm, height: 10 cm}, translation: [0, 6 mm, 0]}\n"
+        "contact: {gap: 5 mm, friction: 0.5}\n"
+        "bodies: [{plate: {width: 50 cm, depth: 50 cm}, rotation: [0, 0, 5]}]\n"
+        "seconds: 0.5 s\nfps: 10\n"
+    )
+    code, _, err = run("settle", scene, "--out", "free")
+    assert code == 1 and "UNHELD" in err
+    words = " ".join(err.split("next")[1].split())
+    moved, settle = (part.split() for part in words.split("(until all rests) weft"))
+    assert run(*moved[1:])[0] == 0 and run(*settle)[0] == 0
 
 
 def test_fabrics_say_what_was_measured(run, monkeypatch):

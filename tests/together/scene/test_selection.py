@@ -5,9 +5,11 @@ import pytest
 
 import weft
 from tests.refusals import refused
-from weft.base.errors import SceneError
+from weft import extensions
+from weft.base.errors import SceneError, SceneProblems
 from weft.io.obj import write_obj
 from weft.scene.build import load_scene
+from weft.scene.explain import vertex_names
 from weft.scene.prepare import prepare
 
 pytestmark = pytest.mark.quick
@@ -125,3 +127,38 @@ def test_pairs_of_different_lengths_are_refused():
     scene = weft.Scene(weft.sheet(3, 3), attachments=[weft.AttachCloth([0, 1, 2], [3, 4])])
     with refused(SceneError, "attachment 1.to", got="2 vertices", expected="3, or one"):
         prepare(scene)
+
+
+def test_the_names_of_vertices_are_those_of_the_cloths(tmp_path):
+    """The table of `weft explain scene.pins` and of the manual, for each source of cloth."""
+    rows = vertex_names()
+    known = {cloth: names for field, cloth, names in rows if field == "group"}
+    assert known.keys() == set(extensions.Registry("cloth sources"))
+    assert "no groups" not in known.values()
+    line = "along: [[0, 0, 0], [1, 0, 0]], diameter: 1 cm, mass: 1 g/m, stretch: 1, bending: 1e-4"
+    square = "[[0, 0], [1, 0], [1, 1], [0, 1]]"
+    hole = "[[0.4, 0.4], [0.6, 0.4], [0.6, 0.6], [0.4, 0.6]]"
+    for name, block in {
+        "sheet": "sheet: {nx: 4, ny: 3}",
+        "rod": f"rod: {{{line}}}",
+        "panel": f"panel: {{outline: {square}, holes: [{hole}], size: 0.5}}",
+    }.items():
+        path = tmp_path / "scene.yaml"
+        path.write_text(f"cloth: {{{block}}}\n")
+        groups = load_scene(path).scene.cloth.mesh.groups
+        listed = known[name].replace("; ", ", ").split(", ")
+        assert set(groups) == {n for n in listed if n not in ("hole 1", "...")}, name
+    cloth = weft.sheet(4, 3)
+    for field, _, names in rows[:2]:
+        assert all(len(getattr(cloth, field)(word)) for word in names.split(", "))
+
+
+@pytest.mark.parametrize(
+    "pin, said",
+    [("corners: top-lef", "'top-left'"), ("border: botom", "'bottom'"), ("group: tpo", "'top'")],
+)
+def test_a_misspelled_name_of_vertices_names_the_nearest(tmp_path, pin, said):
+    path = tmp_path / "scene.yaml"
+    path.write_text(f"cloth: {{sheet: {{nx: 4, ny: 3}}}}\npins: [{{{pin}}}]\n")
+    with refused(SceneProblems, pin.split(":")[0], hint=f"did you mean {said}?"):
+        load_scene(path)

@@ -149,8 +149,10 @@ def test_a_tape_lies_around_the_posed_skin():
     "change, stated, what, hint",
     [
         (lambda x: 39.37 * x, {}, "height", "1 in"),
+        (lambda x: x / 1000, {}, "height", "1000 times too small"),
         (lambda x: x[:, [0, 2, 1]], {}, "height", "z up: `rotation: [-90, 0, 0]`"),
         (lambda x: 100 * x[:, [0, 2, 1]], {}, "height", "`scale: 1 cm` of the mesh; the body lies"),
+        (lambda x: x * [1, -1, -1], {}, "upright", "on its head: `rotation: [180, 0, 0]`"),
         (lambda x: np.where(np.isclose(x, x.max()), np.nan, x), {}, "body", ""),
         (lambda x: x, {"wiast": 1.0}, "landmarks", "waist"),
         (lambda x: x, {"wrist_left": 1.0}, "landmarks.wrist_left", ""),

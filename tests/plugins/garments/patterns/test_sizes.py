@@ -128,6 +128,8 @@ def test_rules_move_corners_copies_and_curves(tmp_path):
         ("front.side", "back.side", "grading.corners.back.side"),
         ("front.2", "front.9", "grading.corners"),
         ("base: 38", "base: 38\n  step: 0", "grading.step"),
+        ("base: 38", "base: 39", "grading.base"),
+        ("base: 38", "base: 92", "grading.base"),
         (RULES.partition("panels:")[0], "", ("size", "docs/guides/sizes.md")),
     ],
 )

@@ -3,6 +3,7 @@ judged; errors by name.
 """
 
 import json
+import re
 import warnings
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from tests.plugins.garments.builders import changed, scene_file, scene_of, simul
 from tests.refusals import refused
 from weft.base.errors import WeftError
 from weft.bodies.motion.point_sequence import BodyFrames
+from weft.io import write_mesh
+from weft.plugins.garments.mannequin import mannequin
 from weft.run.plausibility import about_haste, about_jumps, sewn_at
 from weft.run.quality import Quality
 from weft.scene.build import load_scene
@@ -292,3 +295,28 @@ def test_a_body_that_does_not_stand_is_named_where_a_garment_should_start_on_it(
     text = f"cloth: {{garment: {{pattern: {SKIRT}, size: 6 cm}}}}\nbodies: [{body}]\n"
     with pytest.warns(UserWarning, match="no standing body: .*in cm: `scale: 1 cm`.*`rotation:"):
         load_scene(scene_file(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    "place, said",
+    [
+        ("rotation: [90, 0, 0]", "me: body: height .*the body lies down.*`rotation:"),
+        ("rotation: [180, 0, 0]", "me: body: upright .*stands on its head: `rotation:"),
+        (
+            "mesh: {file: me.obj, scale: 1 mm}",
+            "me: body: height = 0.00168 m.*check `scale` of the mesh",
+        ),
+        ("translation: [0, 1 m, 0]", ""),
+    ],
+)
+def test_a_mesh_body_that_does_not_stand_is_named_when_a_scene_is_built(tmp_path, place, said):
+    """So that `weft check` and `weft run` say it; a body that hangs in the air stands, too."""
+    woman = mannequin(height=1.68)
+    write_mesh(tmp_path / "me.obj", woman.vertices, woman.faces, None)
+    more = place if "mesh" in place else f"mesh: {{file: me.obj, scale: 1 m}}, {place}"
+    garment = f"cloth: {{garment: {{pattern: {SKIRT}, size: 6 cm, start: pattern}}}}\n"
+    path = scene_file(tmp_path, f"{garment}bodies: [{{name: me, {more}}}]\n")
+    with warnings.catch_warnings(record=True, action="always") as caught:
+        load_scene(path)
+    found = [str(w.message) for w in caught if "me: body" in str(w.message)]
+    assert len(found) == bool(said) and all(re.search(said, text) for text in found)

@@ -45,7 +45,9 @@ def test_commands_each_run_one_sample(sweep_file, tmp_path):
     assert len(digests(tmp_path / "out")) == 2
     assert len(weft("sweep", "plan", path).splitlines()) == 2
     weft("sweep", "pictures", tmp_path / "out", tmp_path / "sheet.png")
-    assert Image.open(tmp_path / "sheet.png").size == (6 * 200, 176)
+    assert Image.open(tmp_path / "sheet.png").size == (2 * 400, 326)
+    told = weft("sweep", "pictures", tmp_path / "out", tmp_path / "sheet.png", "--width", "200")
+    assert Image.open(tmp_path / "sheet.png").size == (2 * 200, 176) and "--width" in told
 
 
 def planned_by(path):
@@ -84,11 +86,11 @@ def test_a_wedge_is_one_video(sweep_file, tmp_path):
         weft("sweep", "pictures", sweep.path, tmp_path / "sheet.pdf")
     weft("sweep", "pictures", sweep.path, tmp_path / "wedge.webp")
     with Image.open(tmp_path / "wedge.webp") as video:
-        assert video.size == (2 * 200, 2 * 176)
+        assert video.size == (2 * 400, 2 * 326)
         frames = [np.array(f.convert("RGB"), int) for f in ImageSequence.Iterator(video)]
     assert len(frames) == 4
     moves = np.abs(frames[-1] - frames[0]).max(axis=2) > 60
-    cells = [moves[y : y + 150, x : x + 200].sum() for y in (0, 176) for x in (0, 200)]
+    cells = [moves[y : y + 300, x : x + 400].sum() for y in (0, 326) for x in (0, 400)]
     assert [n > 20 for n in cells] == [False, True, False, True]
     assert label_lines(sweep.look()[3])[1].endswith("NOT_CONVERGED")
 

@@ -32,6 +32,8 @@ NAMES = (*LEVELS, "neck_front", "top", *(f"{n}_{s}" for n in SIDES for s in ("le
 # The landmarks at whose levels a garment has girths, upwards, with the body's girths there.
 GIRTH_LEVELS = {"hip": "hips", "waist": "waist", "bust": "chest"}
 LOWEST, HIGHEST, USUAL = 0.6, 2.6, 1.7  # [m] statures of people
+# Subjects of the errors of a body in another unit, that lies, or that stands on its head.
+STANCE = SIZE, UPRIGHT = "body: height", "body: upright"
 # Shares of the length from crotch to neck, and of the height of the crotch.
 WAIST, CHEST = (
     (HEIGHTS[n] - HEIGHTS["crotch"]) / (HEIGHTS["neck"] - HEIGHTS["crotch"])
@@ -118,7 +120,11 @@ def landmarks_of_mesh(
     if "crotch" in levels:
         crotch = x.mean(0) * [1.0, 0.0, 1.0] + [0.0, levels["crotch"], 0.0]
     else:
-        crotch = _find_crotch(x, faces, height)
+        try:
+            crotch = _find_crotch(x, faces, height)
+        except MeshError:
+            _check_upright(x, faces, height)
+            raise
     axes = _find_axes(x, faces, height, crotch)
     origin = crotch * [1.0, 0.0, 1.0]
     skin = Skin((x - origin) @ axes.T, faces, height, crotch[1])
@@ -187,6 +193,9 @@ def _check_size(x: Floats) -> float:
         unit = min(units, key=lambda u: abs(np.log(max(tallest, 1e-9) * units[u] / USUAL)))
         if LOWEST <= tallest * units[unit] <= HIGHEST:
             hints.append(f"the file may be in {unit}: `scale: 1 {unit}` of the mesh")
+        for factor in (100, 1000):
+            if LOWEST <= tallest * factor <= HIGHEST:
+                hints.append(f"the body is {factor} times too small: check `scale` of the mesh")
     if height < 0.75 * tallest:
         got += f" along y, {tallest:.4g} m along {along}"
         turn = "[0, 0, 90]" if along == "x" else "[-90, 0, 0]"
@@ -194,8 +203,18 @@ def _check_size(x: Floats) -> float:
             f"the body lies down, or its file has {along} up: `rotation: {turn}` of the body"
         )
     if hints or not right:
-        raise MeshError("body: height", got=got, expected=expected, hint="; ".join(hints) or None)
+        raise MeshError(SIZE, got=got, expected=expected, hint="; ".join(hints) or None)
     return height
+
+
+def _check_upright(x: Floats, faces: Faces, height: float) -> None:
+    """Raise a MeshError if legs are found on the body once it is turned upside down."""
+    try:
+        _find_crotch([0.0, height, 0.0] + x * [1.0, -1.0, -1.0], faces, height)
+    except MeshError:
+        return
+    hint = "the body stands on its head: `rotation: [180, 0, 0]` of the body"
+    raise MeshError(UPRIGHT, got="legs above the trunk", expected="legs below it", hint=hint)
 
 
 def _find_crotch(x: Floats, faces: Faces, height: float) -> Floats:

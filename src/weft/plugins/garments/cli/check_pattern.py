@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -81,18 +80,12 @@ def _write_sidecar(path: Path, text: str) -> None:
 
 def _worn(path: Path, overrides: Sequence[str]) -> Any:
     """Return the cloth block of the scene in which `weft run` dresses a body, with ``--set``."""
-    from weft.plugins.garments.scene.worn_scene import (
-        OF_PATTERN,
-        worn_overrides,
-        write_worn_scene,
-    )
+    from weft.plugins.garments.scene.worn_scene import OF_PATTERN, worn_overrides, worn_scene_text
     from weft.scene.file import read_source, validate
 
     changes = worn_overrides(overrides)
-    with TemporaryDirectory() as folder:
-        scene = Path(folder) / f"{path.stem}.scene.yaml"
-        write_worn_scene(path, scene)
-        file = validate(read_source(scene, changes))
+    scene = Path(f"{path.stem}.scene.yaml")
+    file = validate(read_source(scene, changes, text=worn_scene_text(path, scene)))
     for change in changes:
         if not change.startswith((OF_PATTERN, "cloth.fabric")):
             say(

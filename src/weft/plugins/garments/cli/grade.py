@@ -51,10 +51,10 @@ def grade(
     Run the same command again to continue after a stop. Exit status 1 if a size is not worn.
     """
     from weft.base.units import to_si
-    from weft.io.files import make_folder
+    from weft.io.files import make_folder, write_file
     from weft.plugins.garments.bodies.sizes import sizes_between
     from weft.plugins.garments.quality.grading import plan_sizes
-    from weft.plugins.garments.scene.worn_scene import write_worn_scene
+    from weft.plugins.garments.scene.worn_scene import worn_scene_text
     from weft.plugins.garments.sheets.nest import Nest
     from weft.plugins.garments.sheets.svg_writer import write_nest_svg
 
@@ -63,11 +63,12 @@ def grade(
         raise PatternError("--allowance", got=allowance, expected="0 to 10 cm")
     nest = Nest({str(size): _read(pattern, str(size)) for size in chosen}, width)
     folder = out or Path(f"{pattern.stem}-sizes")
-    make_folder(folder)
     scene = wear or folder / "scene.yaml"
-    if wear is None:
-        write_worn_scene(pattern, scene)
-    runs = plan_sizes(pattern, chosen, scene, folder / "runs")
+    text = worn_scene_text(pattern, scene) if wear is None else None
+    runs = plan_sizes(pattern, chosen, scene, folder / "runs", text)
+    make_folder(folder)
+    if text is not None:
+        write_file(scene, text)
     with warnings.catch_warnings(action="ignore"):  # folds are lines in drawings
         drawing, notes = write_nest_svg(folder / "nest.svg", nest)
     say(f"wrote    {drawing} (to scale: print it at 100 %) and {notes.name}")

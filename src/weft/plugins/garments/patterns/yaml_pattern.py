@@ -19,7 +19,7 @@ from weft.base.schema.document import DocumentBlock, parse_document, read_docume
 from weft.base.trees import Json, Yaml, YamlMapping
 from weft.base.yaml_lines import Loc
 from weft.fabric.appearance import Appearance
-from weft.plugins.garments.bodies.sizes import ClothesSize, measures_in_size, size_of
+from weft.plugins.garments.bodies.sizes import ClothesSize, measures_in_size, size_of, size_table
 from weft.plugins.garments.patterns.edge_chains import (
     Match,
     SewnCorners,
@@ -140,12 +140,19 @@ def _moves_of_size(
     """Return (2,) [m] by which corners move for a size, by panel and corner.
 
     Raises:
-        PatternError: a rule for a panel that is not drawn in the file.
+        PatternError: a rule for a panel that is not drawn in the file, or a base that is no size.
     """
     moves: dict[str, dict[str, Floats]] = {}
-    if given.grading is None or size is None:
+    if given.grading is None:
         return moves
     rules = document.read(GradingBlock, document.tree["grading"], ("grading",)).given
+    figures = {f: s for f, s in size_table().items() if size is None or f == size.figure}
+    if not any(rules.base in sizes for sizes in figures.values()):
+        listed = "; ".join(f"{f} {', '.join(map(str, sizes))}" for f, sizes in figures.items())
+        expected = f"a size of the table: {listed}"
+        raise document.field_error(("grading", "base"), f"{rules.base:g}", expected)
+    if size is None:
+        return moves
     steps = (size.number - rules.base) / rules.step
     drawn = [n for n, tree in given.panels.items() if "outline" in (tree or {})]
     for key, move in rules.corners.items():

@@ -25,7 +25,7 @@ from weft.plugins.garments.bodies.landmarks import GIRTH_LEVELS
 from weft.plugins.garments.bodies.sizes import ClothesSize
 from weft.plugins.garments.patterns import read_pattern
 from weft.plugins.garments.quality.wear import wear_of
-from weft.run.quality import Quality
+from weft.run.quality import Quality, worst
 from weft.run.run import Run
 from weft.run.run_folder import RunFolder
 from weft.run.simulation import Progress, run_scene
@@ -73,7 +73,11 @@ class SizeEnd:
 
 
 def plan_sizes(
-    pattern: Path, sizes: Sequence[ClothesSize], scene: Path, folder: Path
+    pattern: Path,
+    sizes: Sequence[ClothesSize],
+    scene: Path,
+    folder: Path,
+    text: str | None = None,
 ) -> list[SizeRun]:
     """Return the simulations of a garment in several sizes.
 
@@ -84,12 +88,13 @@ def plan_sizes(
         sizes: its sizes.
         scene: a scene in which a mannequin wears the pattern.
         folder: of the folders of runs.
+        text: the content of a scene that is not written yet.
 
     Raises:
         SceneError: an invalid scene, one without the pattern or without a mannequin, or one that
             gives girths.
     """
-    file = validate(read_source(scene))
+    file = validate(read_source(scene, text=text))
     garments, body = _garments(file, scene, pattern), _mannequin(file, scene)
     return [
         SizeRun(
@@ -251,8 +256,9 @@ def measure_size(run: SizeRun, end: SizeEnd) -> Json:
         return row | {"state": end.state, "message": end.message}
     quality = Quality(Run(run.folder))
     last = quality.measure_frame(-1)
+    extremes = worst([last], last["frame"])
     for kind, name in zip(("warp", "weft", "shear"), COLUMNS[-6:-3]):
-        row[name] = round(max(part[kind]["p99"] for part in last["parts"].values()), 2)
+        row[name] = round(extremes[f"{kind}_p99"], 2)
     parts = [part for part in last.get("body", {}).values() if isinstance(part, dict)]
     row["body_mm"] = round(float(np.median([p["distance"]["p50"] for p in parts])), 1)
     row["intersections"] = last["intersections"]

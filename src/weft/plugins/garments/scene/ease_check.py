@@ -11,7 +11,6 @@ from weft.plugins.garments.bodies.landmarks import Landmarks, find_landmarks
 from weft.plugins.garments.patterns.ease import ease_warnings, measure_ease, measure_garments
 from weft.plugins.garments.patterns.garment import Garment
 from weft.plugins.garments.patterns.spline_panels import SplineGarment
-from weft.plugins.garments.scene.garments import wearer_of
 
 
 def add_ease(builder: Any, found: Any) -> None:
@@ -22,16 +21,14 @@ def add_ease(builder: Any, found: Any) -> None:
         found: findings (``weft.run.check_scene.Findings``).
     """
     made = (t.garment if isinstance(t, SplineGarment) else t for t in builder.made)
-    garments, wearer = [t for t in made if isinstance(t, Garment)], wearer_of(builder)
+    garments = [t for t in made if isinstance(t, Garment)]
     marks: Landmarks | None = None
-    for body in wearer.bodies if garments else ():
-        try:
+    for body in builder.bodies if garments else ():
+        with suppress(MeshError):
             marks = marks or find_landmarks(body)
-        except MeshError as error:
-            told = error.hint is None or wearer.reasons
-            if error.what == "body: height" and not told:
-                found.warnings.append(f"{body.name}: {error}")  # a unit, or it lies
     if marks is None:
+        if garments:
+            found.facts.append("ease: not measured, because no body is a standing person")
         return
     for garment in garments:
         name, faces = garment.pattern.name, garment.faces.values()

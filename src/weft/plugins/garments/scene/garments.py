@@ -21,6 +21,7 @@ from weft.discretization.quadrature import Rule
 from weft.discretization.spline_surface import Bending
 from weft.fabric.fabric import Fabric, FabricLike, fabric
 from weft.io.painted_weights import paint_mesh
+from weft.plugins.garments.bodies.landmarks import STANCE
 from weft.plugins.garments.patterns.body_depth import BodyDepth
 from weft.plugins.garments.patterns.closures import separate_closures
 from weft.plugins.garments.patterns.cutting import cut
@@ -42,11 +43,12 @@ class Wearer:
 
     Args:
         bodies: of the scene.
+        meshes: those that mesh files give.
     """
 
-    def __init__(self, bodies: Sequence[Body] = ()) -> None:
-        self.bodies = bodies
-        self.reasons: list[str] = []  # why bodies are no standing people
+    def __init__(self, bodies: Sequence[Body] = (), meshes: Sequence[Body] = ()) -> None:
+        self.bodies, self.meshes = bodies, meshes
+        self._errors: list[tuple[Body, MeshError]] = []
 
     @cached_property
     def figure(self) -> Figure | None:
@@ -55,8 +57,24 @@ class Wearer:
             try:
                 return Figure.of(body)
             except MeshError as error:
-                self.reasons.append(f"{body.name}: {error}")
+                self._errors.append((body, error))
         return None
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why bodies are no standing people, as far as they were measured."""
+        return [f"{body.name}: {error}" for body, error in self._errors]
+
+    @cached_property
+    def doubts(self) -> list[str]:
+        """What is wrong with the unit or the rotation of mesh bodies, if no body stands."""
+        if not self.meshes or self.figure is not None:
+            return []
+        return [
+            f"{body.name}: {error}"
+            for body, error in self._errors
+            if body in self.meshes and error.what in STANCE and error.hint
+        ]
 
     @cached_property
     def depths(self) -> list[BodyDepth]:
@@ -103,6 +121,9 @@ def build_garment(builder: Any, block: Any, worn: Fabric | None) -> Garment | Sp
     if fits:
         where = "panels start at the places in the file, because there is no standing body"
         doubts = [f"{where}: {reason}" for reason in wearer.reasons]
+    else:
+        for doubt in wearer.doubts:
+            warnings.warn(doubt, stacklevel=2)
     if figure is not None:
         pattern, ways = fit_start(pattern, figure)
         doubts += [*caught_seams(ways, figure), *find_missing_seams(pattern, ways, figure)]
@@ -127,7 +148,11 @@ def build_garment(builder: Any, block: Any, worn: Fabric | None) -> Garment | Sp
 
 def wearer_of(builder: Any) -> Wearer:
     """Return the wearer of the garments that a builder of scenes builds."""
-    found: Wearer = builder.shared.setdefault("wearer", Wearer(builder.bodies))
+    if "wearer" not in builder.shared:
+        blocks = zip(builder.file.bodies, builder.bodies)
+        meshes = [body for block, body in blocks if block.mesh is not None]
+        builder.shared["wearer"] = Wearer(builder.bodies, meshes)
+    found: Wearer = builder.shared["wearer"]
     return found
 
 
@@ -181,6 +206,7 @@ def check_splines(block: Any) -> None:
 GARMENT = ClothSource(
     GarmentBlock,
     "a garment: sewn panels of a pattern",
+    "PANEL; PANEL EDGE for an edge with a name: front, front hem",
     "the panels are fixed; elastics have keyframes in the pattern",
     build=build_garment,
     check=check_splines,

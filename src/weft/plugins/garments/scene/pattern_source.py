@@ -12,7 +12,7 @@ from weft.plugins.garments.cli.check_pattern import check_pattern, is_pattern
 from weft.plugins.garments.patterns import read_pattern
 from weft.plugins.garments.patterns.check import check_pattern as raise_problems
 from weft.plugins.garments.scene.ease_check import add_ease
-from weft.plugins.garments.scene.worn_scene import find_worn_scene, worn_overrides
+from weft.plugins.garments.scene.worn_scene import worn_overrides, worn_scene_text
 from weft.plugins.garments.sheets.svg_writer import write_svg
 from weft.run.check_scene import Findings
 from weft.scene.scene_input import SceneInput
@@ -44,5 +44,5 @@ def doubts(builder: Any) -> Sequence[str]:
 
 
 PATTERN = SceneInput(
-    is_pattern, find_worn_scene, check_pattern, export_pattern, worn_overrides, doubts
+    is_pattern, worn_scene_text, check_pattern, export_pattern, worn_overrides, doubts
 )

@@ -7,26 +7,22 @@ from pathlib import Path
 
 import yaml
 
-from weft.io.files import write_file
 from weft.scene.file import scene_text
 
 OF_PATTERN = "cloth.garment."  # where a worn scene has the pattern
 
 
-def write_worn_scene(pattern: Path, scene: Path) -> None:
-    """Write the scene in which a standing woman wears a pattern.
+def worn_scene_text(pattern: Path, scene: Path) -> str:
+    """Return the content of the scene file in which a standing woman wears a pattern.
 
     Args:
         pattern: the pattern's file.
         scene: the scene's file.
-
-    Raises:
-        RunError: the file cannot be written.
     """
     standing = (resources.files("weft") / "scenes" / "worn.yaml").read_text("utf-8")
     tree = yaml.safe_load(standing)
     tree["cloth"]["garment"]["pattern"] = os.path.relpath(pattern.resolve(), scene.resolve().parent)
-    write_file(scene, scene_text(tree))
+    return scene_text(tree)
 
 
 def worn_overrides(overrides: Sequence[str]) -> list[str]:
@@ -35,13 +31,3 @@ def worn_overrides(overrides: Sequence[str]) -> list[str]:
     """
     texts = [text.lstrip() for text in overrides]
     return [f"{OF_PATTERN}{t}" if t.startswith("measures.") else t for t in texts]
-
-
-def find_worn_scene(pattern: Path, folder: Path | None = None) -> Path:
-    """Return the scene file of a pattern in a folder (None: the current one); write it if it is not
-    there.
-    """
-    scene = (folder or Path()) / f"{pattern.stem}.scene.yaml"
-    if not scene.exists():
-        write_worn_scene(pattern, scene)
-    return scene

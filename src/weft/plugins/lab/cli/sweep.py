@@ -171,10 +171,11 @@ def pictures(
     most: Annotated[
         int, typer.Option(help="Number of samples, spread evenly over the plan.", min=1)
     ] = 48,
+    width: Annotated[int, typer.Option(help="Pixels of each picture.", min=50, max=2000)] = 400,
 ) -> None:
     """Draw a contact sheet: a picture of each sample that has ended, with its values."""
     from weft.plugins.lab.sweep.folder import open_sweep
     from weft.plugins.lab.sweep.pictures import write_pictures
 
-    count = write_pictures(open_sweep(sweep), out, most)
-    say(f"picture  {out}  ({count} samples)")
+    count = write_pictures(open_sweep(sweep), out, most, width)
+    say(f"picture  {out}  ({count} samples, {width} pixels wide; --width PIXELS changes the size)")

@@ -8,11 +8,12 @@ from weft.base.errors import SweepError
 from weft.plugins.lab.sweep.folder import SweepFolder
 from weft.plugins.lab.sweep.status import RUN, SampleKind, SampleStatus
 
-WIDTH, HEIGHT = 200, 150  # pixels of a picture
-COLUMNS = 6
+WIDTH, RATIO = 400, 0.75  # [pixels] of a picture, and its height over its width
+COLUMNS = 4
+LETTER = 6  # [pixels] width of a letter of the labels
 
 
-def write_pictures(sweep: SweepFolder, path: Path, most: int = 48) -> int:
+def write_pictures(sweep: SweepFolder, path: Path, most: int = 48, width: int = WIDTH) -> int:
     """Write a contact sheet, and return its number of samples.
 
     A sweep of two fields has a row for each value of the first and a column for each value of the
@@ -22,6 +23,7 @@ def write_pictures(sweep: SweepFolder, path: Path, most: int = 48) -> int:
         sweep: the sweep.
         path: ``.png``, or ``.webp`` of all frames.
         most: number of samples, which are spread evenly over the plan.
+        width: [pixels] of a picture.
 
     Raises:
         SweepError: no sample has ended.
@@ -34,8 +36,8 @@ def write_pictures(sweep: SweepFolder, path: Path, most: int = 48) -> int:
     write_run_sheet(
         path,
         [sweep.place(f.sample) / RUN for f in samples],
-        [label_lines(f) for f in samples],
-        Style(width=WIDTH, height=HEIGHT),
+        [label_lines(f, width // LETTER) for f in samples],
+        Style(width=width, height=round(RATIO * width)),
         count_columns(samples),
     )
     return len(samples)
@@ -66,20 +68,20 @@ def spread_evenly(samples: Sequence[SampleStatus], most: int) -> list[SampleStat
 
 
 def count_columns(samples: Sequence[SampleStatus]) -> int:
-    """Return the number of values of the second field of two; else ``COLUMNS``."""
+    """Return the number of values of the second field of two; else ``COLUMNS``, or fewer."""
     names = {name for f in samples for name in f.sample.values}
     if len(names) != 2:
-        return COLUMNS
+        return min(COLUMNS, len(samples))
     last = [*samples[0].sample.values][-1]
     return len({str(f.sample.values[last]) for f in samples})
 
 
-def label_lines(f: SampleStatus) -> list[str]:
-    """Return a sample's values as two short lines."""
+def label_lines(f: SampleStatus, length: int = WIDTH // LETTER) -> list[str]:
+    """Return a sample's values as two lines of at most ``length`` letters."""
     words = [_shorten(o) for o in f.sample.overrides]
     words += [f.status.reason] if f.status.reason else []
     half = -(-len(words) // 2)
-    return [" ".join(words[:half])[:34], " ".join(words[half:])[:34]]
+    return [" ".join(words[:half])[:length], " ".join(words[half:])[:length]]
 
 
 def _shorten(override: str) -> str:
