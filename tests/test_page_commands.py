@@ -37,11 +37,11 @@ def has_packages(code):
 
 
 def further_commands(text, first):
-    """The commands of weft of a page after those of its example."""
+    """The commands of weft of a page but those that its example has run: a block or a line."""
     codes = [code for kind, code in blocks(text) if kind == "sh" and has_packages(code)]
     lines = "\n".join(code for code in codes if code.strip() != first)
     every = [line.split("  #")[0].strip() for line in lines.replace("\\\n", " ").splitlines()]
-    return [line for line in every if re.match(r"weft \w", line)]
+    return [line for line in every if re.match(r"weft \w", line) and line != first]
 
 
 def can_run(line, folder):
@@ -62,6 +62,9 @@ def test_commands_of_a_page():
         "```sh\nweft run a.yaml --out a\n```\n\n```sh\nweft quality a   # how it is\nmake x\n```\n"
     )
     assert further_commands(text, "weft run a.yaml --out a") == ["weft quality a"]
+    assert further_commands("```sh\nweft check a\nweft run a\n```\n", "weft run a") == [
+        "weft check a"
+    ]
 
 
 def test_a_block_needs_the_packages_that_it_installs():
@@ -89,7 +92,8 @@ def test_guide(page, tmp_path):
     assert drawn.stat().st_size > 1000
     where = folder / ("" if example.name == "commands" else Path(example.name).parent)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    first = example.code if example.name == "commands" else ""
+    run = f"weft run {Path(example.name).name} --out run"  # of a scene
+    first = example.code if example.name == "commands" else run
     for line in further_commands(page.read_text(), first):
         if can_run(line, where):
             command, environment = ["bash", "-ec", line], {**os.environ, "PATH": path}
