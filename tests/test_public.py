@@ -17,10 +17,11 @@ def test_unknown_name():
         _ = weft.shet
 
 
-def test_import_loads_nothing_heavy():
-    code = (
-        "import sys, weft; print(sorted({'warp', 'numpy', 'scipy', 'pydantic'} & set(sys.modules)))"
-    )
+@pytest.mark.parametrize("module", ["weft", "weft.cli.commands"])
+def test_import_loads_nothing_heavy(module):
+    """``import weft``, and the table of commands that every command and ``--help`` load."""
+    heavy = {"warp", "numpy", "scipy", "pydantic"}
+    code = f"import sys, {module}; print(sorted({heavy} & set(sys.modules)))"
     out = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout

@@ -27,7 +27,7 @@ def render(
     look: Annotated[
         str | None,
         typer.Option(
-            help=f"{LOOK_NAMES}.", show_default="surface, if the cloth has one; otherwise checker"
+            help=f"{LOOK_NAMES}.", show_default="surface, if the cloth has one; otherwise fabric"
         ),
     ] = None,
     frame: Annotated[int, typer.Option(help="Frame of a .png; -1 is the last.")] = -1,

@@ -3,7 +3,7 @@
 import dataclasses
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -19,10 +19,6 @@ from weft.cli.options import (
     say,
     tell_compiling,
 )
-from weft.scene.prepare import prepare
-
-if TYPE_CHECKING:
-    pass
 
 
 def settle(
@@ -79,6 +75,7 @@ def settle(
     from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
     from weft.run.simulate import simulate
     from weft.scene.build import load_scene
+    from weft.scene.prepare import prepare
 
     loaded = load_scene(scene, [*(set_ or []), "adaptive=null"], integrator="quasi_static")
     settings = loaded.scene.settings
