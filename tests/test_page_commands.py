@@ -1,6 +1,7 @@
 """Every guide is followed: its example is run, its picture drawn, and its other commands are run.
 
-Commands that open a page or a window, and commands on files of the reader's own, are left out.
+Commands that open a page or a window, commands on files of the reader, and blocks whose packages
+are not installed are left out.
 """
 
 import dataclasses
@@ -9,6 +10,7 @@ import re
 import shlex
 import subprocess
 import sys
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
@@ -26,11 +28,20 @@ WRITE = ("render", "export", "dataset", "mannequin")  # which name a file that t
 _FILE = re.compile(r"[\w/]\.(ya?ml|obj|json|npz|usd\w?|svg|dxf)$")
 
 
+def has_packages(code):
+    """Whether the packages that a block installs from the registry are there."""
+    try:
+        return all(distribution(name) for name in re.findall(r"(?m)^pip install (\w+)$", code))
+    except PackageNotFoundError:
+        return False
+
+
 def further_commands(text, first):
-    """The commands of weft of a page after those of its example."""
-    lines = "\n".join(code for kind, code in blocks(text) if kind == "sh" and code.strip() != first)
+    """The commands of weft of a page but those that its example has run: a block or a line."""
+    codes = [code for kind, code in blocks(text) if kind == "sh" and has_packages(code)]
+    lines = "\n".join(code for code in codes if code.strip() != first)
     every = [line.split("  #")[0].strip() for line in lines.replace("\\\n", " ").splitlines()]
-    return [line for line in every if re.match(r"weft \w", line)]
+    return [line for line in every if re.match(r"weft \w", line) and line != first]
 
 
 def can_run(line, folder):
@@ -51,6 +62,15 @@ def test_commands_of_a_page():
         "```sh\nweft run a.yaml --out a\n```\n\n```sh\nweft quality a   # how it is\nmake x\n```\n"
     )
     assert further_commands(text, "weft run a.yaml --out a") == ["weft quality a"]
+    assert further_commands("```sh\nweft check a\nweft run a\n```\n", "weft run a") == [
+        "weft check a"
+    ]
+
+
+def test_a_block_needs_the_packages_that_it_installs():
+    text = "```sh\npip install {}\nweft sweep a.yaml\n```\n"
+    assert further_commands(text.format("numpy"), "") == ["weft sweep a.yaml"]
+    assert further_commands(text.format("no_such_package"), "") == []
 
 
 def test_a_file_of_the_reader_is_not_there(tmp_path):
@@ -72,7 +92,8 @@ def test_guide(page, tmp_path):
     assert drawn.stat().st_size > 1000
     where = folder / ("" if example.name == "commands" else Path(example.name).parent)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    first = example.code if example.name == "commands" else ""
+    run = f"weft run {Path(example.name).name} --out run"  # of a scene
+    first = example.code if example.name == "commands" else run
     for line in further_commands(page.read_text(), first):
         if can_run(line, where):
             command, environment = ["bash", "-ec", line], {**os.environ, "PATH": path}
