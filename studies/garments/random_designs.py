@@ -174,11 +174,13 @@ def _add_band(
         The same of its lower edges.
     """
     loop, girth, level = above
-    height, lower = part * (body.waist_height - body.hips_height), girth
+    height = part * (body.waist_height - body.hips_height)
+    lower = girth + part * max(body.hips * HIP_EASE - girth, 0.02 * girth)
     if kind == "straight":
+        lower = girth if loop else lower  # it has to be as wide as the body at its lower edge
+        girth = lower
         halves: list[Sequence[Edge]] = [_rectangle(girth / 2, height)] * 2
     else:
-        lower = girth + part * max(body.hips * HIP_EASE - girth, 0.02 * girth)
         halves = [ring(girth / 2, height, (lower - girth) / 2 / height)] * 2
     for side, edges, z, outside in (
         ("front", halves[0], FRONT - 5, 1),
