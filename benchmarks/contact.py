@@ -18,6 +18,7 @@ from weft.contact.collision_mesh import CollisionMesh
 from weft.contact.narrow_phase.classify import NarrowPhase
 from weft.discretization.mesh import grid
 from weft.kernel import vec3
+from weft.solve.newton.psd import Psd
 
 SIDE, GAP = 200, 2e-3  # vertices, [m]
 
@@ -71,7 +72,7 @@ def _ours(x: Positions, dx: Positions, faces: Faces) -> dict[str, float]:
     kept = mesh.separation(candidates, GAP, 1.0)
     set_ = narrow.contacts(points, candidates, kept)
     m = len(set_)
-    gradient, factors = kernel.empty((m, 4), vec3), kernel.empty((m, 3, 4), vec3)
+    gradient, factors = set_.gradients(points), set_.factors(points, Psd.PROJECTED)
     return {
         "broad phase": best_time(lambda: find_candidates(mesh, x, GAP, trees=trees), 5),
         "narrow phase": best_time(lambda: narrow.contacts(points, candidates, kept), 5),
