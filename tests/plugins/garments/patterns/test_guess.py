@@ -146,7 +146,7 @@ def test_check_writes_the_guess_and_never_overwrites_it(tmp_path, monkeypatch, c
     check_pattern(path, [], None)
     assert "side-car" in capsys.readouterr().out
     written = beside.read_text()
-    assert "# Left out: Kragen (a collar that is no rectangle)" in written
+    assert "# Left out: Kragen (a collar of another shape than a rectangle)" in written
     pattern, told = read(path)
     assert "guessed" not in told
     for one, two in zip(guessed.panels, pattern.panels):
@@ -215,7 +215,7 @@ def test_bands_are_rings_beside_their_edges(tmp_path, pieces, panels, seams):
     "name, points, reason",
     [
         ("Bund", band(200, 80), "a waistband of 20 cm; the edges are 81 cm long"),
-        ("Bund", sleeve(), "a waistband that is no rectangle"),
+        ("Bund", sleeve(), "a waistband of another shape than a rectangle"),
         ("Cuff", band(200, 80), "a cuff of 20 cm; there are no edges"),
         ("Collar", band(200, 8), "a collar narrower than 1 cm"),
         ("Pocket", band(200, 80), "weft places no such piece"),
@@ -319,3 +319,15 @@ def test_the_center_of_a_bodice_is_longer_than_its_side(tmp_path):
     pattern = read(write(tmp_path, {"Front": whole(bodice(100)), "Back": back}))[0]
     match = next(m for m in examine_pattern(pattern).seams if m.seam.name == "center back")
     assert match.first.length > 0.6
+
+
+def test_edges_of_different_lengths_are_told_with_the_line_to_write(tmp_path):
+    short = [(x, y / 2 if y <= 380 else y - 190) for x, y in TEE["Back"]]
+    told = read(write(tmp_path, {**TEE, "Back": short}))[1]
+    assert "Front.0 (38 cm) and Back.6 (19 cm) differ too much for a seam" in told
+    assert "`side left: [[Front.0], [Back.6]]` below `seams` in drawn.seams.yaml" in told
+
+
+def test_pieces_of_unknown_names_are_told_with_the_line_to_write(tmp_path):
+    told = read(write(tmp_path, {"A": TEE["Front"], "B": TEE["Back"]}))[1]
+    assert "write `panels: {A: {place: front}, ...}` and `seams` in drawn.seams.yaml" in told

@@ -54,6 +54,17 @@ def test_freesewing_with_a_fold(tmp_path, half):
     assert abs(np.sin(panel.grain)) == pytest.approx(1.0)
 
 
+def test_a_part_of_freesewing_without_a_class(tmp_path):
+    """Its outline is the largest line; the open one along it, and the line of a scale, are not."""
+    open_line = (
+        '<path class="fabric" d="M0,200 L100,200"/><path class="scalebox" d="M9,300 h9 v9 z"/>'
+    )
+    body = FREESEWING.format(half=f"{HALF} L0,500").replace('class="fabric" ', "", 1)
+    body = body.replace('<path class="note"', f'{open_line}<path class="note"', 1)
+    pattern, told = read(tmp_path, body)
+    assert [len(p.edges) for p in pattern.panels] == [8] and "not read" not in told
+
+
 def test_an_open_half_and_layers_of_inkscape_in_french(tmp_path):
     body = f"""<g inkscape:groupmode="layer" inkscape:label="Dos">
 <path inkscape:label="Ligne de couture" d="{HALF}"/>

@@ -2,7 +2,7 @@
 
 A drawing may say no unit or a wrong one. The front and back of a garment go around a body, and are
 not longer than it is tall. weft changes the unit only if the given one does not fit, and another
-one does.
+one does. If weft knows no front and back, it asks.
 """
 
 import warnings
@@ -44,6 +44,13 @@ def fit_unit(
     name = min(fitting, key=lambda n: abs(np.log(usual * fitting[n] / unit)), default="")
     own = next((n for n, u in UNITS.items() if abs(u / unit - 1) < 1e-3), f"{1e3 * unit:.3g} mm")
     beside, size = f"{path.stem}.seams.yaml", _text(what, 1.0)
+    if name and "girth" not in what:  # not a garment, as far as weft knows
+        warnings.warn(
+            f"{path.name}: {size}, with a unit of {own}: if that is wrong, write "
+            f"`units: {name}` in {beside}",
+            stacklevel=4,
+        )
+        return list(pieces), ""
     if not name:
         warnings.warn(
             f"{path.name}: {size}, with a unit of {own}; no unit fits a person: write `units: cm` "
@@ -72,7 +79,7 @@ def _measure(
         width, height = max((np.ptp(chain_polygon(p.outline), 0) for p in pieces), key=max).tolist()
         most = max(width, height)
         return [(most, LARGEST_PIECE)], most / USUAL_PIECE, {"width": width, "height": height}
-    length = max(float(np.ptp(chain_polygon(p.outline), 0).max()) for p in own)
+    length = max(1e-9, *(float(np.ptp(chain_polygon(p.outline), 0).max()) for p in own))
     normal = {p.name: p.transform(NORMAL / length * np.eye(2)) for p in pieces}
     kind = kind_of({n: p for n, p in places.items() if p.is_body}, normal, title)
     widths = dict[str, float]()

@@ -46,11 +46,13 @@ class Guess:
         panels: by name.
         seams: by name: two lists of edges like ``front.2``.
         left_out: reasons, by the names of pieces that have no panel.
+        unsewn: for each pair of edges that belong together but differ in length, what to write.
     """
 
     panels: Mapping[str, GuessedPanel]
     seams: Mapping[str, tuple[list[str], list[str]]]
     left_out: Mapping[str, str]
+    unsewn: Sequence[str] = ()
 
     def as_sidecar(self) -> dict[str, Any]:
         """Return the fields of a side-car file."""
@@ -113,13 +115,14 @@ def guess_garment(pieces: Sequence[DrawnPiece], title: str) -> Guess | None:
     for name in sorted(known, key=lambda n: known[n].part == "sleeve"):
         own = replace(known[name], kind=known[name].kind or kind)
         panels |= _make_panels(by_name[name], own, known, panels)
-    seams = find_seams(panels)
+    seams, unsewn = find_seams(panels)
     left_out = dict[str, str]()
     for name in (n for n in by_name if n not in known):
         left_out[name] = "weft places no such piece"
         if places[name].is_band:
             left_out[name] = _add_band(by_name[name], places[name], kind, panels, seams)
-    return Guess(panels, seams, {n: reason for n, reason in left_out.items() if reason})
+    left_out = {n: reason for n, reason in left_out.items() if reason}
+    return Guess(panels, seams, left_out, unsewn)
 
 
 def _find_single(
@@ -163,7 +166,7 @@ def _add_band(
     what = "cuff" if place.part == "cuff" else place.kind
     size = band_size(piece)
     if size is None:
-        return f"a {what} that is no rectangle"
+        return f"a {what} of another shape than a rectangle"
     folded = size[1] >= FOLDED
     if size[1] < NARROW:
         return f"a {what} narrower than {100 * NARROW:g} cm"

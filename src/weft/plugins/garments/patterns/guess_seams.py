@@ -59,14 +59,20 @@ class GuessedPanel:
         return float(sum(self.piece.outline[e].length for e in edges))
 
 
-def find_seams(panels: Mapping[str, GuessedPanel]) -> Seams:
-    """Return the seams by name: darts, then those between panels."""
-    seams = Seams()
+def find_seams(panels: Mapping[str, GuessedPanel]) -> tuple[Seams, list[str]]:
+    """Return the seams by name: darts, then those between panels; and texts of the pairs of edges
+    that differ too much in length.
+    """
+    seams, unsewn = Seams(), list[str]()
 
     def sew(name: str, one: list[str], two: list[str]) -> None:
         lengths = [length_of(panels, side) for side in (one, two)]
         if one and two and max(lengths) < MOST_EASE * min(lengths):
             seams[name] = (one, two)
+        elif one and two:
+            a, b = (f"{' + '.join(s)} ({100 * n:.0f} cm)" for s, n in zip((one, two), lengths))
+            line = f"{name}: [[{', '.join(one)}], [{', '.join(two)}]]"
+            unsewn.append(f"{a} and {b} differ too much for a seam: else write `{line}`")
 
     def role(part: str, side: str, what: str) -> list[str]:
         names = _find(panels, part, side)[:1]
@@ -99,7 +105,7 @@ def find_seams(panels: Mapping[str, GuessedPanel]) -> Seams:
         if all(halves):
             one, two = (_refer(h[0], panels[h[0]].roles.whole.get("center", [])) for h in halves)
             sew(f"center {part}", one, two)
-    return seams
+    return seams, unsewn
 
 
 def find_raglan_front(

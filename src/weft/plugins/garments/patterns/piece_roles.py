@@ -242,6 +242,8 @@ class _Ring:
         """Return the sharpest turn [rad] to the left between parts of a chain, where the chain is
         farthest to the side and below the waist, and the number of parts before it.
         """
+        if len(chain) < 2:
+            return 0.0, 0
         x, y = np.concatenate([self.points[k] for k in chain]).T
         sign = 1.0 if x.mean() > self.middle[0] else -1.0
         farthest, waist = (sign * x).max(), y.min() + BELOW_WAIST * np.ptp(y)

@@ -200,11 +200,24 @@ def _find_guess(path: Path, car: Sidecar, pieces: Sequence[DrawnPiece], name: st
     if said or any(c.seam for p in pieces for c in p.outline):
         return None
     guess = guess_garment(pieces, name)
-    if guess is None or not (guess.seams or guess.lies_on_shoulders):
-        return None
     beside, left = f"{path.stem}.seams.yaml", ""
+    if guess is None or not (guess.seams or guess.lies_on_shoulders):
+        if len(pieces) > 1:
+            lines = f"`panels: {{{pieces[0].name}: {{place: front}}, ...}}` and `seams`"
+            warnings.warn(
+                f"{path.name}: no names of pieces say which ones are front and back: weft sews and "
+                f"places nothing; write {lines} in {beside}",
+                stacklevel=4,
+            )
+        return None
     if guess.left_out:
-        left = f"; left out: {guess.left_out_text}"
+        first = next(iter(guess.left_out))
+        left = (
+            f"; left out: {guess.left_out_text}; to use one, write `{first}: {{place: front}}` "
+            "below `panels`, and its seams"
+        )
+    for text in guess.unsewn:
+        warnings.warn(f"{path.name}: {text} below `seams` in {beside}", stacklevel=4)
     change = f"`weft check {path.name}` writes {beside}" if car.document.path == path else ""
     change = change or f"write `panels` and `seams` in {beside} to change them"
     warnings.warn(
