@@ -25,7 +25,7 @@ INSET = 0.55  # from the corner of a shoulder to its acromion, over the radius o
 
 
 @dataclass(frozen=True, eq=False)
-class Arm:
+class ArmSections:
     """Sections of an arm, from the hand up to the armpit.
 
     Args:
@@ -41,7 +41,7 @@ class Arm:
     skin: Bools
 
 
-def _find_arm(skin: Skin, reach: Floats, side: str) -> Arm:
+def _find_arm(skin: Skin, reach: Floats, side: str) -> ArmSections:
     """Return the sections of an arm.
 
     Args:
@@ -88,7 +88,7 @@ def _find_arm(skin: Skin, reach: Floats, side: str) -> Arm:
         raise MeshError(f"body: {side} arm", got=got, expected=expected)
     inward = last[np.argmin(last[:, 1] + 0.5 * np.abs(last[:, 0]))]
     outside = slices < steps[3 + len(centers)]
-    return Arm(np.array(centers), np.array(girths), inward, outside)
+    return ArmSections(np.array(centers), np.array(girths), inward, outside)
 
 
 def _distances(x: Floats, faces: Faces, start: int, part: Bools) -> Floats:
@@ -103,7 +103,7 @@ def _distances(x: Floats, faces: Faces, start: int, part: Bools) -> Floats:
     return np.asarray(dijkstra(graph.tocsr(), directed=False, indices=start))
 
 
-def find_arms(skin: Skin) -> dict[str, Arm]:
+def find_arms(skin: Skin) -> dict[str, ArmSections]:
     """Return the arms by side."""
     x = skin.x
     edges = unique_edges(skin.faces)[0]
@@ -122,7 +122,7 @@ def find_arms(skin: Skin) -> dict[str, Arm]:
     }
 
 
-def measure_arm(skin: Skin, arm: Arm) -> tuple[dict[str, Floats], dict[str, float]]:
+def measure_arm(skin: Skin, arm: ArmSections) -> tuple[dict[str, Floats], dict[str, float]]:
     """Return points and girths of an arm."""
     from scipy.ndimage import gaussian_filter1d
 
@@ -145,7 +145,7 @@ def measure_arm(skin: Skin, arm: Arm) -> tuple[dict[str, Floats], dict[str, floa
     return points, {"upper_arm": float(upper), "wrist": float(arm.girths[wrist])}
 
 
-def _find_shoulder(skin: Skin, arm: Arm) -> Floats:
+def _find_shoulder(skin: Skin, arm: ArmSections) -> Floats:
     """Return the shoulder point (3,) [m], on the skin.
 
     The shoulder is the corner of the body's outline, seen from the front, between the slope beside
