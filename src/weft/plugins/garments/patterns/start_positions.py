@@ -26,7 +26,8 @@ import numpy as np
 from weft.base.arrays import Bools, Floats, Positions
 from weft.base.errors import Outlook, StartProblem
 from weft.plugins.garments.bodies.body_measures import levels_of
-from weft.plugins.garments.bodies.landmarks import GIRTH_LEVELS, UP, Landmarks
+from weft.plugins.garments.bodies.landmarks import GIRTH_LEVELS, Landmarks
+from weft.plugins.garments.bodies.skin import UP
 from weft.plugins.garments.patterns.bent_panel import bend_away
 from weft.plugins.garments.patterns.body_depth import BodyDepth
 from weft.plugins.garments.patterns.check import check_pattern
