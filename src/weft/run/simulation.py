@@ -325,20 +325,23 @@ class Loop:
         Args:
             gaps: [m] widest gap of each seam.
         """
-        seams, widest = (
-            [n for n, gap in gaps.items() if gap > CAUGHT],
-            max(gaps.values(), default=0),
-        )
-        tried, names = self.scene.description.get(SEWN_EARLIER), f"seams {abbreviate(seams)}"
-        if tried is not None:
-            if tried["seams"] and widest > max(tried["gap"], CAUGHT):
-                self.order = (), tried["gap"]
-                _warn(["the run starts again in the first order, which had smaller gaps"])
-        elif seams and sew_earlier(self.scene, seams, widest) is None:
-            _warn([f"{names} begin to close with the first seams: the run does not start again"])
-        elif seams:
-            self.order = seams, widest
-            _warn([f"the run starts again: {names} now begin to close with the first seams"])
+        caught = [n for n, gap in gaps.items() if gap > CAUGHT]
+        widest = max(gaps.values(), default=0)
+        tried = self.scene.description.get(SEWN_EARLIER)
+        if tried is not None and not tried["seams"]:
+            return
+        before, first = (tried["seams"], tried["gap"]) if tried else ([], widest)
+        seams, names = [*before, *(n for n in caught if n not in before)], abbreviate(caught)
+        if len(seams) > len(before) and sew_earlier(self.scene, seams, first) is not None:
+            self.order = seams, first
+            _warn([f"the run starts again: seams {names} now begin to close with the first seams"])
+        elif tried is not None and widest > max(first, CAUGHT):
+            self.order = (), first
+            _warn(["the run starts again in the first order, which had smaller gaps"])
+        elif caught:
+            _warn(
+                [f"seams {names} begin to close with the first seams: the run does not start again"]
+            )
 
     def _start(self) -> RunState:
         """Write frame 0 and return the state at the start."""

@@ -92,6 +92,22 @@ def test_a_seam_that_an_earlier_one_traps_on_a_limb_is_sewn_with_it(tmp_path):
     assert widest(scene, run) < 1e-3
 
 
+def test_a_seam_that_the_second_try_traps_is_sewn_with_both(tmp_path, monkeypatch):
+    """As the other sleeve of a pair: seams that were sewn earlier stay so."""
+    scene, gaps = scene_in(tmp_path, "0.6, 1"), iter([[0.0, 0.05], [0.06, 0.0], [0.0, 0.0]])
+
+    def open_by(cloth, x):
+        return [(n, p, np.array([g])) for (n, p), g in zip(cloth.seams, next(gaps))]
+
+    monkeypatch.setattr("weft.run.simulation.sewn_gaps", open_by)
+    monkeypatch.setattr("weft.run.sewing_order.close_earlier", lambda energies, pairs: energies)
+    run, _ = simulated(scene, tmp_path / "run", "starts again: seams first")
+    assert run.manifest["description"]["sewn_earlier"] == {
+        "seams": ["second", "first"],
+        "gap": 0.05,
+    }
+
+
 # Some seconds: a run of one try, one of two tries, and the second resumed.
 @pytest.mark.campaign
 def test_a_second_try_that_is_worse_is_taken_back(tmp_path, monkeypatch):
@@ -106,7 +122,7 @@ def test_a_second_try_that_is_worse_is_taken_back(tmp_path, monkeypatch):
 
     monkeypatch.setattr("weft.run.sewing_order.close_earlier", close_never)
     run, told = simulated(scene, out, "in the first order")
-    assert sum("starts again" in text for text in told) == 2
+    assert sum("starts again" in text for text in told) == 3
     np.testing.assert_array_equal(run.positions(-1), once)
     cut_off(run)
     run, told = simulated(scene, out, "damaged", resume=True)
