@@ -37,8 +37,8 @@ def simulate(
     """Simulate a scene, or a scene file, into a run folder.
 
     After Ctrl-C, ``resume=True`` continues the run. If seams are open when sewing ends, the run
-    starts again, with these seams beginning to close with the first ones. It starts again once more
-    if other seams are open then, and goes back to the first order if that was better.
+    starts again, with these seams beginning to close with the first ones. It starts again
+    while further seams are open, and goes back to the first order if that was better.
 
     Args:
         scene: what to simulate, or the path of a scene file.

@@ -17,7 +17,7 @@ from weft.plugins.garments.patterns.pieces import DrawnPiece, chain_polygon
 
 UNITS = {"mm": 1e-3, "cm": 1e-2, "m": 1.0, "in": 0.0254, "0.01 mm": 1e-5}  # [m]
 # [m] least and largest girth of front and back, and length, for bodies of 0.8 to 2.1 m.
-GIRTHS = {"top": (0.5, 1.8), "trousers": (0.7, 2.0), "skirt": (0.5, 8.0)}
+GIRTHS = {"top": (0.45, 1.8), "trousers": (0.7, 2.0), "skirt": (0.45, 8.0)}
 LENGTHS = {"top": (0.2, 1.7), "trousers": (0.2, 1.4), "skirt": (0.2, 1.4)}
 LARGEST_PIECE = (0.1, 4.0)  # [m] extent of the largest piece, if the names of pieces say nothing
 USUAL_GIRTH, USUAL_PIECE = 1.0, 0.7  # [m]

@@ -156,8 +156,7 @@ class GarmentLine:
             paper, worn = wearer.turn(self.start), wearer.turn(own)
             found["spread"], drawn = _spread(worn), _spread(paper)
             found["tilt"] = float(np.linalg.norm(_tilt(worn) - _tilt(paper)))
-            found["off"] = max(found["tilt"], found["spread"] - drawn)
-            found["limits"][0] += UNEVEN * drawn
+            found["off"] = max(found["tilt"], found["spread"] - (1 + UNEVEN) * drawn)
         else:
             hips = float(first["waist"][1] - first["hip"][1])
             drawn = float(np.clip(before, -hips / 2, 0.0)) if self.kind == "waist" else before
