@@ -45,7 +45,7 @@ def further_commands(text, first):
 
 
 def can_run(line, folder):
-    """Whether the files that the command reads are in the folder."""
+    """Whether the files and the runs that the command reads are in the folder."""
     words = shlex.split(line)
     if words[1] in OPEN:
         return False
@@ -54,6 +54,7 @@ def can_run(line, folder):
         written.update(words[2 + (words[1] in READ) :][:1])
     first = words[2:3] if words[1] in READ else []
     named = [w for w in re.split(r"[\s=']+", line) if _FILE.search(w)]
+    named += [w for w in words if w.startswith("runs/")]
     return all((folder / w).exists() for w in {*first, *named} - written)
 
 
@@ -65,6 +66,14 @@ def test_commands_of_a_page():
     assert further_commands("```sh\nweft check a\nweft run a\n```\n", "weft run a") == [
         "weft check a"
     ]
+
+
+def test_a_command_needs_the_run_that_it_reads(tmp_path):
+    line = "weft sweep pictures runs/wedge wedge.png"
+    assert not can_run(line, tmp_path)
+    (tmp_path / "runs/wedge").mkdir(parents=True)
+    (tmp_path / "wedge.png").touch()
+    assert can_run(line, tmp_path)
 
 
 def test_a_block_needs_the_packages_that_it_installs():
