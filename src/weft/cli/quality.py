@@ -85,9 +85,9 @@ def quality(
 
 def _compare(first: Path, second: Path, frame: int, since: int | None, json: bool) -> None:
     """Print a frame of two runs side by side."""
-    from weft.run.compare_quality import compare
     from weft.run.quality import Quality
     from weft.run.run import Run
+    from weft.run.run_comparison import compare
 
     found = compare(Quality(Run(first), since), Quality(Run(second), since), frame)
     if json:
@@ -132,7 +132,7 @@ def _write(out: Path, run: Any, report: Any) -> None:
 
 def _tell(report: Any, folds: Sequence[str], run: Path) -> None:
     """Print the last frame part by part, the folds that were expected, and the worst of all."""
-    from weft.run.quality import COARSE, SHEAR_WARNING, pictures
+    from weft.run.quality import COARSE, SHEAR_WARNING, girth_name, pictures
 
     last, worst = report["frames"][-1], report["worst"]
     body = last.get("body", {})
@@ -172,7 +172,7 @@ def _tell(report: Any, folds: Sequence[str], run: Path) -> None:
     say(f"state    {rest}")
     for ease in last.get("ease", ()):
         garment, own = 100 * ease["garment"], 100 * ease["body"]
-        name = f"{ease['garment_name']} {ease['name'].replace('_', ' ')}".strip()
+        name = girth_name(ease)
         girths = ", ".join([f"garment {garment:.1f}", f"body {own:.1f}", *ease["notes"]])
         say(f"ease     {name} {garment - own:+.1f} cm: {girths}")
     if "wear" in last:

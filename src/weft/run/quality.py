@@ -280,6 +280,11 @@ def pictures(line: Json) -> Iterator[tuple[str, str]]:
         yield "panels", "faces that intersect"
 
 
+def girth_name(ease: Json) -> str:
+    """Return the name of a girth in a line of ease, with that of its garment if there are several."""
+    return f"{ease['garment_name']} {ease['name'].replace('_', ' ')}".strip()
+
+
 def worst(lines: Sequence[Json], since: int) -> Json:
     """Return the worst values of all frames; seams and strain count only after sewing.
 

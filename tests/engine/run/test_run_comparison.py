@@ -8,8 +8,8 @@ from tests.refusals import refused
 from weft.base.errors import RunError
 from weft.contact import sphere
 from weft.contact.settings import SelfContact
-from weft.run.compare_quality import compare
 from weft.run.quality import Quality
+from weft.run.run_comparison import compare
 
 
 def hung(folder, name="sheet", nx=5, frames=2, fabric="cotton"):
@@ -38,6 +38,25 @@ def test_numbers_of_both_frames(runs):
     assert found.whole["steps"] == (6, 6) and found.left_out == []
     with refused(RunError, "frame", got=9):
         compare(one, two, 9)
+
+
+def test_each_garment_has_its_girths(runs, monkeypatch):
+    """Two garments with a girth of the same name."""
+    report = Quality.report
+
+    def with_ease(self, frames=None, **how):
+        found = report(self, frames, **how)
+        girth = {"name": "hips", "garment": 1.0, "body": 0.9}
+        names = {"skirt": 1.0, "coat": 1.2}
+        found["frames"][-1]["ease"] = [
+            {**girth, "garment_name": name, "garment": length} for name, length in names.items()
+        ]
+        return found
+
+    monkeypatch.setattr(Quality, "report", with_ease)
+    found = compare(*(Quality(weft.Run(path)) for path in runs[:2]))
+    assert found.whole["ease skirt hips cm"] == pytest.approx((10.0, 10.0))
+    assert found.whole["ease coat hips cm"] == pytest.approx((30.0, 30.0))
 
 
 def test_what_is_not_compared(runs):

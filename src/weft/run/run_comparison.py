@@ -7,7 +7,7 @@ import numpy as np
 
 from weft.base.errors import abbreviate
 from weft.base.trees import Json
-from weft.run.quality import Quality, worst
+from weft.run.quality import Quality, girth_name, worst
 
 STRAINS = {"warp %": "warp", "weft %": "weft", "shear °": "shear", "turn °": "turn"}
 SAME_TIME = 1e-9  # [s] difference of times that are equal
@@ -66,7 +66,7 @@ def compare(first: Quality, second: Quality, frame: int = -1) -> RunComparison:
             found.parts[name] = {k: pair for k, pair in pairs.items() if k not in hidden}
     one_ease, two_ease = _eases(one), _eases(two)
     _name_single("girths", one_ease, two_ease, found.left_out)
-    ease = {f"ease {k.replace('_', ' ')} cm": v for k, v in _pairs(one_ease, two_ease).items()}
+    ease = {f"ease {k} cm": v for k, v in _pairs(one_ease, two_ease).items()}
     whole = _pairs(*(_of_run(report, line) for report, line in zip(reports, (one, two))))
     found.whole = {k: pair for k, pair in (whole | ease).items() if k not in hidden}
     verdicts = [str(a["wear"]["verdict"]) for a in (one, two) if "wear" in a]
@@ -112,7 +112,7 @@ def _of_part(line: Json, name: str) -> dict[str, float | None]:
 
 def _eases(line: Json) -> dict[str, float]:
     """Return the ease [cm] of the garments of a frame, by girth."""
-    return {e["name"]: 100 * (e["garment"] - e["body"]) for e in line.get("ease", ())}
+    return {girth_name(e): 100 * (e["garment"] - e["body"]) for e in line.get("ease", ())}
 
 
 def _of_run(report: Json, line: Json) -> dict[str, float | None]:
