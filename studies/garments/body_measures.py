@@ -9,7 +9,6 @@ from weft.plugins.garments.mannequin.figure import Mannequin
 from weft.plugins.garments.mannequin.joints import NUMBER
 
 CENTIMETERS = 100.0
-JOINT = 0.034  # from the shoulder point inwards to the joint, over the height
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,6 @@ class BodyMeasures:
     thigh: float
     back_length: float  # from the nape to the waist, along the back
     arm_angle: float
-    shoulder_joint: tuple[float, float, float]  # the left one
 
     @staticmethod
     def of(mannequin: Mannequin) -> "BodyMeasures":
@@ -69,7 +67,6 @@ class BodyMeasures:
         }
         return BodyMeasures(
             **{name: CENTIMETERS * value for name, value in lengths.items()},
-            shoulder_joint=tuple((CENTIMETERS * shoulder).tolist()),
             arm_angle=float(np.degrees(np.arctan2(-along[1], along[0]))),
         )
 
@@ -101,9 +98,7 @@ class BodyMeasures:
             "arm_length": arm,
             "back_length": back,
         }
-        joint = tip - JOINT * found.height * np.array([0.0, 1.0, 0.0])
         return BodyMeasures(
             **{name: CENTIMETERS * float(value) for name, value in lengths.items()},
-            shoulder_joint=tuple((CENTIMETERS * joint).tolist()),
             arm_angle=float(np.degrees(np.arctan2(-along[1], along[0]))),
         )

@@ -7,9 +7,9 @@ import numpy as np
 from weft.base.arrays import CornerUv, Faces, Floats, Ints, Positions
 from weft.contact.exact.intersections import intersections
 from weft.discretization.connectivity import component_labels
-from weft.discretization.mesh import TriangleMesh, unique_edges
+from weft.discretization.mesh import TriangleMesh, are_among, unique_edges
 from weft.discretization.vertex_normals import VertexNormals
-from weft.show.picture.loop_subdivision import LoopSubdivision, among_edges
+from weft.show.picture.loop_subdivision import LoopSubdivision
 
 # [rad] directions of the rim, from the front to the back
 ROUND = np.radians([0.0, 45.0, 90.0, 135.0, 180.0])
@@ -103,7 +103,7 @@ def split_at_edges(faces: Faces, edges: Ints) -> tuple[Faces, Ints]:
     order = np.argsort(of, kind="stable")
     twice = np.diff(of[order]) == 0
     one, two = order[:-1][twice], order[1:][twice]  # both half-edges of an edge
-    smooth = ~among_edges(every, edges)[of[one]]
+    smooth = ~are_among(every, edges)[of[one]]
     one, two = one[smooth], two[smooth]
     ends = [np.stack([k, k - k % 3 + (k + 1) % 3], axis=1) for k in (one, two)]  # corners
     opposite = faces.reshape(-1)[ends[0][:, 0]] == faces.reshape(-1)[ends[1][:, 1]]

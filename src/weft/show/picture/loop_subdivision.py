@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from weft.base.arrays import AnyArray, Bools, CornerUv, Faces, Floats, Ints, Positions
-from weft.discretization.mesh import divide_faces, unique_edges
+from weft.discretization.mesh import are_among, divide_faces, unique_edges
 from weft.discretization.polygon import turn_angles
 
 FITS = 4  # corrections of the control points; each removes at least a quarter of the error
@@ -107,7 +107,7 @@ class _Edges:
         self.ends, side_edge = unique_edges(faces)
         self.of_side: Ints = side_edge.reshape(-1, 3)
         self.count, uses = len(self.ends), np.bincount(side_edge)
-        self._sharp = among_edges(self.ends, sharp)
+        self._sharp = are_among(self.ends, np.zeros((0, 2), np.int32) if sharp is None else sharp)
         self.inner = (uses == 2) & ~self._sharp
         order = np.argsort(side_edge, kind="stable")
         first = np.concatenate([[0], np.cumsum(uses)[:-1]])[self.inner]
@@ -173,15 +173,6 @@ def _corners(faces: Faces, uv: CornerUv, n: int) -> Bools:
     angle = np.abs(turn_angles(to_next, to_last))
     total = np.bincount(faces.reshape(-1), angle.reshape(-1), n)
     return np.asarray(on_border & (np.abs(total - np.pi) > CORNER))
-
-
-def among_edges(edges: Ints, some: Ints | None) -> Bools:
-    """Return whether each edge (e,2) is one of some others (k,2), in either direction."""
-    if some is None:
-        return np.zeros(len(edges), dtype=bool)
-    n = int(max(edges.max(initial=0), some.max(initial=0))) + 1
-    one, two = (np.sort(e.astype(np.int64), axis=1) @ [n, 1] for e in (edges, some))
-    return np.asarray(np.isin(one, two))
 
 
 def _identity(n: int) -> csr_matrix:

@@ -127,45 +127,52 @@ def lay_around(
         figure: the body.
     """
     panels, wide = pattern.by_name, set(beyond)
-    for ring in find_rings(ways, panels):
-        fans = {name: Fan.of(panels[name], sides) for name, sides in ring.items()}
-        level = max(fan.level(panels[name]) for name, fan in fans.items())
+    for fans in find_fans(ways, panels):
+        level = waist_level(panels, fans)
         rises = any(fan.half > RISING for fan in fans.values())
-        turned = any(abs(plane_axes(panels[n].placement)[0, 2]) > TURNED for n in ring)
-        if level < figure.armpit and (turned or rises or len(ring) == 1 or wide & ring.keys()):
+        turned = any(abs(plane_axes(panels[n].placement)[0, 2]) > TURNED for n in fans)
+        if level < figure.armpit and (turned or rises or len(fans) == 1 or wide & fans.keys()):
             panels |= _lay_ring(panels, fans, level, figure)
     return pattern.with_panels(panels)
 
 
 def rising_panels(ways: Sequence[SeamWays], panels: Mapping[str, Panel]) -> dict[str, float]:
     """Return the panels whose sides rise beside their waist, with the height [m] of the waist."""
-    found = {}
-    for ring in find_rings(ways, panels):
-        for name, sides in ring.items():
-            fan = Fan.of(panels[name], sides)
-            if fan.half > RISING:
-                found[name] = fan.level(panels[name])
-    return found
+    return {
+        name: fan.level(panels[name])
+        for fans in find_fans(ways, panels)
+        for name, fan in fans.items()
+        if fan.half > RISING
+    }
 
 
 def round_rings(ways: Sequence[SeamWays], panels: Mapping[str, Panel]) -> list[dict[str, Fan]]:
     """Return the rings of panels whose hems are round: level rows of such a panel are not its
     girths.
     """
-    found = []
-    for ring in find_rings(ways, panels):
-        fans = {name: Fan.of(panels[name], sides) for name, sides in ring.items()}
-        if any(fan.half > ROUND for fan in fans.values()):
-            found.append(fans)
-    return found
+    rings = find_fans(ways, panels)
+    return [fans for fans in rings if any(fan.half > ROUND for fan in fans.values())]
 
 
 def ring_girths(panels: Mapping[str, Panel], fans: Mapping[str, Fan], row: float) -> Floats:
     """Return heights and girths (k,2) [m] of a ring that hangs from its waist, by ``row`` [m]."""
-    level = max(fan.level(panels[name]) for name, fan in fans.items())
+    level = waist_level(panels, fans)
     down = np.arange(0.0, max(f.far - f.near for f in fans.values()), row)
     girths = sum(2 * f.half * (f.near + down) for f in fans.values())
     return np.stack([level - down, girths], axis=1)
+
+
+def find_fans(ways: Sequence[SeamWays], panels: Mapping[str, Panel]) -> list[dict[str, Fan]]:
+    """Return the lines of the panels of each ring around the body, by panel."""
+    return [
+        {name: Fan.of(panels[name], sides) for name, sides in ring.items()}
+        for ring in find_rings(ways, panels)
+    ]
+
+
+def waist_level(panels: Mapping[str, Panel], fans: Mapping[str, Fan]) -> float:
+    """Return the height [m] of the waist of a ring: of the highest panel."""
+    return max(fan.level(panels[name]) for name, fan in fans.items())
 
 
 def find_rings(

@@ -132,7 +132,8 @@ class GarmentLine:
 
         ``off`` is how far shoulder seams are below the mean of neck and shoulder, the middle of
         armholes from that of armpit and shoulder, waist seams below the waist, upper edges below
-        where they start, and by how much more hems rise than on paper. A waist seam may be
+        where they start, and by how much more hems rise than on paper and a part ``UNEVEN`` of
+        that. A waist seam may be
         drawn lower than the body's waist, by half the way to the hips.
 
         Args:

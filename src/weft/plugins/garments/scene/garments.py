@@ -67,7 +67,7 @@ class Wearer:
 
     @cached_property
     def doubts(self) -> list[str]:
-        """What is wrong with the unit or the rotation of mesh bodies, if no body stands."""
+        """Errors in the unit or the rotation of mesh bodies, if no body stands."""
         if not self.meshes or self.figure is not None:
             return []
         return [
