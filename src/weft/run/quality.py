@@ -281,7 +281,7 @@ def pictures(line: Json) -> Iterator[tuple[str, str]]:
 
 
 def girth_name(ease: Json) -> str:
-    """Return the name of a girth in a line of ease, with that of its garment if there are several."""
+    """Return the name of a girth in a line of ease, after its garment if there are several."""
     return f"{ease['garment_name']} {ease['name'].replace('_', ' ')}".strip()
 
 
