@@ -136,14 +136,17 @@ class DraftPanel:
         i = next(i for i, e in enumerate(self.edges) if e.name == name)
         a, b = self.edges[i], self.edges[(i + 1) % len(self.edges)]
         x, y = between((a.x, a.y), (b.x, b.y), part)
+        halves = [a.curve, a.curve]
         if a.curve:
             assert a.curve.radius, f"{self.name}.{name} is a Bezier curve"
             x, y = _on_arc((a.x, a.y), (b.x, b.y), a.curve, part)
+            whole = a.curve.angle(math.hypot(b.x - a.x, b.y - a.y))
+            halves = [replace(a.curve, large=whole * t > math.pi) for t in (part, 1 - part)]
         new = f"{name}+"
         while new in self.numbers():
             new += "+"
-        edges = (*self.edges[: i + 1], replace(a, x=x, y=y, name=new), *self.edges[i + 1 :])
-        return replace(self, edges=edges), new
+        pieces = replace(a, curve=halves[0]), replace(a, x=x, y=y, name=new, curve=halves[1])
+        return replace(self, edges=(*self.edges[:i], *pieces, *self.edges[i + 1 :])), new
 
     def mirror(self, name: str) -> "DraftPanel":
         """Return the mirror image for the other side of the body; edges keep their names."""

@@ -140,6 +140,8 @@ def test_a_sector_of_nearly_a_whole_ring_has_its_lengths_and_is_divided_on_its_a
     assert sector.edge_length("waist") == pytest.approx(40.0)
     assert sector.edge_length("hem") == pytest.approx(40.0 + 50.0 * 1.8 * np.pi)
     halves, _ = sector.divide("hem", 0.5)
+    pieces = [halves.edge_length(name) for name in ("hem", "hem+")]
+    assert pieces == pytest.approx(2 * [sector.edge_length("hem") / 2])
     middle = halves.edges[2]
     inner = 40.0 / (1.8 * np.pi)
     assert middle.x == pytest.approx(0.0, abs=1e-9)
