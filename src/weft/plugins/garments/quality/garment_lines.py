@@ -116,7 +116,8 @@ class GarmentLine:
         vertices: (k,) of the mesh.
         start: (k,3) [m] where they are before the first frame; of a waist seam, as if its lower
             side were as high as the upper one; of a waistband's upper edge, as if the seam below it
-            were closed.
+            were closed; of a hem that hangs from a waist or an upper edge, as low as the cloth
+            between them is long.
         wearer: the body's landmarks.
     """
 
@@ -132,9 +133,9 @@ class GarmentLine:
 
         ``off`` is how far shoulder seams are below the mean of neck and shoulder, the middle of
         armholes from that of armpit and shoulder, waist seams below the waist, upper edges below
-        where they start, and by how much more hems rise than on paper and a part ``UNEVEN`` of
-        that. A waist seam may be
-        drawn lower than the body's waist, by half the way to the hips.
+        where they start. A waist seam may be drawn lower than the body's waist, by half the way to
+        the hips. A hem is level or as on paper: ``off`` is the smaller one of the differences of
+        its heights, and of their differences from paper, less a part ``UNEVEN`` of those there.
 
         Args:
             x: (n,3) [m] vertices.
@@ -154,10 +155,11 @@ class GarmentLine:
             middle = np.mean([marks[n] for n in names], axis=0)
             found["off"] = float(np.linalg.norm(own.mean(axis=0) - middle))
         elif self.kind == "hem":
-            paper, worn = wearer.turn(self.start), wearer.turn(own)
-            found["spread"], drawn = _spread(worn), _spread(paper)
-            found["tilt"] = float(np.linalg.norm(_tilt(worn) - _tilt(paper)))
-            found["off"] = max(found["tilt"], found["spread"] - (1 + UNEVEN) * drawn)
+            worn, drawn = wearer.turn(own), wearer.turn(self.start)[:, 1]
+            rise = worn[:, 1] - drawn
+            found["spread"], found["tilt"] = _spread(worn[:, 1]), _tilt(worn, rise)
+            other = max(found["tilt"], _spread(rise) - UNEVEN * _spread(drawn))
+            found["off"] = min(found["spread"], other)
         else:
             hips = float(first["waist"][1] - first["hip"][1])
             drawn = float(np.clip(before, -hips / 2, 0.0)) if self.kind == "waist" else before
@@ -167,18 +169,20 @@ class GarmentLine:
         return found
 
 
-def _spread(x: Positions) -> float:
-    """Return the difference in height [m] of points (k,3), without the outermost ``ENDS``."""
-    low, high = np.quantile(x[:, 1], [ENDS, 1 - ENDS])
+def _spread(height: Floats) -> float:
+    """Return the difference [m] of heights (k,), without the outermost ``ENDS``."""
+    low, high = np.quantile(height, [ENDS, 1 - ENDS])
     return float(high - low)
 
 
-def _tilt(x: Positions) -> Floats:
-    """Return the rise (2,) [m] of the plane that fits points (k,3), from side to side and ahead."""
+def _tilt(x: Positions, rise: Floats) -> float:
+    """Return by how much [m] the plane that fits ``rise`` (k,) [m] at points (k,3) rises, from side
+    to side and ahead.
+    """
     size = np.ptp(x, axis=0)
     design = np.stack([x[:, 0], x[:, 2], np.ones(len(x))], axis=1)
-    slopes = np.linalg.lstsq(design, x[:, 1], rcond=1e-6)[0]
-    return np.asarray(slopes[:2] * size[[0, 2]])
+    slopes = np.linalg.lstsq(design, rise, rcond=1e-6)[0]
+    return float(np.linalg.norm(slopes[:2] * size[[0, 2]]))
 
 
 def judge_line(line: Json) -> tuple[int, str]:
@@ -226,6 +230,7 @@ def find_lines(
     lines = {key: ids for key, ids in lines.items() if key[1]}
     lines |= _find_edges(x, sewn[faces], sewn, garment, wearer, lines)
     found, above_waist = [], dict[int, float]()
+    up = wearer.landmarks.axes[1]
     for (worn, kind, side), ids in lines.items():
         names = abbreviate([parts[p][0] for p in np.unique(panel[ids])], 2)
         start, waist = mesh.vertices[ids], lines.get((worn, "waist", ""))
@@ -233,7 +238,12 @@ def find_lines(
             start = start + UP * (np.mean(tops[worn]) - x[ids, 1].mean())
         upper = np.isin(panel, panel[ids])
         if kind == "hem":
-            start = _hang(start, ids, mesh, wearer)
+            above = lines.get((worn, "waist", ""), lines.get((worn, "upper edge", "")))
+            if above is None:
+                start = _hang(start, ids, mesh, wearer)
+            else:
+                drop = _measure_drop(mesh, sewn, above)[ids]
+                start = start - np.outer(start @ up + drop, up)
         elif kind == "upper edge" and waist is not None and np.ptp(x[upper, 1]) < WAIST:
             above = upper[waist]  # of a band, which this seam lets down
             if 0 < above.sum() < len(above):
@@ -261,6 +271,30 @@ def _hang(start: Positions, ids: Ints, mesh: TriangleMesh, wearer: MovingLandmar
     steep = float(np.sqrt(np.maximum(1 - rise**2, LEAST_STEEP**2)).mean())
     height = start @ up
     return np.asarray(start + np.outer((height - height.mean()) * (1 / steep - 1), up))
+
+
+def _measure_drop(mesh: TriangleMesh, sewn: Ints, ends: Ints) -> Floats:
+    """Return how far [m] vertices (n,) are from the nearest of some along the cloth, where panels
+    start.
+
+    Ways lead along edges, and across them from tip to tip of two faces: along edges alone they
+    would be up to 15 % longer.
+
+    Args:
+        mesh: the cloth before the first frame.
+        sewn: (n,) number of every vertex, the same for vertices that are sewn together.
+        ends: the vertices at distance 0.
+    """
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import dijkstra
+
+    ways = np.concatenate([unique_edges(mesh.faces)[0], mesh.hinges[:, 2:]])
+    one, two = mesh.vertices[ways].transpose(1, 0, 2)
+    ways, first = np.unique(np.sort(sewn[ways], axis=1), axis=0, return_index=True)
+    length = np.linalg.norm(one - two, axis=1)[first]
+    graph = coo_matrix((length, ways.T), shape=(len(sewn), len(sewn))).tocsr()
+    far = dijkstra(graph, directed=False, indices=np.unique(sewn[ends]), min_only=True)
+    return np.asarray(far[sewn])
 
 
 def _classify_seam(
