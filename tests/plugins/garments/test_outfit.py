@@ -6,7 +6,7 @@ import pytest
 from tests.plugins.garments.builders import folded, garment_of, outfit_of
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.energies.loads.gravity import Gravity
-from weft.energies.loads.settling_drag import FROZEN
+from weft.energies.loads.settling_drag import CLOSING, FROZEN
 from weft.energies.seams.sewing import Sewing
 from weft.plugins.garments.scene.outfit import Outfit
 
@@ -84,6 +84,8 @@ def test_outer_layers_are_sewn_once_inner_ones_have_settled():
     assert np.array_equal(drag.rates(2.0) == FROZEN, ~waits)
     for t in (1.4, 2.6):
         assert (drag.rates(t) == sewing.drag).all()
+    np.testing.assert_allclose(drag.rates(0.5), sewing.drag * np.where(waits, 1.0, CLOSING))
+    np.testing.assert_allclose(drag.rates(2.0)[waits], sewing.drag * CLOSING)
 
 
 def test_a_cloth_knows_the_edges_along_the_folds_of_all_garments():

@@ -3,17 +3,18 @@
     E = c m |x - x_n|^2 / (2 h),   force -c m v
 
 A velocity decays as exp(-c t). This is not the drag of air (``wind``, which uses the directions of
-faces) but a way to a state of rest, at which it vanishes. At a very high rate it freezes garments
-that are sewn already, while others close over them.
+faces) but a way to a state of rest, at which it vanishes. While seams close, the rate is higher: a
+sleeve that is drawn up to its armhole would slide on along the arm. At a very high rate the drag
+freezes garments that are sewn already, while others close over them.
 """
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from weft import kernel
-from weft.base.arrays import Bools, Floats, Positions
+from weft.base.arrays import Bools, Floats, Ints, Positions
 from weft.base.errors import SceneError
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.by_constants import ByName, damping_rate, repeat_per_element
@@ -24,6 +25,7 @@ from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import WarpArray
 from weft.solve.sparse.block_csr import BlockPattern
 
+CLOSING = 4.0  # rate while seams close, over the rate while the garment settles
 FROZEN = 1e7  # [1/s] holds a vertex of cloth ten times as firmly as the cloth's own stiffness
 
 
@@ -35,8 +37,9 @@ class Drag(MassEnergy):
         mass: (n,) [kg].
         rate: [1/s].
         until: [s].
-        frozen: k times after which, and until which (k,2) [s], and the vertices (k,n) that are held
-            where they are meanwhile; None: never.
+        closing: (k,2) [s] times between which the seams of each turn close.
+        turn: (n,) the turn in which each vertex is sewn, 0 first; -1: it is not sewn. None: no
+            vertex is.
 
     Raises:
         SceneError: a rate that is negative or not finite.
@@ -45,7 +48,8 @@ class Drag(MassEnergy):
     mass: Floats
     rate: float
     until: float = np.inf
-    frozen: tuple[Floats, Bools] | None = None
+    closing: Floats = field(default_factory=lambda: np.empty((0, 2)))
+    turn: Ints | None = None
     name: str = "drag"
 
     def __post_init__(self) -> None:
@@ -54,13 +58,18 @@ class Drag(MassEnergy):
 
     def rates(self, t: float) -> Floats:
         """Return the rates, (n,) [1/s], in a step that ends at time t [s]."""
-        rates = np.full(len(self.mass), self.rate)
-        if self.frozen is not None:
-            for (begin, end), held in zip(*self.frozen):
-                # The tolerance keeps a step that ends at begin or end, up to round-off, before it.
-                if begin * (1 + 1e-9) < t <= end * (1 + 1e-9):
-                    rates[held] = FROZEN
-        return rates
+        factors, held = self._factors(t)
+        return np.where(held, FROZEN, self.rate * factors)
+
+    def _factors(self, t: float) -> tuple[Floats, Bools]:
+        """Return the factors (n,) of the rate, and whether each vertex is held (n,)."""
+        factors, held = np.ones(len(self.mass)), np.zeros(len(self.mass), bool)
+        for k, (begin, end) in enumerate(self.closing):
+            # The tolerance keeps a step that ends at begin or end, up to round-off, before it.
+            if self.turn is not None and begin * (1 + 1e-9) < t <= end * (1 + 1e-9):
+                factors[self.turn == k] = CLOSING
+                held |= (self.turn >= 0) & (self.turn < k)
+        return factors, held
 
     def recut(self, mesh: TriangleMesh, mass: Floats) -> "Drag":
         """Return the drag of masses (n,) [kg] of cloth with another cut."""
@@ -73,8 +82,8 @@ class Drag(MassEnergy):
 
     @property
     def structure(self) -> object:
-        """Data besides the constants: the end, and the frozen vertices."""
-        return self.until, self.frozen
+        """Data besides the constants: the end, and when the seams of each vertex close."""
+        return self.until, self.closing, self.turn
 
     def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
         """Return d gradient/dc by ``mass`` and ``rate``, (n,1,3) each; zero without a step."""
@@ -82,10 +91,9 @@ class Drag(MassEnergy):
         if step is None or damping_rate(step) == 0 or step.t > self.until:
             return {"mass": np.zeros((n, 1, 3)), "rate": np.zeros((n, 1, 3))}
         v = np.where(step.fixed[:n, None], 0.0, step.velocity(x)[:n])[:, None]
-        rates = self.rates(step.t)
-        same = rates == self.rate if self.frozen is not None else np.ones(n, bool)
-        by_rate = np.where(same, self.mass, 0.0)[:, None, None] * v
-        return {"mass": rates[:, None, None] * v, "rate": by_rate}
+        factors, held = self._factors(step.t)
+        by_rate = np.where(held, 0.0, factors * self.mass)[:, None, None] * v
+        return {"mass": self.rates(step.t)[:, None, None] * v, "rate": by_rate}
 
     def bind(self, pattern: BlockPattern) -> "DragTerm":
         """Return the term for simulations."""

@@ -54,7 +54,7 @@ class Sewing:
     )
     drag: float = setting(
         5.0,
-        "rate of an extra drag until the animation begins",
+        "rate of an extra drag until the animation begins; four times as high while seams close",
         "1/s",
         least=0,
         constant="the drag ends when the animation begins",

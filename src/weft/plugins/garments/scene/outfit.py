@@ -220,7 +220,10 @@ class Outfit(JoinedCloths):
             made.append(self._of_points(Bonds.concatenate(bands, "elastics")))
         pressed = self._folds(sewing, damping)
         made += [self._of_points(pressed)] if pressed is not None else []
-        return (*made, Drag(self.cloth.mass, sewing.drag, until, self._frozen_points(sewing)))
+        begins = [sewing.begin(turn) for turn in range(max(self.turns) + 1)]
+        closing = np.array([[begin, begin + sewing.closing] for begin in begins])
+        drag = Drag(self.cloth.mass, sewing.drag, until, closing, self._turn_of_points)
+        return (*made, drag)
 
     def _of_points(self, energy: ElementEnergy) -> Energy:
         """Return an energy of vertices as an energy of the points that move them."""
@@ -290,19 +293,6 @@ class Outfit(JoinedCloths):
                     )
                 )
         return found
-
-    def _frozen_points(self, sewing: Sewing) -> tuple[Floats, Bools] | None:
-        """Return when inner garments keep still (k,2) [s], and their points (k,N).
-
-        They keep still while outer garments close around them, so that these do not catch their
-        folds.
-        """
-        later = np.arange(1, max(self.turns) + 1)
-        if len(later) == 0:
-            return None
-        inner = (self._turn_of_points >= 0) & (self._turn_of_points < later[:, None])
-        begins = np.array([sewing.begin(turn) for turn in later.tolist()])
-        return np.stack([begins, begins + sewing.closing], axis=1), inner
 
     @cached_property
     def _turn_of_points(self) -> Ints:
