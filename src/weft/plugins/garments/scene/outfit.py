@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.base.arrays import Bools, Floats, Ints
+from weft.base.arrays import Floats, Ints
 from weft.base.errors import PatternError, WeftError
 from weft.base.keyframes import Keys, as_keys, first_of
 from weft.cloth.cloth import Cloth
