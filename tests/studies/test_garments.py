@@ -1,5 +1,6 @@
 """The drafted garments: files that are current, read, checked, mirror-symmetric; one is sewn."""
 
+import itertools
 import json
 from functools import lru_cache
 from pathlib import Path
@@ -22,7 +23,7 @@ from weft.plugins.garments.patterns.check import check_pattern
 from weft.plugins.garments.patterns.cutting import cut
 from weft.plugins.garments.patterns.figure import Figure
 from weft.plugins.garments.patterns.formats import read_pattern
-from weft.plugins.garments.patterns.placement import place_points
+from weft.plugins.garments.patterns.placement import panel_points, place_points
 from weft.plugins.garments.patterns.start_positions import caught_seams, fit_start
 from weft.plugins.garments.quality.garment_lines import MovingLandmarks, find_lines
 
@@ -167,6 +168,22 @@ def test_the_hem_of_an_asymmetric_skirt_is_compared_with_its_length_on_paper(tmp
     front, back = (draft.panels[f"skirt_{side}"] for side in ("front", "back"))
     on_paper = [_drop(p) for p in (front, back)]
     assert np.ptp(hem.start[:, 1]) == pytest.approx((on_paper[1] - on_paper[0]) / 100, rel=0.1)
+
+
+def test_round_levels_start_on_cones_below_one_another(tmp_path):
+    """Flat, the lowest one would start below the floor."""
+    draft = draw_design(11, 9, measures("woman"))
+    assert "levels 2 circles" in draft.title
+    made = Mannequin.of(**BODIES["woman"])
+    figure = Figure.of(Body(made.vertices, made.faces))
+    path = tmp_path / "dress_specification.json"
+    path.write_text(draft.text(), encoding="utf-8")
+    panels = fit_start(read_pattern(path), figure)[0].by_name
+    for side in ("front", "back"):
+        rows = [panel_points(panels[f"skirt{k}_{side}"], 0.02)[:, 1] for k in range(3)]
+        for above, below in itertools.pairwise(rows):
+            assert above.min() - 0.03 < below.max() < above.min()
+        assert rows[-1].min() > 0
 
 
 def _drop(panel):

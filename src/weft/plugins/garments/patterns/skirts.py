@@ -6,6 +6,9 @@ panel, lines from the waist to the hem fan out from a point, where the lines of 
 meet; on the cone they are its straight lines. A skirt that is wider than the steepest cone starts
 compressed across these lines, and nowhere stretched. Side seams start nearly closed, and neither
 arms nor hands are between them.
+
+A round level that is sewn to the hem of another ring lies on a cone below it. Flat, it would start
+far below, and what has to fly up to its seam drags the rest down.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -33,6 +36,7 @@ WIDEST = 0.3  # [m] by which it is widened at most
 SIDE = np.linspace(0, 1, 9)  # fractions of an edge at which a side of a ring is known
 FILLED = 0.96  # part of its way around that a panel takes
 COLLINEAR = 1e-6  # sine of the angle up to which the sides of a half circle are one line
+LEVEL_GAP = 0.02  # [m] between a level and the hem above it
 FARTHEST = 50.0  # [m] of the point from which parallel lines fan out
 
 
@@ -85,6 +89,11 @@ class Fan:
         near = float(np.linalg.norm(waist - tip, axis=1).mean())
         return Fan(tip, down, waist, near, float(far.max()), float(np.abs(angles).max()))
 
+    def is_hem(self, points: Floats) -> bool:
+        """Return whether points (k,2) of an edge are nearer to the hem than to the waist."""
+        away = float(np.linalg.norm(points - self.tip, axis=1).mean())
+        return away > (self.near + self.far) / 2
+
     def level(self, panel: Panel) -> float:
         """Return the height [m] of the ends of the waist where a panel starts."""
         return float(place_points(panel, self.waist)[:, 1].mean())
@@ -127,13 +136,45 @@ def lay_around(
         figure: the body.
     """
     panels, wide = pattern.by_name, set(beyond)
-    for fans in find_fans(ways, panels):
-        level = waist_level(panels, fans)
-        rises = any(fan.half > RISING for fan in fans.values())
+    rings = find_fans(ways, panels)
+    above = _find_above(ways, rings)
+    laid = set[int]()
+    for k, fans in enumerate(rings):
+        halves = [fan.half for fan in fans.values()]
         turned = any(abs(plane_axes(panels[n].placement)[0, 2]) > TURNED for n in fans)
-        if level < figure.armpit and (turned or rises or len(fans) == 1 or wide & fans.keys()):
-            panels |= _lay_ring(panels, fans, level, figure)
+        if turned or max(halves) > RISING or len(fans) == 1 or wide & fans.keys():
+            laid.add(k)
+        if k in above and max(halves) > ROUND:
+            laid |= set(_chain(k, above))
+    for k in sorted(laid, key=lambda k: len(_chain(k, above))):
+        level = waist_level(panels, rings[k])
+        if above.get(k) in laid:
+            points = [panel_points(panels[n], figure.depth.cell) for n in rings[above[k]]]
+            level = min(float(x[:, 1].min()) for x in points) - LEVEL_GAP
+        if level < figure.armpit:
+            panels |= _lay_ring(panels, rings[k], level, figure)
     return pattern.with_panels(panels)
+
+
+def _find_above(ways: Iterable[SeamWays], rings: Sequence[Mapping[str, Fan]]) -> dict[int, int]:
+    """Return by the number of a ring that of the ring to whose hem its waist is sewn."""
+    number = {name: k for k, fans in enumerate(rings) for name in fans}
+    above = {}
+    for w in ways:
+        if w.panels[0] in number and w.panels[1] in number:
+            one, two = (number[name] for name in w.panels)
+            low = [rings[number[n]][n].is_hem(np.concatenate(w.edges(n))) for n in w.panels]
+            if one != two and low[0] != low[1]:
+                above |= {two: one} if low[0] else {one: two}
+    return above
+
+
+def _chain(ring: int, above: Mapping[int, int]) -> list[int]:
+    """Return a ring and those from which it hangs, upwards."""
+    chain = [ring]
+    while above.get(chain[-1], ring) not in chain:
+        chain.append(above[chain[-1]])
+    return chain
 
 
 def rising_panels(ways: Sequence[SeamWays], panels: Mapping[str, Panel]) -> dict[str, float]:
@@ -252,8 +293,8 @@ def _lay_ring(
     part = np.pi / len(fans)
     body = figure.kept_clear
     at = body.cells(np.array([0.0, level]))
-    middle = float(body.front[at] + body.back[at]) / 2
-    center = np.array([0.0, level, middle if np.isfinite(middle) else 0.0])
+    both = np.array([body.front[at], body.back[at]])  # infinite between the legs
+    center = np.array([0.0, level, both.mean() if np.isfinite(both).all() else 0.0])
     best: dict[str, Panel] = {}
     for slope in SLOPES[np.sin(SLOPES) <= steepest + STEP]:
         for radius in around / (2 * np.pi) + np.arange(0.0, WIDEST, STEP):
