@@ -147,13 +147,14 @@ def test_fabrics_are_known_by_a_word_of_their_name():
     assert len({look.color for look in KINDS.values()}) == len(KINDS)
 
 
-def test_pictures_of_a_run_show_its_fabric(tmp_path):
+@pytest.mark.parametrize("style", [None, Style(width=320, height=240)], ids=["none", "size only"])
+def test_pictures_of_a_run_show_its_fabric(tmp_path, style):
     """Without a choice; in a surface of its own it keeps its color."""
     images = []
     for fabric in ("silk", "denim"):
         scene = weft.Scene(weft.sheet(4, 4, fabric=fabric))
         run = weft.simulate(scene, frames=1, fps=100, out=tmp_path / fabric, progress=False)
-        run.render(tmp_path / "a.png", style=None)
+        run.render(tmp_path / "a.png", style=style)
         images.append(np.asarray(Image.open(tmp_path / "a.png"), dtype=float))
         assert default_look(run) == "fabric"
         with refused(RunError, "look surface"):

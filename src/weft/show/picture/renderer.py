@@ -34,6 +34,7 @@ from weft.show.picture.style import Style as Style
 
 SHADOW_SIZE, SOFT_SIZE = 640, 1024  # texels a side, at most
 SHADOW_DETAIL = 2  # texels of the shadow map for a pixel along the picture's longer side
+BARE = "checker"  # look of a mesh alone
 NEARBY = 0.13  # of the cloth's size: radius of ambient occlusion
 ROW_WORK = 4375.0  # matrix entries that take as long as a row of pixels
 FLATNESS = 0.75  # flatness of shading with a color scale, whose colors must stay readable
@@ -100,7 +101,7 @@ class Renderer:
         self.cloth, self.style = mesh, style or Style()
         self.mesh = mesh if body_faces is None else _with_bodies(mesh, body_faces, frames[0])
         self.marked, self.field, self.paint = marked, field, paint
-        s, self.look = self.style, LOOKS[self.style.look]
+        s, self.look = self.style, LOOKS[self.style.look or BARE]
         n = mesh.n_vertices
         framed: Ints = np.arange(len(frames[0]) if s.whole else n, dtype=np.int32)
         if s.whole is None and body_faces is not None:

@@ -23,9 +23,9 @@ SMOOTH = 3  # samples per knot span of splines in pictures
 
 
 def choose_style(run: RunReader, style: Style | None, look: str | None) -> Style:
-    """Return the style with a look; without both, the style of cloth that has a surface or none."""
-    chosen = style or Style(default_look(run))
-    return chosen if look is None else dataclasses.replace(chosen, look=look)
+    """Return the style with a look: the one given, that of the style, or that of the run."""
+    chosen = style or Style()
+    return dataclasses.replace(chosen, look=look or chosen.look or default_look(run))
 
 
 def draw(
@@ -53,7 +53,7 @@ def draw(
     several = None if sheet is None else PictureSheet.of(style, sheet, count)
     if several is not None:
         shown, style = list(several.numbers), several.cell
-    chosen = LOOKS[style.look]
+    chosen = LOOKS[style.look or default_look(run)]
     if density is None and not chosen.needs_run and field is None:
         density = max(SMOOTH, run.surfaces.density)
     mesh = _drawn_mesh(run, density)

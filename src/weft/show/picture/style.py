@@ -18,7 +18,7 @@ class Style:
         WeftError: a number out of range.
     """
 
-    look: str = "checker"  # one of ``weft.show.looks.LOOKS``
+    look: str | None = None  # one of ``weft.show.looks.LOOKS``; None: ``default_look`` of a run
     width: int = 1280
     height: int = 720
     samples: int = 2  # per pixel and direction: 2 is 4 samples
@@ -38,7 +38,8 @@ class Style:
     top: float | None = None  # value at the end of a look's scale; none: it suits the frames
 
     def __post_init__(self) -> None:
-        check_known(self.look, LOOKS, "look")
+        if self.look is not None:
+            check_known(self.look, LOOKS, "look")
         if not (16 <= self.width <= 8192 and 16 <= self.height <= 8192 and 1 <= self.samples <= 4):
             raise WeftError(
                 "picture",
