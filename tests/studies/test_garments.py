@@ -24,6 +24,7 @@ from weft.plugins.garments.patterns.cutting import cut
 from weft.plugins.garments.patterns.figure import Figure
 from weft.plugins.garments.patterns.formats import read_pattern
 from weft.plugins.garments.patterns.placement import panel_points, place_points
+from weft.plugins.garments.patterns.seam_ways import SeamWays
 from weft.plugins.garments.patterns.start_positions import caught_seams, fit_start
 from weft.plugins.garments.quality.garment_lines import MovingLandmarks, find_lines
 
@@ -184,6 +185,24 @@ def test_round_levels_start_on_cones_below_one_another(tmp_path):
         for above, below in itertools.pairwise(rows):
             assert above.min() - 0.03 < below.max() < above.min()
         assert rows[-1].min() > 0
+
+
+def test_a_waist_of_many_pieces_is_no_shoulder(tmp_path):
+    """The sides of a wide circle skirt face up, as without pieces."""
+    draft = draw_design(11, 19, measures("man"))
+    assert "circle 1.36" in draft.title
+    path = tmp_path / "dress_specification.json"
+    path.write_text(draft.text(), encoding="utf-8")
+    report = check_pattern(read_pattern(path))
+    assert len(report.pattern.by_name["skirt_front"].corners) > 4
+    sides = {
+        match.seam.name: SeamWays.of(match)
+        for match in report.seams
+        if {s.panel for s in (*match.seam.first, *match.seam.second)}
+        == {"skirt_front", "skirt_back"}
+    }
+    assert len(sides) == 2 and not any(w.is_over for w in sides.values())
+    assert any(w.is_over for w in map(SeamWays.of, report.seams)), "the shoulders"
 
 
 def _drop(panel):

@@ -281,6 +281,18 @@ def outline_polygon(panel: Panel, most_turn: float = np.radians(6.0)) -> tuple[F
     return np.concatenate(points), np.concatenate(edges)
 
 
+def sharp_corners(panel: Panel) -> Floats:
+    """Return the corners (k,2) [m] at which the outline turns by more than ``KINK``; all, if none
+    does. Others divide a smooth curve into edges.
+    """
+    points, edges = outline_polygon(panel)
+    after = np.roll(points, -1, axis=0) - points
+    before = np.roll(after, 1, axis=0)
+    first = np.unique(edges, return_index=True)[1]
+    sharp = first[np.abs(turn_angles(before, after)[first]) > KINK]
+    return points[sharp] if len(sharp) else np.asarray(panel.corners)
+
+
 def reverse_edge(edge: Edge) -> Edge:
     """Return the edge from its end to its beginning."""
     return replace(edge, controls=np.asarray(edge.controls, dtype=np.float64).reshape(-1, 2)[::-1])

@@ -14,6 +14,7 @@ import numpy as np
 
 from weft.base.arrays import Floats, Positions
 from weft.discretization.polygon import normalize
+from weft.plugins.garments.patterns.curves import sharp_corners
 from weft.plugins.garments.patterns.edge_chains import EdgeChain, Match
 from weft.plugins.garments.patterns.pattern import Panel
 from weft.plugins.garments.patterns.placement import place_points, plane_axes
@@ -120,7 +121,7 @@ class SeamWays:
         which do not lie beside the trunk, and upwards.
         """
         corners = [
-            place_points(p, p.corners)
+            place_points(p, sharp_corners(p))
             for p in (self.match.first.panels[name] for name in self.panels)
         ]
         half = np.concatenate(corners)[:, 1].mean()
