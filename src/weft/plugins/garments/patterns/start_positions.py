@@ -11,8 +11,9 @@ done:
    such that their axis is that of the limb, and bent around it.
 3. Panels of wide skirts are laid around the body (``skirts``). Other panels that reach beyond the
    forearms are bent away from the body, to where the arms are not.
-4. Panels lean on the body from in front and from behind, the largest ones first, as close as
-   neither the body nor another panel is touched; waistbands of trousers stand as far ahead as the
+4. Inserts, such as godets, are moved beside their slits. Panels lean on the body from in front and
+   from behind, the largest ones first, as close as neither the body nor another panel is touched;
+   waistbands of trousers stand as far ahead as the
    edges to which they are sewn. Panels beside the head, as those of a hood, are moved out of it and
    of the other panels.
 5. Seams that still close through the body are named.
@@ -89,6 +90,7 @@ def fit_start(pattern: Pattern, figure: Figure) -> tuple[Pattern, list[SeamWays]
     loose = [name for name in flat if name not in whole | around]
     fitted = _bend_wide_panels(fitted, room)
     legs = leg_panels(ways, tubes, figure.crotch)
+    fitted = _bring_inserts(fitted, _move_ways(ways, fitted), loose)
     beside = [name for name in loose if _stands_beside(fitted.by_name[name])]
     fitted = _stack_panels(fitted, body, loose, legs)
     fitted = _clear_side_panels(fitted, body, beside)
@@ -424,6 +426,32 @@ def _tilt(y: Floats, surface: Floats, steepest: float) -> tuple[float, float]:
     heights = np.array([(height - b * y).max() for b in slopes.tolist()])
     best = int(np.argmin(heights + slopes * y.mean()))
     return float(slopes[best]), float(heights[best])
+
+
+def _bring_inserts(pattern: Pattern, ways: Iterable[SeamWays], loose: Collection[str]) -> Pattern:
+    """Return the pattern with inserts, such as godets, moved in their plane to the edges to which
+    they are sewn: a row of them may reach beyond the arms.
+
+    An insert is a panel all of whose seams join it to one larger panel, beside it. Those that start
+    nearer than half of their width stay.
+    """
+    panels = pattern.by_name
+    sewn = dict[str, list[tuple[str, SeamWays, Floats]]]()
+    for w in ways:
+        way = (w.second - w.first).mean(axis=0)
+        for name, other, shift in zip(w.panels, w.panels[::-1], (way, -way)):
+            sewn.setdefault(name, []).append((other, w, shift))
+    for name, seams in sewn.items():
+        others = {other for other, *_ in seams}
+        if name not in loose or len(seams) < 2 or len(others) > 1 or name in others:
+            continue
+        own, base = (panels[n].corners for n in (name, *others))
+        smaller = np.ptp(own, axis=0).max() < np.ptp(base, axis=0).max()
+        shift = np.mean([s for *_, s in seams], axis=0) * [1.0, 1.0, 0.0]
+        beside = not any(w.encloses for _, w, _ in seams)
+        if smaller and beside and abs(shift[0]) > np.ptp(own[:, 0]) / 2:
+            panels[name] = move_panel(panels[name], np.eye(3), shift)
+    return pattern.with_panels(panels)
 
 
 def _bring_bands(pattern: Pattern, ways: Iterable[SeamWays], legs: Collection[str]) -> Pattern:
