@@ -29,7 +29,7 @@ from weft.base.errors import Outlook, StartProblem
 from weft.plugins.garments.bodies.body_measures import levels_of
 from weft.plugins.garments.bodies.landmarks import GIRTH_LEVELS, Landmarks
 from weft.plugins.garments.bodies.skin import UP
-from weft.plugins.garments.patterns.bent_panel import bend_away
+from weft.plugins.garments.patterns.bent_panel import bend_away, bend_outward
 from weft.plugins.garments.patterns.body_depth import BodyDepth
 from weft.plugins.garments.patterns.check import check_pattern
 from weft.plugins.garments.patterns.curves import outline_polygon
@@ -430,28 +430,43 @@ def _tilt(y: Floats, surface: Floats, steepest: float) -> tuple[float, float]:
 
 def _bring_inserts(pattern: Pattern, ways: Iterable[SeamWays], loose: Collection[str]) -> Pattern:
     """Return the pattern with inserts, such as godets, moved in their plane to the edges to which
-    they are sewn: a row of them may reach beyond the arms.
+    they are sewn: a row of them may reach beyond the arms. One that is wider than its slit is bent,
+    so that it does not overlap its neighbors.
 
     An insert is a panel all of whose seams join it to one larger panel, beside it. Those that start
     nearer than half of their width stay.
     """
     panels = pattern.by_name
-    sewn = dict[str, list[tuple[str, SeamWays, Floats]]]()
+    sewn = dict[str, list[tuple[str, SeamWays, Positions, Positions]]]()
     for w in ways:
-        way = (w.second - w.first).mean(axis=0)
-        for name, other, shift in zip(w.panels, w.panels[::-1], (way, -way)):
-            sewn.setdefault(name, []).append((other, w, shift))
+        one, two = w.panels
+        sewn.setdefault(one, []).append((two, w, w.first, w.second))
+        sewn.setdefault(two, []).append((one, w, w.second, w.first))
     for name, seams in sewn.items():
         others = {other for other, *_ in seams}
         if name not in loose or len(seams) < 2 or len(others) > 1 or name in others:
             continue
         own, base = (panels[n].corners for n in (name, *others))
+        wide = float(np.ptp(own[:, 0]))
         smaller = np.ptp(own, axis=0).max() < np.ptp(base, axis=0).max()
-        shift = np.mean([s for *_, s in seams], axis=0) * [1.0, 1.0, 0.0]
-        beside = not any(w.encloses for _, w, _ in seams)
-        if smaller and beside and abs(shift[0]) > np.ptp(own[:, 0]) / 2:
+        shift = np.mean([(b - a).mean(0) for _, _, a, b in seams], axis=0) * [1.0, 1.0, 0.0]
+        beside = not any(w.encloses for _, w, _, _ in seams)
+        if smaller and beside and abs(shift[0]) > wide / 2:
             panels[name] = move_panel(panels[name], np.eye(3), shift)
+            slit = np.concatenate([b for *_, b in seams])
+            turn = _half_turn(float(np.ptp(slit[:, 0])) / wide)
+            if turn > 0:
+                middle = place_points(panels[name], panels[name].corners).mean(0)
+                panels[name] = bend_outward(panels[name], middle, wide / 2 / turn)
     return pattern.with_panels(panels)
+
+
+def _half_turn(chord: float) -> float:
+    """Return half of the angle [rad] of an arc whose chord is so much of its length; 0 if it is as
+    long, ``MOST_TURN`` at most.
+    """
+    turns = np.linspace(MOST_TURN, 0.0, 41)
+    return float(np.interp(chord, np.sinc(turns / np.pi), turns))
 
 
 def _bring_bands(pattern: Pattern, ways: Iterable[SeamWays], legs: Collection[str]) -> Pattern:
