@@ -345,11 +345,15 @@ def drawn(family, number, figure, tmp_path):
 
 
 def test_inserts_in_a_row_beyond_the_arms_start_at_their_slits(figure, tmp_path):
-    """GarmentCode places godets side by side, however wide they are."""
-    _, ways = drawn("many-godets", 0, figure, tmp_path)
+    """GarmentCode places godets side by side, however wide they are. Those that are far from their
+    slits are moved, and bent to the width of the slits; four in the middle stay.
+    """
+    pattern, ways = drawn("many-godets", 0, figure, tmp_path)
     inserts = [w for w in ways if any("insert" in name for name in w.panels)]
     assert len(inserts) == 24
     assert max(abs((w.second - w.first)[:, 0].mean()) for w in inserts) < 0.1
+    across = [np.ptp(panel_points(p, 0.01)[:, 0]) for p in pattern.panels if "insert" in p.name]
+    assert sum(wide < 0.12 for wide in across) == 8
 
 
 def test_a_standing_collar_closes_after_it_is_sewn_to_the_neckline(figure, tmp_path):
