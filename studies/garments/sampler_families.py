@@ -212,8 +212,8 @@ def _gathered_sleeves(draft: Draft, body: BodyMeasures, random: Random) -> str:
     wide = random.uniform(0.7, 0.9) * long  # of a panel; the rest is the height of the cap
     length = random.uniform(0.1, 0.6) + math.sqrt(long**2 - wide**2) / body.arm_length
     end = random.uniform(1.2, 3.0)
-    shape = Sleeve(length, 2 * wide / body.upper_arm, end, gather=gather, flared=True)
-    add_sleeves(draft, body, shape)
+    sleeve = Sleeve(length, 2 * wide / body.upper_arm, end, gather=gather, flared=True)
+    add_sleeves(draft, body, sleeve)
     cuffs = bool(random.random() < 0.6)
     if cuffs:
         tight = max(1.15 / end, 1 / random.uniform(1.0, 3.0))
@@ -268,7 +268,7 @@ def _two_halves(draft: Draft, body: BodyMeasures, random: Random) -> str:
             halves[0].add(lower_half(bare.panels[f"left_{part}torso"], 2.0))
         halves[0].sew("left_ftorso.side", "left_btorso.side")
         told = f"left without shoulder; right {halves[1].title}"
-    join_halves(draft, *halves, ("ftorso", "btorso"))
+    join_halves(draft, halves[0], halves[1], ("ftorso", "btorso"))
     return told
 
 

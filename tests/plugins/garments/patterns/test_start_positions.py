@@ -354,13 +354,3 @@ def test_inserts_in_a_row_beyond_the_arms_start_at_their_slits(figure, tmp_path)
     assert max(abs((w.second - w.first)[:, 0].mean()) for w in inserts) < 0.1
     across = [np.ptp(panel_points(p, 0.01)[:, 0]) for p in pattern.panels if "insert" in p.name]
     assert sum(wide < 0.12 for wide in across) == 8
-
-
-def test_a_standing_collar_closes_after_it_is_sewn_to_the_neckline(figure, tmp_path):
-    """A collar that is closed before folds into the neckline."""
-    pattern, ways = drawn("collared", 2, figure, tmp_path)
-    ranks = rank_seams(ways, pattern, figure.crotch)
-    collar = [(w.panels, r) for w, r in zip(ways, ranks) if any("collar" in n for n in w.panels)]
-    ends = {r for names, r in collar if all("collar" in n for n in names) and "_f" in str(names)}
-    neckline = {r for names, r in collar if any("torso" in n for n in names)}
-    assert max(neckline) < max(ends)

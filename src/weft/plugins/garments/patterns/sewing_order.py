@@ -5,10 +5,9 @@ Seams have ranks; each rank begins when the one before has closed:
 0. seams that close over the shoulders and at the crotch, and both seams of legs, whose panels slide
    off if one side closes first; seams within the front or the back of a tube, such as center
    seams, darts and yokes; waists of trousers, whose band folds inwards if it closes before;
-1. other seams that close a tube: side seams and the ends of bands; necklines with a collar;
-2. other seams between tubes: armholes, waists, cuffs; with them the seams of sleeves, which turn
-   around the arm if they close before they are set in, and the ends of collars, which fold into the
-   neckline if they close before;
+1. other seams that close a tube: side seams and the ends of bands;
+2. seams between tubes: armholes, waists, collars, cuffs; with them the seams of sleeves, which turn
+   around the arm if they close before they are set in;
 3. seams between tubes that gather.
 
 Seams of trunk and sleeves that reach the armpits close from below. Fronts, backs and sleeves are
@@ -47,7 +46,6 @@ def rank_seams(ways: Sequence[SeamWays], pattern: Pattern, crotch: float) -> lis
     tubes = find_tubes(ways, pattern.by_name)
     legs = {tubes[w.panels[0]] for w in ways if w.is_inseam(crotch)}
     hung = any(w.is_over for w in ways)
-    collars = _collars(ways, tubes)
     ranks = []
     for w in ways:
         up = w.outward.mean(0)[1]
@@ -55,7 +53,7 @@ def rank_seams(ways: Sequence[SeamWays], pattern: Pattern, crotch: float) -> lis
         if w.encloses and one == two:
             under = up < -UPWARD and abs(w.middle[0]) < CENTER  # the crotch of a body suit
             first = w.is_over or under or one in legs
-            ranks.append(0 if first else 2 if w.is_aside or one in collars else 1)
+            ranks.append(0 if first else 2 if w.is_aside else 1)
         elif w.closes_panel:
             ranks.append(2 if w.is_aside else 1)
         elif one == two or w.is_central:
@@ -63,22 +61,8 @@ def rank_seams(ways: Sequence[SeamWays], pattern: Pattern, crotch: float) -> lis
         else:
             ratio = max(w.match.ratio, 1 / w.match.ratio)
             flat = (one in legs or two in legs) and not hung
-            collar = one in collars or two in collars
-            ranks.append(3 if ratio > GATHERED else 0 if flat else 1 if collar else 2)
+            ranks.append(3 if ratio > GATHERED else 0 if flat else 2)
     return ranks
-
-
-def _collars(ways: Sequence[SeamWays], tubes: Mapping[str, int]) -> set[int]:
-    """Return the tubes whose seams close above the shoulders."""
-    over = max((w.middle[1] for w in ways if w.is_over), default=np.inf)
-    return {
-        tubes[w.panels[0]]
-        for w in ways
-        if w.encloses
-        and not w.is_over
-        and w.middle[1] > over
-        and tubes[w.panels[0]] == tubes[w.panels[1]]
-    }
 
 
 def order_seams(
