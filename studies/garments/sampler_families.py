@@ -1,8 +1,9 @@
 """Families of designs that GarmentCode's sampler draws and ``random_designs`` does not.
 
 ``random_designs`` keeps its designs: a family has numbers of its own. The ranges follow
-``default.yaml`` of GarmentCode (Korosteleva and Sorkine-Hornung 2023): no waistband in two of three
-designs, a low rise, slits, gathered sleeves, seven necklines, two different halves.
+``default.yaml`` of GarmentCode (Korosteleva and Sorkine-Hornung 2023). Later
+copies of this file give no waistband in two of three designs. Other families have a low rise,
+slits, gathered sleeves, seven necklines or two different halves.
 """
 
 import math
