@@ -9,6 +9,8 @@ Every frame's intersections are counted by code that is not weft's. How it is wo
 ``--random N --seed S`` tries N designs that are drawn at random (``random_designs``) in place of
 the twenty garments, each on one of three bodies in turn: the woman, the man, and a body with
 fingers, toes and a face. These designs are sewn and settle at cells of 3 cm; they do not walk.
+``--only`` with names of ``sampler_families`` draws from these families in turn; ``families`` is all
+of them.
 """
 
 from collections.abc import Sequence
@@ -20,6 +22,7 @@ import PIL.Image
 
 from studies.garments.catalog import GARMENTS
 from studies.garments.random_designs import draw_design
+from studies.garments.sampler_families import FAMILIES, draw_family
 from studies.garments.trial import BODIES, TrialResult, measures_of, try_garment
 from studies.study import INK, Say, Study, StudyTable
 from weft.base.errors import check_known
@@ -27,6 +30,7 @@ from weft.plugins.garments.quality.wear import VERDICTS
 
 FOLDER = Path("build/garments")  # of scenes, runs and pictures; finished trials are used again
 RANDOM_BODIES = ["woman", "man", "fingers"]  # of designs drawn at random
+EVERY_FAMILY = "families"  # of ``sampler_families``
 SLOW = 180.0  # [s] of processor time that no trial should take
 ROW = 2  # garments beside one another in a picture
 COLUMNS = (
@@ -54,7 +58,7 @@ def study(
 
     Args:
         say: called with a line for every trial.
-        only: names of garments or bodies, if not all of them.
+        only: names of garments or bodies, if not all of them; of random designs: bodies, families.
         quick: cells of 4 cm, sewing and settling without the walk.
         coarse: cells of 4 cm.
         random: number of designs drawn at random; 0: the garments of the catalog.
@@ -87,15 +91,21 @@ def study(
 def _study_random(
     say: Say, only: Sequence[str], count: int, seed: int, folder: Path, *, coarse: bool
 ) -> Study:
-    """Try designs drawn at random; ``only`` names bodies."""
+    """Try designs drawn at random; ``only`` names bodies and families."""
     for name in only:
-        check_known(name, RANDOM_BODIES, "--only")
+        check_known(name, [*RANDOM_BODIES, *FAMILIES, EVERY_FAMILY], "--only")
     bodies = [b for b in RANDOM_BODIES if b in only] or RANDOM_BODIES
+    families = [f for f in FAMILIES if f in only or EVERY_FAMILY in only]
     results, titles = [], []
     for number in range(count):
         body = bodies[number % len(bodies)]
-        draft = draw_design(seed, number, measures_of(body))
-        own = folder / f"random-{seed}" / f"{number}-{body}"
+        if families:
+            family = families[number % len(families)]
+            draft = draw_family(family, seed, number, measures_of(body))
+            own = folder / f"families-{seed}" / f"{number}-{family}-{body}"
+        else:
+            draft = draw_design(seed, number, measures_of(body))
+            own = folder / f"random-{seed}" / f"{number}-{body}"
         own.mkdir(parents=True, exist_ok=True)
         pattern = own / "design.json"
         pattern.write_text(draft.text(), encoding="utf-8")

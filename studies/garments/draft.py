@@ -122,6 +122,10 @@ class DraftPanel:
             return {e.name: i for i, e in enumerate(self.edges)}
         return {e.name: count - 1 - i for i, e in enumerate(self.edges)}
 
+    def names(self) -> list[str]:
+        """Return the names of its edges, in their order here."""
+        return [e.name for e in self.edges]
+
     def edge_length(self, name: str) -> float:
         """Return the length [cm] of an edge."""
         i = next(i for i, e in enumerate(self.edges) if e.name == name)
@@ -265,24 +269,36 @@ class Draft:
     title: str = ""
     panels: dict[str, DraftPanel] = field(default_factory=dict)
     stitches: list[tuple[str, str, str, str]] = field(default_factory=list)
+    turned: set[int] = field(default_factory=set)  # stitches of a right side to a wrong one
 
     def add(self, *panels: DraftPanel) -> None:
         """Add panels."""
         for panel in panels:
             self.panels[panel.name] = panel
 
-    def sew(self, first: str, second: str) -> None:
-        """Sew two edges ``PANEL.EDGE`` to each other."""
+    def sew(self, first: str, second: str, *, right_wrong: bool = False) -> None:
+        """Sew two edges ``PANEL.EDGE`` to each other.
+
+        Args:
+            first, second: the edges.
+            right_wrong: the right side of one panel lies on the wrong side of the other.
+        """
         a, b = first.split("."), second.split(".")
         for panel, edge in (a, b):
             if edge not in self.panels[panel].numbers():
                 raise KeyError(f"{self.name}: no edge {panel}.{edge}")
+        self.turned |= {len(self.stitches)} if right_wrong else set()
         self.stitches.append((a[0], a[1], b[0], b[1]))
 
-    def sew_sides(self, first: str, second: str) -> None:
+    def unsew(self, first: str, second: str) -> None:
+        """Open the seam of two edges ``PANEL.EDGE``, in the order in which they were sewn."""
+        self.stitches.remove((*first.split("."), *second.split(".")))  # type: ignore[arg-type]
+
+    def sew_sides(self, first: str, second: str, *, right_wrong: bool = False) -> None:
         """Sew two edges of the left side, and the same of the right side."""
         for side in ("left", "right"):
-            self.sew(first.replace("left", side), second.replace("left", side))
+            ends = (first.replace("left", side), second.replace("left", side))
+            self.sew(*ends, right_wrong=right_wrong)
 
     def sew_chains(self, first: Sequence[str], second: Sequence[str]) -> None:
         """Sew two chains of edges, edge by edge, after dividing edges where the other chain has a
@@ -317,9 +333,10 @@ class Draft:
     def tree(self) -> Json:
         """Return the whole file."""
         side: list[Json] = []
-        for a, i, b, j in self.stitches:
+        for number, (a, i, b, j) in enumerate(self.stitches):
             ends = ((a, self.panels[a].numbers()[i]), (b, self.panels[b].numbers()[j]))
-            side.append([{"panel": panel, "edge": edge} for panel, edge in ends])
+            sides: list[Json] = [{"panel": panel, "edge": edge} for panel, edge in ends]
+            side.append([*sides, "right_wrong"] if number in self.turned else sides)
         return {
             "pattern": {
                 "panels": {name: panel.block() for name, panel in self.panels.items()},

@@ -52,8 +52,8 @@ def draw_design(seed: int, number: int, body: BodyMeasures) -> Draft:
         fitted = bool(bottom or random.random() < 0.4)
         names.append(_add_top(draft, body, random, fitted=fitted, alone=not bottom))
         if bottom:
-            above = _bodice_waist()
-            girth, level = _girth(draft, above), draft.panels["left_ftorso"].place[1] - GAP
+            above = bodice_waist()
+            girth, level = girth_of(draft, above), draft.panels["left_ftorso"].place[1] - GAP
     if bottom:
         kind = str(random.choice(list(BOTTOMS), p=SHARES))
         shaped = kind in ("pencil", "godets", "trousers")  # from the waist to the hips
@@ -62,7 +62,7 @@ def draw_design(seed: int, number: int, body: BodyMeasures) -> Draft:
             band = "straight" if band == "none" or shaped else band
             tall = random.uniform(0.15, 0.25 if shaped else 0.6)
             level += shaped * tall * (body.waist_height - body.hips_height)
-            above, girth, level = _add_band(draft, body, band, tall, (above, girth, level))
+            above, girth, level = add_waistband(draft, body, band, tall, (above, girth, level))
             names.append(f"{band} waistband")
         below, told = BOTTOMS[kind](draft, body, random, girth, level)
         draft.sew_chains(above, below)
@@ -154,7 +154,7 @@ def _add_flares(
     draft.sew_sides("left_flare_f.under", "left_flare_b.under")
 
 
-def _add_band(
+def add_waistband(
     draft: Draft,
     body: BodyMeasures,
     kind: str,
@@ -179,7 +179,7 @@ def _add_band(
     if kind == "straight":
         lower = girth if loop else lower  # it has to be as wide as the body at its lower edge
         girth = lower
-        halves: list[Sequence[Edge]] = [_rectangle(girth / 2, height)] * 2
+        halves: list[Sequence[Edge]] = [rectangle(girth / 2, height)] * 2
     else:
         halves = [ring(girth / 2, height, (lower - girth) / 2 / height)] * 2
     for side, edges, z, outside in (
@@ -195,7 +195,7 @@ def _add_band(
     return ["-wb_front.hem", "wb_back.hem"], lower, level - height - GAP
 
 
-def _rectangle(wide: float, tall: float) -> list[Edge]:
+def rectangle(wide: float, tall: float) -> list[Edge]:
     """Return the corners of a rectangle, named as those of a sector of a ring."""
     return [
         Edge(-wide / 2, 0.0, "right"),
@@ -205,7 +205,7 @@ def _rectangle(wide: float, tall: float) -> list[Edge]:
     ]
 
 
-def _add_pair(
+def add_pair(
     draft: Draft,
     name: str,
     pieces: Sequence[Sequence[Edge]],
@@ -220,7 +220,8 @@ def _add_pair(
         draft.sew(f"{name}_front.{edge}", f"{name}_back.{edge}")
 
 
-def _pair_waist(name: str) -> Loop:
+def pair_waist(name: str) -> Loop:
+    """Return the waist of a front and a back panel."""
     return [f"{name}_front.waist", f"-{name}_back.waist"]
 
 
@@ -230,14 +231,14 @@ def _circle(
     """Add a skirt of two sectors of a ring, together up to nearly two whole circles."""
     length = random.uniform(0.12, 0.42) * body.height
     suns = random.uniform(0.15, 1.9)
-    _add_pair(
+    add_pair(
         draft,
         "skirt",
         [ring(girth / 2, length, math.pi * suns)] * 2,
         level,
         (CIRCLE_FRONT, CIRCLE_BACK),
     )
-    return _pair_waist("skirt"), f"{suns:.2f}"
+    return pair_waist("skirt"), f"{suns:.2f}"
 
 
 def _asymmetric(
@@ -255,8 +256,8 @@ def _asymmetric(
         down = inner * math.cos(angle / 2) - (inner + side + lower)
         edges[1] = replace(start, curve=_arc_through(start, (0.0, down), end))
         pieces.append(edges)
-    _add_pair(draft, "skirt", pieces, level, (CIRCLE_FRONT, CIRCLE_BACK))
-    return _pair_waist("skirt"), f"{angle / math.pi:.2f}"
+    add_pair(draft, "skirt", pieces, level, (CIRCLE_FRONT, CIRCLE_BACK))
+    return pair_waist("skirt"), f"{angle / math.pi:.2f}"
 
 
 def _arc_through(start: Edge, middle: tuple[float, float], end: Edge) -> Curve | None:
@@ -286,19 +287,20 @@ def _levels(
             part = suns if k == 0 else min(suns, 0.9)
             edges = list(ring(wide, length, math.pi * part))
         else:
-            edges = _trapezoid(wide, length, random.uniform(0.0, 8.0))
+            edges = trapezoid(wide, length, random.uniform(0.0, 8.0))
         if above is not None:
             level = draft.panels[above[0]].place[1] - LEVEL_GAP
-            level += min(_lowest(draft.panels[n].edges) for n in above) - _highest(edges)
-        _add_pair(draft, name, [edges] * 2, level, (CIRCLE_FRONT, CIRCLE_BACK))
+            level += min(lowest(draft.panels[n].edges) for n in above) - highest(edges)
+        add_pair(draft, name, [edges] * 2, level, (CIRCLE_FRONT, CIRCLE_BACK))
         if above is not None:
             draft.sew(f"{above[0]}.hem", f"{name}_front.waist")
             draft.sew(f"{above[1]}.hem", f"{name}_back.waist")
         above = f"{name}_front", f"{name}_back"
-    return _pair_waist("skirt0"), f"{count} {'circles' if circle else 'trapezoids'}, {ruffle:.2f}"
+    return pair_waist("skirt0"), f"{count} {'circles' if circle else 'trapezoids'}, {ruffle:.2f}"
 
 
-def _lowest(edges: Sequence[Edge]) -> float:
+def lowest(edges: Sequence[Edge]) -> float:
+    """Return y [cm] of the lowest point of a hem."""
     hem = next(e for e in edges if e.name == "hem")
     if hem.curve is None or not hem.curve.radius:
         return min(e.y for e in edges)
@@ -308,13 +310,14 @@ def _lowest(edges: Sequence[Edge]) -> float:
     return hem.y - hem.curve.radius + (-off if hem.curve.large else off)
 
 
-def _highest(edges: Sequence[Edge]) -> float:
+def highest(edges: Sequence[Edge]) -> float:
+    """Return y [cm] of the highest corner."""
     return max(e.y for e in edges)
 
 
-def _trapezoid(waist: float, length: float, flare: float) -> list[Edge]:
+def trapezoid(waist: float, length: float, flare: float) -> list[Edge]:
     """Return the corners of a straight panel that is wider at its hem by ``flare`` [cm] a side."""
-    edges = _rectangle(waist, length)
+    edges = rectangle(waist, length)
     for k, sign in ((1, -1), (2, 1)):
         edges[k] = replace(edges[k], x=edges[k].x + sign * flare)
     return edges
@@ -326,8 +329,8 @@ def _straight(
     """Add a gathered skirt of two trapezoids."""
     wide = max(girth * random.uniform(1.0, 1.8), body.hips * HIP_EASE) / 2
     length, flare = random.uniform(0.2, 0.4) * body.height, random.uniform(0.0, 20.0)
-    _add_pair(draft, "skirt", [_trapezoid(wide, length, flare)] * 2, level)
-    return _pair_waist("skirt"), f"{2 * wide / girth:.2f}"
+    add_pair(draft, "skirt", [trapezoid(wide, length, flare)] * 2, level)
+    return pair_waist("skirt"), f"{2 * wide / girth:.2f}"
 
 
 def _panels(
@@ -339,7 +342,7 @@ def _panels(
     waist = girth / count
     hem = waist + 2 * math.pi * suns * length / count
     far = max(body.waist / 4 + 3.0, 0.6 * waist / math.tan(math.pi / count))
-    edges = [replace(e, x=e.x - waist / 2) for e in _trapezoid(waist, length, (hem - waist) / 2)]
+    edges = [replace(e, x=e.x - waist / 2) for e in trapezoid(waist, length, (hem - waist) / 2)]
     edges = [replace(e, x=e.x + waist / 2) for e in edges]
     for k in range(count):
         angle = math.pi / 2 - 2 * math.pi * (k + 0.5) / count
@@ -357,7 +360,7 @@ def _pencil(
     """Add a fitted skirt with darts."""
     length, hem = random.uniform(0.2, 0.42) * body.height, random.uniform(0.9, 1.5)
     add_pencil(draft, body, length, level, hem=hem)
-    return _pencil_waist(), ""
+    return pencil_waist(), ""
 
 
 def _godets(
@@ -366,10 +369,11 @@ def _godets(
     """Add a fitted skirt with triangles set into its hem."""
     length = random.uniform(0.3, 0.4) * body.height
     add_pencil(draft, body, length, level, hem=1.0, godets=(-0.5, 0.5))
-    return _pencil_waist(), ""
+    return pencil_waist(), ""
 
 
-def _pencil_waist() -> Loop:
+def pencil_waist() -> Loop:
+    """Return the waist of a fitted skirt."""
     front = [f"skirt_front.waist_{k}" for k in range(3)]
     return [*front, *(f"-skirt_back.waist_{k}" for k in reversed(range(3)))]
 
@@ -387,15 +391,16 @@ def _trousers(
         low=body.waist_height - level,
     )
     add_legs(draft, body, shape)
-    return [*waist_edges(True), *_turned(waist_edges(False))], f"{length:.2f}"
+    return [*waist_edges(True), *turn_chain(waist_edges(False))], f"{length:.2f}"
 
 
-def _turned(chain: Sequence[str]) -> Loop:
+def turn_chain(chain: Sequence[str]) -> Loop:
     """Return a chain from its other end."""
     return [e[1:] if e.startswith("-") else f"-{e}" for e in reversed(chain)]
 
 
-def _bodice_waist() -> Loop:
+def bodice_waist() -> Loop:
+    """Return the waist of a fitted bodice."""
     front, back = (
         [
             f"-left_{part}torso.waist_dart_end",
@@ -405,10 +410,10 @@ def _bodice_waist() -> Loop:
         ]
         for part in "fb"
     )
-    return [*front, *_turned(back)]
+    return [*front, *turn_chain(back)]
 
 
-def _girth(draft: Draft, loop: Loop) -> float:
+def girth_of(draft: Draft, loop: Loop) -> float:
     """Return the length [cm] of a loop of edges."""
     edges = [e.lstrip("-").split(".") for e in loop]
     return sum(draft.panels[panel].edge_length(edge) for panel, edge in edges)

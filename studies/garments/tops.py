@@ -186,6 +186,8 @@ class Sleeve:
     ease: float = 1.25  # girth over that of the upper arm
     cuff: float = 1.3  # girth at the lower end over that of the arm there
     cap: Curve = CAP
+    gather: float = 1.0  # length of the cap over that of the armhole
+    flared: bool = False  # it may be wider at the lower end than at the upper one
 
 
 def add_sleeves(draft: Draft, body: BodyMeasures, shape: Sleeve) -> None:
@@ -193,7 +195,8 @@ def add_sleeves(draft: Draft, body: BodyMeasures, shape: Sleeve) -> None:
     wide = body.upper_arm * shape.ease / 2
     long = shape.length * body.arm_length
     down = body.upper_arm + (body.wrist - body.upper_arm) * min(1.0, shape.length)
-    narrow = min(wide, down * shape.cuff / 2)
+    narrow = down * shape.cuff / 2
+    narrow = narrow if shape.flared else min(wide, narrow)
     torso = draft.panels["left_ftorso"]
     end = next(e for e in torso.edges if e.name == "shoulder")
     angle = math.radians(body.arm_angle)
@@ -203,7 +206,7 @@ def add_sleeves(draft: Draft, body: BodyMeasures, shape: Sleeve) -> None:
         end.x + torso.place[0] + far * c + wide / 2 * s,
         end.y + torso.place[1] - far * s + wide / 2 * c,
     )
-    holes = {p: draft.panels[f"left_{p}torso"].edge_length("armhole") for p in "fb"}
+    holes = {p: shape.gather * draft.panels[f"left_{p}torso"].edge_length("armhole") for p in "fb"}
     chord = min(holes.values()) / shape.cap.length(1.0)
     lean = math.sqrt(max(chord**2 - wide**2, 4.0))
     for part, z, outside in (("f", SLEEVE_FRONT, 1), ("b", SLEEVE_BACK, -1)):
@@ -234,12 +237,19 @@ def _cap(cap: Curve, long: float, lean: float, wide: float) -> Curve:
     return cap.scale(low)
 
 
-def add_cuffs(draft: Draft, body: BodyMeasures, height: float = 6.0) -> None:
-    """Add cuffs at the lower ends of the sleeves: a front and a back panel on either side."""
+def add_cuffs(draft: Draft, body: BodyMeasures, height: float = 6.0, tight: float = 0.85) -> None:
+    """Add cuffs at the lower ends of the sleeves: a front and a back panel on either side.
+
+    Args:
+        draft: to add to.
+        body: measures.
+        height: [cm].
+        tight: girth of the cuff over that of the sleeve's lower end.
+    """
     angle = math.radians(body.arm_angle)
     for part in "fb":
         sleeve = draft.panels[f"left_sleeve_{part}"]
-        wide = 0.85 * sleeve.edge_length("hem")
+        wide = tight * sleeve.edge_length("hem")
         edges = (
             Edge(0.0, 0.0, "top"),
             Edge(-height, 0.0, "sleeve", label="lower_interface"),

@@ -8,12 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from studies.garments.alterations import change_armhole, change_neckline, cut_hem, lower_half
 from studies.garments.body_measures import BodyMeasures
 from studies.garments.catalog import GARMENTS
-from studies.garments.draft import DraftPanel
+from studies.garments.draft import Draft, DraftPanel
 from studies.garments.intersection_count import count_intersections
 from studies.garments.random_designs import draw_design
+from studies.garments.sampler_families import FAMILIES, draw_family
 from studies.garments.skirts import ring
+from studies.garments.tops import Bodice, add_bodice
 from studies.garments.trial import BODIES, try_garment
 from tests.plugins.garments.patterns.people import crossings
 from weft.bodies.body import Body
@@ -134,6 +137,44 @@ def test_designs_drawn_at_random_are_read_without_errors(tmp_path):
         path = tmp_path / f"{number}_specification.json"
         path.write_text(text, encoding="utf-8")
         assert not check_pattern(read_pattern(path)).errors
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_of_the_sampler_is_read_without_errors(family, tmp_path):
+    """Its designs depend on seed and number, and are the same every time."""
+    texts = [draw_family(family, 1, number, measures("woman")).text() for number in range(2)]
+    assert texts[0] != texts[1]
+    assert draw_family(family, 1, 1, measures("woman")).text() == texts[1]
+    for number, text in enumerate(texts):
+        path = tmp_path / f"{number}_specification.json"
+        path.write_text(text, encoding="utf-8")
+        assert not check_pattern(read_pattern(path)).errors
+
+
+def test_a_cut_takes_a_triangle_out_of_a_hem():
+    draft = Draft("skirt")
+    draft.add(DraftPanel("front", ring(40.0, 50.0, 1.5), (0.0, 0.0, 0.0)))
+    cut_hem(draft, "front", 0.5, 8.0, 20.0)
+    panel = draft.panels["front"]
+    corners = {e.name: (e.x, e.y) for e in panel.edges}
+    assert np.linalg.norm(np.subtract(corners["slit_a"], corners["hem++"])) == pytest.approx(
+        8, 0.01
+    )
+    middle = np.add(corners["slit_a"], corners["hem++"]) / 2
+    assert np.subtract(corners["slit_b"], middle) == pytest.approx([0.0, 20.0], abs=1e-6)
+
+
+@pytest.mark.parametrize(("kind", "edges"), [("V", 1), ("arc", 1), ("square", 2), ("trapezoid", 2)])
+def test_another_neckline_has_the_same_ends(kind, edges):
+    draft = Draft("top")
+    add_bodice(draft, measures("woman"), Bodice())
+    before = draft.panels["left_ftorso"]
+    panel, count = change_neckline(before, kind)
+    assert count == edges
+    assert panel.names()[-1 - edges :] == ["neck", "neck_1"][:edges] + ["center"]
+    assert panel.edges[-1] == before.edges[-1]
+    assert len(change_armhole(panel, "square").edges) == len(panel.edges) + 1
+    assert lower_half(panel, 2.0).names() == ["hem", "side", "upper", "center"]
 
 
 def test_a_sector_of_nearly_a_whole_ring_has_its_lengths_and_is_divided_on_its_arc():

@@ -9,6 +9,7 @@ import pytest
 
 from studies.garments.body_measures import BodyMeasures
 from studies.garments.random_designs import draw_design
+from studies.garments.sampler_families import draw_family
 from tests.plugins.garments.patterns.patterns import before, panel, seam
 from tests.plugins.garments.patterns.people import crossings, person
 from tests.refusals import refused
@@ -333,3 +334,23 @@ def test_a_garment_that_hangs_on_no_shoulder_starts_with_its_waist_at_the_waist(
     assert np.ptp(tops) < 0.05  # of 0.1 in the files
     # bodices and waistbands start 3 to 4 cm above the skirt
     assert np.abs(tops - figure.landmarks.points["waist"][1]).max() < 0.08
+
+
+def drawn(family, number, figure, tmp_path):
+    """Return a design of a family where its panels start, and the ways of its seams."""
+    design = draw_family(family, 5, number, BodyMeasures.of(Mannequin.of(figure="woman")))
+    path = tmp_path / "design_specification.json"
+    path.write_text(design.text(), encoding="utf-8")
+    return fit_start(read_pattern(path), figure)
+
+
+def test_inserts_in_a_row_beyond_the_arms_start_at_their_slits(figure, tmp_path):
+    """GarmentCode places godets side by side, however wide they are. Those that are far from their
+    slits are moved, and bent to the width of the slits; four in the middle stay.
+    """
+    pattern, ways = drawn("many-godets", 0, figure, tmp_path)
+    inserts = [w for w in ways if any("insert" in name for name in w.panels)]
+    assert len(inserts) == 24
+    assert max(abs((w.second - w.first)[:, 0].mean()) for w in inserts) < 0.1
+    across = [np.ptp(panel_points(p, 0.01)[:, 0]) for p in pattern.panels if "insert" in p.name]
+    assert sum(wide < 0.12 for wide in across) == 8

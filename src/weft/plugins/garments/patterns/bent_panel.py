@@ -56,6 +56,19 @@ def bend_away(panel: Panel, middle: Floats, radius: float) -> Panel:
     return _bend(panel, axis, UP, -radius, 0.0)
 
 
+def bend_outward(panel: Panel, middle: Floats, radius: float) -> Panel:
+    """Return a flat panel bent around a vertical axis on its wrong side, its middle away from the
+    body.
+
+    Args:
+        panel: its plane is vertical. Panels that are bent or fixed stay.
+        middle: (3,) [m] a point of its plane, which stays, as its vertical line does.
+        radius: [m].
+    """
+    axis = middle - radius * plane_axes(panel.placement)[:, 2]
+    return _bend(panel, axis, UP, radius, 0.0)
+
+
 def _bend(
     panel: Panel,
     point: Floats,

@@ -11,8 +11,9 @@ done:
    such that their axis is that of the limb, and bent around it.
 3. Panels of wide skirts are laid around the body (``skirts``). Other panels that reach beyond the
    forearms are bent away from the body, to where the arms are not.
-4. Panels lean on the body from in front and from behind, the largest ones first, as close as
-   neither the body nor another panel is touched; waistbands of trousers stand as far ahead as the
+4. Inserts, such as godets, are moved beside their slits. Panels lean on the body from in front and
+   from behind, the largest ones first, as close as neither the body nor another panel is touched;
+   waistbands of trousers stand as far ahead as the
    edges to which they are sewn. Panels beside the head, as those of a hood, are moved out of it and
    of the other panels.
 5. Seams that still close through the body are named.
@@ -28,7 +29,7 @@ from weft.base.errors import Outlook, StartProblem
 from weft.plugins.garments.bodies.body_measures import levels_of
 from weft.plugins.garments.bodies.landmarks import GIRTH_LEVELS, Landmarks
 from weft.plugins.garments.bodies.skin import UP
-from weft.plugins.garments.patterns.bent_panel import bend_away
+from weft.plugins.garments.patterns.bent_panel import bend_away, bend_outward
 from weft.plugins.garments.patterns.body_depth import BodyDepth
 from weft.plugins.garments.patterns.check import check_pattern
 from weft.plugins.garments.patterns.curves import outline_polygon
@@ -89,6 +90,7 @@ def fit_start(pattern: Pattern, figure: Figure) -> tuple[Pattern, list[SeamWays]
     loose = [name for name in flat if name not in whole | around]
     fitted = _bend_wide_panels(fitted, room)
     legs = leg_panels(ways, tubes, figure.crotch)
+    fitted = _bring_inserts(fitted, _move_ways(ways, fitted), loose)
     beside = [name for name in loose if _stands_beside(fitted.by_name[name])]
     fitted = _stack_panels(fitted, body, loose, legs)
     fitted = _clear_side_panels(fitted, body, beside)
@@ -424,6 +426,47 @@ def _tilt(y: Floats, surface: Floats, steepest: float) -> tuple[float, float]:
     heights = np.array([(height - b * y).max() for b in slopes.tolist()])
     best = int(np.argmin(heights + slopes * y.mean()))
     return float(slopes[best]), float(heights[best])
+
+
+def _bring_inserts(pattern: Pattern, ways: Iterable[SeamWays], loose: Collection[str]) -> Pattern:
+    """Return the pattern with inserts, such as godets, moved in their plane to the edges to which
+    they are sewn: a row of them may reach beyond the arms. One that is wider than its slit is bent,
+    so that it does not overlap its neighbors.
+
+    An insert is a panel all of whose seams join it to one larger panel, beside it. Those that start
+    nearer than half of their width stay.
+    """
+    panels = pattern.by_name
+    sewn = dict[str, list[tuple[str, SeamWays, Positions, Positions]]]()
+    for w in ways:
+        one, two = w.panels
+        sewn.setdefault(one, []).append((two, w, w.first, w.second))
+        sewn.setdefault(two, []).append((one, w, w.second, w.first))
+    for name, seams in sewn.items():
+        others = {other for other, *_ in seams}
+        if name not in loose or len(seams) < 2 or len(others) > 1 or name in others:
+            continue
+        own, base = (panels[n].corners for n in (name, *others))
+        wide = float(np.ptp(own[:, 0]))
+        smaller = np.ptp(own, axis=0).max() < np.ptp(base, axis=0).max()
+        shift = np.mean([(b - a).mean(0) for _, _, a, b in seams], axis=0) * [1.0, 1.0, 0.0]
+        beside = not any(w.encloses for _, w, _, _ in seams)
+        if smaller and beside and abs(shift[0]) > wide / 2:
+            panels[name] = move_panel(panels[name], np.eye(3), shift)
+            slit = np.concatenate([b for *_, b in seams])
+            turn = _half_turn(float(np.ptp(slit[:, 0])) / wide)
+            if turn > 0:
+                middle = place_points(panels[name], panels[name].corners).mean(0)
+                panels[name] = bend_outward(panels[name], middle, wide / 2 / turn)
+    return pattern.with_panels(panels)
+
+
+def _half_turn(chord: float) -> float:
+    """Return half of the angle [rad] of an arc whose chord is so much of its length; 0 if it is as
+    long, ``MOST_TURN`` at most.
+    """
+    turns = np.linspace(MOST_TURN, 0.0, 41)
+    return float(np.interp(chord, np.sinc(turns / np.pi), turns))
 
 
 def _bring_bands(pattern: Pattern, ways: Iterable[SeamWays], legs: Collection[str]) -> Pattern:
