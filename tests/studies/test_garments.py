@@ -228,6 +228,18 @@ def test_round_levels_start_on_cones_below_one_another(tmp_path):
         assert rows[-1].min() > 0
 
 
+def test_a_skirt_that_is_drawn_tilted_starts_at_the_hips(tmp_path):
+    """Where its slanted upper edge is narrow it has no girth, so that it is no top of the chest."""
+    draft = draw_family("tilted-skirt", 5, 0, measures("woman"))
+    made = Mannequin.of(**BODIES["woman"])
+    figure = Figure.of(Body(made.vertices, made.faces))
+    path = tmp_path / "skirt_specification.json"
+    path.write_text(draft.text(), encoding="utf-8")
+    panels = fit_start(read_pattern(path), figure)[0].by_name
+    top = max(panel_points(panels[f"skirt_{side}"], 0.02)[:, 1].max() for side in ("front", "back"))
+    assert abs(top - figure.landmarks.points["waist"][1]) < 0.1
+
+
 def test_a_waist_of_many_pieces_is_no_shoulder(tmp_path):
     """The sides of a wide circle skirt face up, as without pieces."""
     draft = draw_design(11, 19, measures("man"))

@@ -159,7 +159,7 @@ def lay_around(
 def _find_above(ways: Iterable[SeamWays], rings: Sequence[Mapping[str, Fan]]) -> dict[int, int]:
     """Return by the number of a ring that of the ring to whose hem its waist is sewn."""
     number = {name: k for k, fans in enumerate(rings) for name in fans}
-    above = {}
+    above = dict[int, int]()
     for w in ways:
         if w.panels[0] in number and w.panels[1] in number:
             one, two = (number[name] for name in w.panels)

@@ -207,12 +207,13 @@ def _fit_height(
             cost[i] += sum(float((d**2).mean()) for d in _obstruction(central, body, crotch, h))
     if not any(w.is_over for w in central):
         rings = round_rings(ways, panels)
-        round_panels = {name for ring in rings for name in ring}
-        trunk = [
-            panel_points(p, body.cell, border=False)
-            for name, p in panels.items()
-            if name not in inner and name not in round_panels
-        ]
+        left_out = {name for ring in rings for name in ring} | inner.keys()
+        closed = _closed_heights(ways, panels)
+        trunk = []
+        for name in panels.keys() - left_out:
+            x = panel_points(panels[name], body.cell, border=False)
+            first, last = closed.get(name, (-np.inf, np.inf))
+            trunk.append(x[(x[:, 1] >= first) & (x[:, 1] <= last)])
         girths = [ring_girths(panels, ring, body.cell) for ring in rings]
         girths.append(_girths(trunk, body.cell))
         cost += _squeeze(np.concatenate(girths), figure.landmarks, moves)
@@ -225,6 +226,29 @@ def _fit_height(
         aside = (scale - 1) * inner.get(panel.name, 0.0)
         moved.append(move_panel(panel, np.eye(3), np.array([aside, up, 0.0])))
     return replace(pattern, panels=moved)
+
+
+def _closed_heights(
+    ways: Iterable[SeamWays], panels: Mapping[str, Panel]
+) -> dict[str, tuple[float, float]]:
+    """Return by panel the heights [m] between which seams join it on both of its sides: above and
+    below, where an edge is slanted or curved, its width is no part of a girth.
+    """
+    heights: dict[str, dict[bool, list[Floats]]] = {}
+    for w in ways:
+        one, two = w.panels
+        for name, x, out in ((one, w.first, w.first_out), (two, w.second, w.second_out)):
+            right, up, ahead = out.mean(axis=0).tolist()
+            if one != two and np.hypot(right, ahead) > abs(up):
+                middle = place_points(panels[name], panels[name].corners)[:, 0].mean()
+                sides = heights.setdefault(name, {})
+                sides.setdefault(bool(x[:, 0].mean() > middle), []).append(x[:, 1])
+    found = {}
+    for name, sides in heights.items():
+        if len(sides) == 2:
+            ends = [(np.concatenate(y).min(), np.concatenate(y).max()) for y in sides.values()]
+            found[name] = max(e[0] for e in ends), min(e[1] for e in ends)
+    return found
 
 
 def _girths(points: Sequence[Positions], row: float) -> Floats:

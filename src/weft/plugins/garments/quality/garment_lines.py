@@ -155,10 +155,10 @@ class GarmentLine:
             middle = np.mean([marks[n] for n in names], axis=0)
             found["off"] = float(np.linalg.norm(own.mean(axis=0) - middle))
         elif self.kind == "hem":
-            worn, drawn = wearer.turn(own), wearer.turn(self.start)[:, 1]
-            rise = worn[:, 1] - drawn
+            worn, paper = wearer.turn(own), wearer.turn(self.start)[:, 1]
+            rise = worn[:, 1] - paper
             found["spread"], found["tilt"] = _spread(worn[:, 1]), _tilt(worn, rise)
-            other = max(found["tilt"], _spread(rise) - UNEVEN * _spread(drawn))
+            other = max(found["tilt"], _spread(rise) - UNEVEN * _spread(paper))
             found["off"] = min(found["spread"], other)
         else:
             hips = float(first["waist"][1] - first["hip"][1])
@@ -238,11 +238,11 @@ def find_lines(
             start = start + UP * (np.mean(tops[worn]) - x[ids, 1].mean())
         upper = np.isin(panel, panel[ids])
         if kind == "hem":
-            above = lines.get((worn, "waist", ""), lines.get((worn, "upper edge", "")))
-            if above is None:
+            holds = lines.get((worn, "waist", ""), lines.get((worn, "upper edge", "")))
+            if holds is None:
                 start = _hang(start, ids, mesh, wearer)
             else:
-                drop = _measure_drop(mesh, sewn, above)[ids]
+                drop = _measure_drop(mesh, sewn, holds)[ids]
                 start = start - np.outer(start @ up + drop, up)
         elif kind == "upper edge" and waist is not None and np.ptp(x[upper, 1]) < WAIST:
             above = upper[waist]  # of a band, which this seam lets down
