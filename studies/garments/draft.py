@@ -18,7 +18,7 @@ Triple = tuple[float, float, float]
 Json = Mapping[str, "Json"] | Sequence["Json"] | str | float | bool
 DIGITS = 4  # of coordinates in a file
 LINE = 150  # characters
-NEAR = 1e-6  # lengths that are equal, as a fraction
+NEAR = 0.2  # [cm] of a chain of edges up to which corners of both sides are one
 
 
 @dataclass(frozen=True)
@@ -313,14 +313,18 @@ class Draft:
         for a, b in zip(*chains):
             self.sew(a.lstrip("-"), b.lstrip("-"))
 
+    def _lengths(self, chain: Sequence[str]) -> list[float]:
+        edges = [e.split(".") for e in _plain(chain)]
+        return [self.panels[panel].edge_length(edge) for panel, edge in edges]
+
     def _fractions(self, chain: Sequence[str]) -> list[float]:
-        lengths = [self.panels[e.split(".")[0]].edge_length(e.split(".")[1]) for e in _plain(chain)]
+        lengths = self._lengths(chain)
         return [sum(lengths[:k]) / sum(lengths) for k in range(len(lengths) + 1)]
 
     def _divide(self, chain: list[str], mark: float) -> None:
         """Divide the edge of a chain that has this fraction of its length inside."""
         marks = self._fractions(chain)
-        if any(abs(m - mark) < NEAR for m in marks):
+        if any(abs(m - mark) * sum(self._lengths(chain)) < NEAR for m in marks):
             return
         k = next(k for k in range(len(chain)) if marks[k] < mark < marks[k + 1])
         part = (mark - marks[k]) / (marks[k + 1] - marks[k])

@@ -229,7 +229,7 @@ def test_round_levels_start_on_cones_below_one_another(tmp_path):
 
 
 def test_a_skirt_that_is_drawn_tilted_starts_at_the_hips(tmp_path):
-    """Where its slanted upper edge is narrow it has no girth, so that it is no top of the chest."""
+    """The tip of its slanted upper edge is no narrow girth."""
     draft = draw_family("tilted-skirt", 5, 0, measures("woman"))
     made = Mannequin.of(**BODIES["woman"])
     figure = Figure.of(Body(made.vertices, made.faces))

@@ -91,8 +91,7 @@ def test_a_dress_that_slid_and_a_hem_that_is_tilted(woman):
         found = hem.measure(tilted, wearer.body)
         assert found["tilt"] == pytest.approx(slope * width, rel=0.02, abs=1e-9)
         assert judge_line(found)[0] == bad
-    drawn, paper = np.ptp(hem.start[:, 1]), np.ptp(x[hem.vertices, 1])
-    assert drawn < 0.02 < 0.2 < paper, "its panels hang from the waist, and their sides turn down"
+    assert np.ptp(hem.start[:, 1]) < 0.02, "it is drawn round, and hangs level"
 
 
 @pytest.mark.parametrize("name", ["circle_skirt", "strapless_dress"])

@@ -7,12 +7,13 @@ meet; on the cone they are its straight lines. A skirt that is wider than the st
 compressed across these lines, and nowhere stretched. Side seams start nearly closed, and neither
 arms nor hands are between them.
 
-A round level that is sewn to the hem of another ring lies on a cone below it. Flat, it would start
-far below, and what has to fly up to its seam drags the rest down.
+A round level that is sewn to the round hem of another ring lies on a cone below it. Flat, it would
+start far below, and what has to fly up to its seam drags the rest down.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 import numpy as np
 
@@ -140,20 +141,29 @@ def lay_around(
     above = _find_above(ways, rings)
     laid = set[int]()
     for k, fans in enumerate(rings):
-        halves = [fan.half for fan in fans.values()]
         turned = any(abs(plane_axes(panels[n].placement)[0, 2]) > TURNED for n in fans)
-        if turned or max(halves) > RISING or len(fans) == 1 or wide & fans.keys():
+        rises = any(fan.half > RISING for fan in fans.values())
+        if turned or rises or len(fans) == 1 or wide & fans.keys():
             laid.add(k)
-        if k in above and max(halves) > ROUND:
-            laid |= set(_chain(k, above))
+        levels = list(takewhile(lambda j: _is_round(rings[j]), _chain(k, above)))
+        if len(levels) > 1:
+            laid.update(levels)
     for k in sorted(laid, key=lambda k: len(_chain(k, above))):
         level = waist_level(panels, rings[k])
         if above.get(k) in laid:
             points = [panel_points(panels[n], figure.depth.cell) for n in rings[above[k]]]
             level = min(float(x[:, 1].min()) for x in points) - LEVEL_GAP
-        if level < figure.armpit:
+        if level < figure.armpit and _faces_apart(panels[n] for n in rings[k]):
             panels |= _lay_ring(panels, rings[k], level, figure)
     return pattern.with_panels(panels)
+
+
+def _faces_apart(panels: Iterable[Panel]) -> bool:
+    """Return whether panels face in directions of their own, so that each has its part of a ring:
+    those of a left and a right front do not.
+    """
+    facing = np.stack([plane_axes(p.placement)[:, 2] for p in panels])
+    return bool((np.triu(facing @ facing.T, 1) < np.cos(ROUND)).all())
 
 
 def _find_above(ways: Iterable[SeamWays], rings: Sequence[Mapping[str, Fan]]) -> dict[int, int]:
@@ -191,8 +201,11 @@ def round_rings(ways: Sequence[SeamWays], panels: Mapping[str, Panel]) -> list[d
     """Return the rings of panels whose hems are round: level rows of such a panel are not its
     girths.
     """
-    rings = find_fans(ways, panels)
-    return [fans for fans in rings if any(fan.half > ROUND for fan in fans.values())]
+    return [fans for fans in find_fans(ways, panels) if _is_round(fans)]
+
+
+def _is_round(fans: Mapping[str, Fan]) -> bool:
+    return any(fan.half > ROUND for fan in fans.values())
 
 
 def ring_girths(panels: Mapping[str, Panel], fans: Mapping[str, Fan], row: float) -> Floats:

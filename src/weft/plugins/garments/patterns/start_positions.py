@@ -208,12 +208,13 @@ def _fit_height(
     if not any(w.is_over for w in central):
         rings = round_rings(ways, panels)
         left_out = {name for ring in rings for name in ring} | inner.keys()
-        closed = _closed_heights(ways, panels)
+        slanted = _slanted_heights(ways, panels)
         trunk = []
         for name in panels.keys() - left_out:
             x = panel_points(panels[name], body.cell, border=False)
-            first, last = closed.get(name, (-np.inf, np.inf))
-            trunk.append(x[(x[:, 1] >= first) & (x[:, 1] <= last)])
+            for first, last in slanted.get(name, ()):
+                x = x[(x[:, 1] < first) | (x[:, 1] > last)]
+            trunk.append(x)
         girths = [ring_girths(panels, ring, body.cell) for ring in rings]
         girths.append(_girths(trunk, body.cell))
         cost += _squeeze(np.concatenate(girths), figure.landmarks, moves)
@@ -228,11 +229,11 @@ def _fit_height(
     return replace(pattern, panels=moved)
 
 
-def _closed_heights(
+def _slanted_heights(
     ways: Iterable[SeamWays], panels: Mapping[str, Panel]
-) -> dict[str, tuple[float, float]]:
-    """Return by panel the heights [m] between which seams join it on both of its sides: above and
-    below, where an edge is slanted or curved, its width is no part of a girth.
+) -> dict[str, list[tuple[float, float]]]:
+    """Return by panel the heights [m] between which only one of its sides has a seam, at its lower
+    and its upper edge: where an edge is slanted, its width is no part of a girth.
     """
     heights: dict[str, dict[bool, list[Floats]]] = {}
     for w in ways:
@@ -246,8 +247,9 @@ def _closed_heights(
     found = {}
     for name, sides in heights.items():
         if len(sides) == 2:
-            ends = [(np.concatenate(y).min(), np.concatenate(y).max()) for y in sides.values()]
-            found[name] = max(e[0] for e in ends), min(e[1] for e in ends)
+            y = [np.concatenate(parts) for parts in sides.values()]
+            lower, upper = [float(own.min()) for own in y], [float(own.max()) for own in y]
+            found[name] = [(min(lower), max(lower)), (min(upper), max(upper))]
     return found
 
 
