@@ -13,9 +13,8 @@ done:
    forearms are bent away from the body, to where the arms are not.
 4. Inserts, such as godets, are moved beside their slits. Panels lean on the body from in front and
    from behind, the largest ones first, as close as neither the body nor another panel is touched;
-   waistbands of trousers stand as far ahead as the
-   edges to which they are sewn. Panels beside the head, as those of a hood, are moved out of it and
-   of the other panels.
+   waistbands of trousers stand as far ahead as the edges to which they are sewn. Panels beside the
+   head, as those of a hood, are moved out of it and of the other panels.
 5. Seams that still close through the body are named.
 """
 
