@@ -135,7 +135,7 @@ def _cuffed_trousers(draft: Draft, body: BodyMeasures, random: Random) -> str:
             base = draft.panels[end]
             hem = base.edge_length("hem") / (gather if name == "cuff" else 1.0)
             middle = _middle(base, "hem")
-            edges = [replace(e, x=e.x) for e in trapezoid(hem, tall, flare * hem / 2)]
+            edges = trapezoid(hem, tall, flare * hem / 2)
             down = min(e.y for e in base.edges)
             place = (base.place[0] + middle, base.place[1] + down - LEVEL_GAP, base.place[2])
             left = DraftPanel(f"{name}_{part}_l", tuple(edges), place, outside=base.outside)
