@@ -209,8 +209,10 @@ def _fit_height(
         left_out = {name for ring in rings for name in ring} | inner.keys()
         slanted = _slanted_heights(ways, panels)
         trunk = []
-        for name in panels.keys() - left_out:
-            x = panel_points(panels[name], body.cell, border=False)
+        for name, panel in panels.items():
+            if name in left_out:
+                continue
+            x = panel_points(panel, body.cell, border=False)
             for first, last in slanted.get(name, ()):
                 x = x[(x[:, 1] < first) | (x[:, 1] > last)]
             trunk.append(x)
