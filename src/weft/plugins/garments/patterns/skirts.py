@@ -150,7 +150,7 @@ def lay_around(
             laid.update(levels)
     for k in sorted(laid, key=lambda k: len(_chain(k, above))):
         level = waist_level(panels, rings[k])
-        if above.get(k) in laid:
+        if above.get(k) in laid and _is_round(rings[above[k]]):
             points = [panel_points(panels[n], figure.depth.cell) for n in rings[above[k]]]
             level = min(float(x[:, 1].min()) for x in points) - LEVEL_GAP
         if level < figure.armpit and _faces_apart(panels[n] for n in rings[k]):
