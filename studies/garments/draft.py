@@ -15,6 +15,7 @@ import numpy as np
 
 Point = tuple[float, float]
 Triple = tuple[float, float, float]
+Stitch = tuple[str, str, str, str]  # panel and edge, twice
 Json = Mapping[str, "Json"] | Sequence["Json"] | str | float | bool
 DIGITS = 4  # of coordinates in a file
 LINE = 150  # characters
@@ -128,7 +129,7 @@ class DraftPanel:
 
     def edge_length(self, name: str) -> float:
         """Return the length [cm] of an edge."""
-        i = next(i for i, e in enumerate(self.edges) if e.name == name)
+        i = self.names().index(name)
         a, b = self.edges[i], self.edges[(i + 1) % len(self.edges)]
         chord = math.hypot(b.x - a.x, b.y - a.y)
         return a.curve.length(chord) if a.curve else chord
@@ -137,7 +138,7 @@ class DraftPanel:
         """Return the panel with a straight edge or an arc divided at a fraction of its length, and
         the name of the second half.
         """
-        i = next(i for i, e in enumerate(self.edges) if e.name == name)
+        i = self.names().index(name)
         a, b = self.edges[i], self.edges[(i + 1) % len(self.edges)]
         x, y = between((a.x, a.y), (b.x, b.y), part)
         halves = [a.curve, a.curve]
@@ -268,8 +269,8 @@ class Draft:
     name: str
     title: str = ""
     panels: dict[str, DraftPanel] = field(default_factory=dict)
-    stitches: list[tuple[str, str, str, str]] = field(default_factory=list)
-    turned: set[int] = field(default_factory=set)  # stitches of a right side to a wrong one
+    stitches: list[Stitch] = field(default_factory=list)
+    turned: set[Stitch] = field(default_factory=set)  # stitches of a right side to a wrong one
 
     def add(self, *panels: DraftPanel) -> None:
         """Add panels."""
@@ -287,8 +288,10 @@ class Draft:
         for panel, edge in (a, b):
             if edge not in self.panels[panel].numbers():
                 raise KeyError(f"{self.name}: no edge {panel}.{edge}")
-        self.turned |= {len(self.stitches)} if right_wrong else set()
-        self.stitches.append((a[0], a[1], b[0], b[1]))
+        stitch = a[0], a[1], b[0], b[1]
+        self.stitches.append(stitch)
+        if right_wrong:
+            self.turned.add(stitch)
 
     def unsew(self, first: str, second: str) -> None:
         """Open the seam of two edges ``PANEL.EDGE``, in the order in which they were sewn."""
@@ -306,9 +309,10 @@ class Draft:
         """
         chains = [list(first), list(second)]
         marks = [self._fractions(chain) for chain in chains]
+        near = NEAR / min(sum(self._lengths(chain)) for chain in chains)  # the same for both
         for chain, others in zip(chains, reversed(marks)):
             for mark in others[1:-1]:
-                self._divide(chain, mark)
+                self._divide(chain, mark, near)
         assert len(chains[0]) == len(chains[1]), (self.name, chains)
         for a, b in zip(*chains):
             self.sew(a.lstrip("-"), b.lstrip("-"))
@@ -321,10 +325,12 @@ class Draft:
         lengths = self._lengths(chain)
         return [sum(lengths[:k]) / sum(lengths) for k in range(len(lengths) + 1)]
 
-    def _divide(self, chain: list[str], mark: float) -> None:
-        """Divide the edge of a chain that has this fraction of its length inside."""
+    def _divide(self, chain: list[str], mark: float, near: float) -> None:
+        """Divide the edge of a chain that has this fraction of its length inside, unless a corner
+        is as ``near``, as a fraction.
+        """
         marks = self._fractions(chain)
-        if any(abs(m - mark) * sum(self._lengths(chain)) < NEAR for m in marks):
+        if any(abs(m - mark) < near for m in marks):
             return
         k = next(k for k in range(len(chain)) if marks[k] < mark < marks[k + 1])
         part = (mark - marks[k]) / (marks[k + 1] - marks[k])
@@ -337,10 +343,11 @@ class Draft:
     def tree(self) -> Json:
         """Return the whole file."""
         side: list[Json] = []
-        for number, (a, i, b, j) in enumerate(self.stitches):
+        for stitch in self.stitches:
+            a, i, b, j = stitch
             ends = ((a, self.panels[a].numbers()[i]), (b, self.panels[b].numbers()[j]))
             sides: list[Json] = [{"panel": panel, "edge": edge} for panel, edge in ends]
-            side.append([*sides, "right_wrong"] if number in self.turned else sides)
+            side.append([*sides, "right_wrong"] if stitch in self.turned else sides)
         return {
             "pattern": {
                 "panels": {name: panel.block() for name, panel in self.panels.items()},

@@ -212,6 +212,24 @@ def test_the_hem_of_an_asymmetric_skirt_is_compared_with_its_length_on_paper(tmp
     assert np.ptp(hem.start[:, 1]) == pytest.approx((on_paper[1] - on_paper[0]) / 100, rel=0.1)
 
 
+def test_gathered_chains_are_divided_alike():
+    """Corners that are nearly one are one on the longer and on the shorter chain."""
+    draft = draw_family("loose-dress", 5, 3, measures("woman"))
+    assert "trousers" in draft.title and len(draft.stitches) > 10
+
+
+def test_a_seam_that_is_opened_leaves_the_others_turned():
+    """A stitch of a right side to a wrong one stays one, whatever is opened before it."""
+    draft = Draft("two")
+    for name in ("one", "other"):
+        draft.add(DraftPanel(name, ring(40.0, 50.0, 1.0), (0.0, 0.0, 0.0)))
+    draft.sew("one.left", "other.left")
+    draft.sew("one.right", "other.right", right_wrong=True)
+    draft.unsew("one.left", "other.left")
+    (stitch,) = draft.tree()["pattern"]["stitches"]
+    assert stitch[-1] == "right_wrong"
+
+
 def test_round_levels_start_on_cones_below_one_another(tmp_path):
     """Flat, the lowest one would start below the floor."""
     draft = draw_design(11, 9, measures("woman"))
