@@ -18,6 +18,7 @@ import numpy as np
 
 from studies.garments.intersection_count import count_intersections
 from weft.base.errors import WeftError
+from weft.kernel.context import notify_compile
 from weft.live.messages import read_messages
 from weft.live.session import Session
 from weft.run.run_folder import RunFolder
@@ -84,7 +85,7 @@ class Tally:
     steps: int = 0
     refused: int = 0  # messages and steps that were refused with a reason
     intersections: int = 0
-    slowest: float = 0.0  # [s] of the processor, of a step
+    slowest: float = 0.0  # [s] of the processor, of a step that compiles no kernels
 
 
 class Gestures:
@@ -114,9 +115,11 @@ class Gestures:
             self.tally.refused += 1
 
     def step(self):
-        session, clock = self.session, time.process_time()
-        session.advance()
-        self.tally.slowest = max(self.tally.slowest, time.process_time() - clock)
+        session, compiled, clock = self.session, [], time.process_time()
+        with notify_compile(compiled.append):
+            session.advance()
+        if not compiled:  # kernels are compiled once on a machine, in seconds
+            self.tally.slowest = max(self.tally.slowest, time.process_time() - clock)
         self.tally.steps += 1
         self.tally.refused += session.problem != ""
         contact, state = session.loop.model.contact, session.place.state
