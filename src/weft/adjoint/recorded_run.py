@@ -102,7 +102,7 @@ class RecordedRun:
             unit = settings_by_field(type(settings))["tolerance"].unit
             return [
                 f"settings.tolerance = {settings.tolerance:g} {unit}: derivatives need converged "
-                "steps; use 1e-8"
+                "steps; use 1e-6 or less, and 1e-8 with contact.lags"
             ]
         return []
 

@@ -12,6 +12,7 @@ from weft.cli.options import (
     end_check,
     meters,
     picture_beside_results,
+    png,
     say,
     say_problems,
 )
@@ -69,7 +70,9 @@ def check(
     ] = None,
     picture: Annotated[
         Path | None,
-        typer.Option(help="Picture of the pattern, or of faces with a problem.", metavar="PNG"),
+        typer.Option(
+            help="Picture of the pattern, or of faces with a problem.", metavar="PNG", callback=png
+        ),
     ] = None,
 ) -> None:
     """List every problem of a scene, pattern or mesh by name and place; exit status 1 if there is

@@ -29,6 +29,19 @@ Threads = Annotated[
     typer.Option(help="Number of CPU threads.", min=1, show_default="all"),
 ]
 Out = Annotated[Path | None, typer.Option(help="Folder of the run.", metavar="DIR")]
+
+
+def png(path: Path | None) -> Path | None:
+    """Return the path of a picture that is written as PNG.
+
+    Raises:
+        RunError: another suffix.
+    """
+    if path is not None and path.suffix.lower() != ".png":
+        raise RunError("picture", got=path.suffix or "no suffix", expected=".png", where=path)
+    return path
+
+
 Set = Annotated[
     list[str] | None,
     typer.Option(

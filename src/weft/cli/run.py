@@ -20,6 +20,7 @@ from weft.cli.options import (
     Threads,
     configure,
     keep_changes,
+    png,
     say,
     say_problems,
 )
@@ -53,7 +54,11 @@ def run(
     ] = None,
     preview: Annotated[
         Path | None,
-        typer.Option(help="A picture of the newest frame, updated during the run.", metavar="PNG"),
+        typer.Option(
+            help="A picture of the newest frame, updated during the run.",
+            metavar="PNG",
+            callback=png,
+        ),
     ] = None,
     quiet: Quiet = False,
     json: Annotated[

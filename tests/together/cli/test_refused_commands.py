@@ -32,6 +32,10 @@ COMMANDS = [
     ("run", "scene.yaml", "--out", "new/one", "--frames", "99999999"),
     ("run", "scene.yaml", "--out", "new/one", "--from", "1"),
     ("run", "scene.yaml", "--out", "new/one", "--preview", "new/a.png"),
+    ("run", "scene.yaml", "--out", "new/one", "--preview", "a.txt"),
+    ("check", "scene.yaml", "--picture", "a.txt"),
+    ("check", SKIRT, "--picture", "a"),
+    ("landmarks", "sheet.obj", "--picture", "a.jpg"),
 ]
 
 

@@ -13,6 +13,7 @@ from weft.cli.options import (
     meters,
     new_table,
     picture_beside_results,
+    png,
     say,
     say_problems,
 )
@@ -36,7 +37,7 @@ def landmarks(
         typer.Option(help="Rotation of the body in degrees: -90,0,0 if z is up.", metavar="X,Y,Z"),
     ] = None,
     picture: Annotated[
-        Path | None, typer.Option(help="Picture of the landmarks.", metavar="PNG")
+        Path | None, typer.Option(help="Picture of the landmarks.", metavar="PNG", callback=png)
     ] = None,
 ) -> None:
     """Find the landmarks and girths of a person, and draw them; exit status 1 if there are none."""
