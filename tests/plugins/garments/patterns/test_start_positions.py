@@ -285,7 +285,37 @@ def test_a_short_part_of_an_armhole_that_closes_under_the_arm_belongs_to_the_arm
     assert tubes["trunk_f"] == tubes["trunk_b"] != tubes["sleeve_f"] == tubes["sleeve_b"]
     ranks = dict(zip((s.name for s in seams), rank_seams(ways, pattern, figure.crotch)))
     assert ranks["short"] == ranks["front"] == ranks["back"] > ranks["shoulder"]
-    assert ranks["over"] == ranks["under"] > ranks["shoulder"]  # along the sleeve
+    assert ranks["over"] == ranks["under"] == ranks["side"] < ranks["front"]  # along the sleeve
+
+
+def test_a_sleeve_closes_before_it_is_set_in_and_a_cuff_while_it_is_joined(figure):
+    """An open sleeve slides off its arm; a cuff that is closed first catches at the elbow."""
+    sleeve = [(0.3, 1.0), (0.5, 1.0), (0.5, 1.3), (0.3, 1.3)]
+    cuff = [(0.52, 1.02), (0.58, 1.02), (0.58, 1.28), (0.52, 1.28)]
+    trunk = [(-0.2, 1.3), (-0.2, 1.0), (0.2, 1.0), (0.2, 1.3)]
+    shapes = {"trunk": trunk, "sleeve": sleeve, "cuff": cuff}
+    panels = [
+        panel(f"{name}_{side}", corners, placement=before(z, y=0.0))
+        for side, z in (("f", 0.2), ("b", -0.2))
+        for name, corners in shapes.items()
+    ]
+    seams = [
+        seam(f"{name} {edge}", (f"{name}_f", edge), (f"{name}_b", edge), flip=False)
+        for name in ("sleeve", "cuff")
+        for edge in (0, 2)
+    ]
+    seams.append(seam("side", ("trunk_f", 0), ("trunk_b", 0), flip=False))
+    seams += [
+        seam(f"{one} {side}", (f"{one}_{side}", edge), (f"{two}_{side}", 3))
+        for one, edge, two in (("trunk", 2, "sleeve"), ("sleeve", 1, "cuff"))
+        for side in "fb"
+    ]
+
+    pattern = Pattern("top", panels, seams)
+    ranks = rank_seams(find_ways(pattern), pattern, figure.crotch)
+    found = dict(zip((s.name for s in seams), ranks))
+    assert found["sleeve 0"] == found["sleeve 2"] < found["trunk f"] == found["trunk b"]
+    assert found["cuff 0"] == found["cuff 2"] == found["sleeve f"] == found["trunk f"]
 
 
 def test_a_waistband_is_sewn_on_while_the_legs_close_and_closes_after_them(figure):

@@ -5,9 +5,10 @@ Seams have ranks; each rank begins when the one before has closed:
 0. seams that close over the shoulders and at the crotch, and both seams of legs, whose panels slide
    off if one side closes first; seams within the front or the back of a tube, such as center
    seams, darts and yokes; waists of trousers, whose band folds inwards if it closes before;
-1. other seams that close a tube: side seams and the ends of bands;
-2. seams between tubes: armholes, waists, collars, cuffs; with them the seams of sleeves, which turn
-   around the arm if they close before they are set in;
+1. other seams that close a tube: side seams, the ends of bands, and the seams of sleeves, which
+   slide off the arm if they are set in first;
+2. seams between tubes: armholes, waists, collars, cuffs; with them the seams of cuffs, which catch
+   at the arm if they close before they are joined to the sleeve;
 3. seams between tubes that gather.
 
 Seams of trunk and sleeves that reach the armpits close from below. Fronts, backs and sleeves are
@@ -46,6 +47,8 @@ def rank_seams(ways: Sequence[SeamWays], pattern: Pattern, crotch: float) -> lis
     tubes = find_tubes(ways, pattern.by_name)
     legs = {tubes[w.panels[0]] for w in ways if w.is_inseam(crotch)}
     hung = any(w.is_over for w in ways)
+    set_in = {tubes[name] for w in ways if not w.is_aside for name in w.panels}
+    cuffs = {tubes[w.panels[0]] for w in ways if w.is_aside} - set_in
     ranks = []
     for w in ways:
         up = w.outward.mean(0)[1]
@@ -53,9 +56,9 @@ def rank_seams(ways: Sequence[SeamWays], pattern: Pattern, crotch: float) -> lis
         if w.encloses and one == two:
             under = up < -UPWARD and abs(w.middle[0]) < CENTER  # the crotch of a body suit
             first = w.is_over or under or one in legs
-            ranks.append(0 if first else 2 if w.is_aside else 1)
+            ranks.append(0 if first else 2 if one in cuffs else 1)
         elif w.closes_panel:
-            ranks.append(2 if w.is_aside else 1)
+            ranks.append(2 if one in cuffs else 1)
         elif one == two or w.is_central:
             ranks.append(0)
         else:
