@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from weft.base.errors import RunError, WeftError
+from weft.cli.options import png
 from weft.run.simulation import Progress
 
 WIDTH, HEIGHT = 640, 360
@@ -23,8 +24,7 @@ def draw_previews(
     Raises:
         RunError: a picture that is not a .png, or in no folder.
     """
-    if picture.suffix.lower() != ".png":
-        raise RunError("preview", got=picture.suffix or "no suffix", expected=".png")
+    png(picture)
     if not picture.absolute().parent.is_dir():
         raise RunError("preview", got=str(picture), expected="a file in a folder that exists")
     began, spent, works = time.perf_counter(), 0.0, True

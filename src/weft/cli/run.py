@@ -20,7 +20,6 @@ from weft.cli.options import (
     Threads,
     configure,
     keep_changes,
-    png,
     say,
     say_problems,
 )
@@ -54,11 +53,7 @@ def run(
     ] = None,
     preview: Annotated[
         Path | None,
-        typer.Option(
-            help="A picture of the newest frame, updated during the run.",
-            metavar="PNG",
-            callback=png,
-        ),
+        typer.Option(help="A picture of the newest frame, updated during the run.", metavar="PNG"),
     ] = None,
     quiet: Quiet = False,
     json: Annotated[
