@@ -8,6 +8,7 @@ import pytest
 from tests.plugins.garments.patterns.drawn_pieces import (
     band,
     bodice,
+    curve,
     leg,
     long_sleeve,
     raglan,
@@ -28,7 +29,8 @@ from weft.plugins.garments.patterns.figure import Figure
 from weft.plugins.garments.patterns.formats import read_pattern
 from weft.plugins.garments.patterns.piece_names import PiecePlace, read_place
 from weft.plugins.garments.patterns.placement import place_points
-from weft.plugins.garments.patterns.start_positions import caught_seams, fit_start
+from weft.plugins.garments.patterns.seam_ways import find_tubes
+from weft.plugins.garments.patterns.start_positions import caught_seams, find_ways, fit_start
 
 TEE = {"Front": whole(bodice(100)), "Back": whole(bodice(30)), "Sleeve": sleeve()}
 HALVES = {"Devant": bodice(100), "Dos": bodice(30), "Manche": sleeve()}
@@ -331,3 +333,62 @@ def test_edges_of_different_lengths_are_told_with_the_line_to_write(tmp_path):
 def test_pieces_of_unknown_names_are_told_with_the_line_to_write(tmp_path):
     told = read(write(tmp_path, {"A": TEE["Front"], "B": TEE["Back"]}))[1]
     assert "write `panels: {A: {place: front}, ...}` and `seams` in drawn.seams.yaml" in told
+
+
+def test_both_halves_of_a_back_are_trunk_and_both_sleeves_go_around_the_arms(tmp_path):
+    """The seam in the middle of a short back is longer than its seams to the front, and shorter
+    than an armhole.
+    """
+    front, back = ([(0, 150), (265, 150), *bodice(drop)[2:]] for drop in (100, 30))
+    pieces = {"Front": whole(front), "Back": [(6, 150), *back[1:]], "Sleeve": long_sleeve()}
+    pattern = read(write(tmp_path, pieces))[0]
+    tubes = find_tubes(find_ways(pattern), pattern.by_name)
+    trunk = {tubes[name] for name in ("Front", "Back left", "Back right")}
+    assert len(trunk) == 1 and len(set(tubes.values())) == 3
+    body = person("woman")
+    figure = Figure.of(body)
+    fitted, _ = fit_start(pattern, figure)
+    assert crossings(fitted, body, figure) == 0
+    assert all(fitted.by_name[f"Sleeve {side}"].placement.wrap for side in ("left", "right"))
+
+
+def test_a_narrow_sleeve_starts_with_its_edges_below_the_arm(tmp_path):
+    """Edges beside the arm slide above it while they close."""
+    narrow = [(0.9 * x, y) for x, y in long_sleeve()]
+    body = person("woman")
+    figure = Figure.of(body)
+    pattern = read(write(tmp_path, {**TEE, "Sleeve": narrow}))[0]
+    fitted, ways = fit_start(pattern, figure)
+    assert crossings(fitted, body, figure) == 0
+    marks = figure.landmarks.points
+    for w in ways:
+        if w.match.seam.name.startswith("underarm"):
+            side = w.match.seam.name.split()[1]
+            elbow, wrist = marks[f"elbow_{side}"], marks[f"wrist_{side}"]
+            along = (wrist - elbow) / np.linalg.norm(wrist - elbow)
+            down = np.array([along[1], -along[0], 0.0])
+            down *= -np.sign(down[1])
+            for x in (w.first, w.second):
+                assert ((x - elbow) @ down).min() > 0.003
+
+
+def test_the_legs_of_a_dart_may_be_bent(tmp_path):
+    """At the tip of a dart at the hem, they are as far apart as the sides of a neckline."""
+    ahead, tip, behind = (100, 0), (120, 120), (140, 0)
+    legs = [*curve(ahead, (100, 100), tip), *curve(tip, (140, 100), behind)]
+    half = [(0, 0), ahead, *legs, *bodice(100)[1:]]
+    pattern = read(write(tmp_path, {"Front": whole(half), "Back": whole(bodice(30))}))[0]
+    assert len([s for s in pattern.seams if s.name.startswith("dart")]) == 2
+    assert {s.name.split()[0] for s in pattern.seams} == {"dart", "side", "shoulder"}
+
+
+def test_fronts_and_backs_without_a_shoulder_are_told(tmp_path):
+    """The neckline of a draped front begins at the armhole."""
+    arm, end = (265, 380), (185, 600)
+    half = [(0, 0), (265, 0), arm, *curve(arm, (160, 390), end), *curve(end, (100, 640), (0, 640))]
+    told = read(write(tmp_path, {**TEE, "Front": whole(half)}))[1]
+    assert (
+        "weft finds no shoulder of Front: if there is one, write `shoulder left: [Front.NU" in told
+    )
+    assert "finds no" not in read(write(tmp_path, TEE))[1]
+    assert "finds no" not in read(write(tmp_path, RAGLAN))[1]

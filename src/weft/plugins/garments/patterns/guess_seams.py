@@ -1,6 +1,6 @@
 """Guesses of the seams between the panels of a drawing, from the roles of their edges."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,8 @@ RAGLAN = 0.1  # largest difference of the lengths of both edges of a raglan seam
 # Least and largest length of a band over the edges to which it is sewn: others are gathered.
 BAND_RATIOS = {"waistband": (0.35, 1.3), "cuff": (0.35, 1.3), "collar": (0.6, 1.3)}
 SIDES = ("left", "right")
+# Roles of the edges at which a front and a back are sewn.
+OF_SIDES = {"top": ("side", "shoulder"), "skirt": ("side",), "trousers": ("outseam", "inseam")}
 Seams = dict[str, tuple[list[str], list[str]]]
 
 
@@ -60,8 +62,8 @@ class GuessedPanel:
 
 
 def find_seams(panels: Mapping[str, GuessedPanel]) -> tuple[Seams, list[str]]:
-    """Return the seams by name: darts, then those between panels; and texts of the pairs of edges
-    that differ too much in length.
+    """Return the seams by name: darts, then those between panels; and texts of what may be missing:
+    pairs of edges that differ too much in length, fronts and backs without an edge of a seam.
     """
     seams, unsewn = Seams(), list[str]()
 
@@ -82,7 +84,7 @@ def find_seams(panels: Mapping[str, GuessedPanel]) -> tuple[Seams, list[str]]:
         for i, (a, b) in enumerate(panel.roles.darts, start=1):
             sew(f"dart {i} {name}", _refer(name, [a]), _refer(name, [b]))
     for side in SIDES:
-        for what in ("side", "shoulder", "outseam", "inseam"):
+        for what in dict.fromkeys(what for roles in OF_SIDES.values() for what in roles):
             sew(f"{what} {side}", role("front", side, what), role("back", side, what))
         for sleeve in _find(panels, "sleeve", side)[:1]:
             own = panels[sleeve].roles
@@ -105,7 +107,27 @@ def find_seams(panels: Mapping[str, GuessedPanel]) -> tuple[Seams, list[str]]:
         if all(halves):
             one, two = (_refer(h[0], panels[h[0]].roles.whole.get("center", [])) for h in halves)
             sew(f"center {part}", one, two)
-    return seams, unsewn
+    return seams, [*unsewn, *_find_missing(panels, seams)]
+
+
+def _find_missing(panels: Mapping[str, GuessedPanel], seams: Seams) -> Iterator[str]:
+    """Yield what weft does not find: edges of fronts and backs at which these are sewn."""
+    kind = next((p.place.kind for p in panels.values() if p.place.part == "front"), "")
+    parts = [[n for side in SIDES for n in _find(panels, p, side)] for p in ("front", "back")]
+    for what in OF_SIDES.get(kind, ()) if all(parts) else ():
+        raglan = what == "shoulder" and "raglan front left" in seams
+        lack = {
+            name: None
+            for names in parts
+            for name in names
+            if not any(panels[name].edges(side, what) for side in SIDES)
+        }
+        if lack and not raglan:
+            one, two = (names[0] for names in parts)
+            yield (
+                f"weft finds no {what} of {', '.join(lack)}: if there is one, write "
+                f"`{what} left: [{one}.NUMBER, {two}.NUMBER]` and one for the right side"
+            )
 
 
 def find_raglan_front(

@@ -83,9 +83,10 @@ def fit_limbs(
             whole = name in closed_panels(lengthwise)
             for slack in SLACKS if whole else (0.0,):
                 bent = _bend_limb(moved, elbow, wrist - elbow, lengthwise, slack)
-                if not figure.depth.contains(panel_points(bent, figure.depth.cell)).any():
+                panels[name] = _out_of_hand(bent, elbow, wrist - elbow, figure)
+                points = panel_points(panels[name], figure.depth.cell)
+                if not figure.depth.contains(points).any():
                     break
-            panels[name] = _out_of_hand(bent, elbow, wrist - elbow, figure)
     return pattern.with_panels(_attach_cuffs(panels, ways, tubes, figure))
 
 
@@ -184,7 +185,7 @@ def _out_of_hand(panel: Panel, point: Floats, axis: Floats, figure: Figure) -> P
 
     Hands are wider than wrists, and not in the middle of the arm. The panel moves by up to two
     cells of ``BodyDepth``, until half a cell is free between it and the body, or as little as
-    possible of it is nearer.
+    possible of it is inside, and then as little as possible is nearer.
 
     Args:
         panel: the panel.
@@ -198,8 +199,12 @@ def _out_of_hand(panel: Panel, point: Floats, axis: Floats, figure: Figure) -> P
     moves = [np.zeros(3), *(k * depth.cell / 2 * w for k in range(1, 5) for w in ways)]
     x = panel_points(panel, depth.cell)
     outward = x - point - np.outer((x - point) @ along, along)
-    x = x - depth.cell / 2 * normalize(outward)
-    clearest = min(moves, key=lambda move: int(depth.contains(x + move).sum()))
+    inner = x - depth.cell / 2 * normalize(outward)
+
+    def count_inside(move: Floats) -> tuple[int, int]:
+        return int(depth.contains(x + move).sum()), int(depth.contains(inner + move).sum())
+
+    clearest = min(moves, key=count_inside)
     return move_panel(panel, np.eye(3), clearest)
 
 

@@ -19,7 +19,7 @@ from weft.plugins.garments.patterns.pieces import DrawnPiece, chain_polygon
 SYMMETRIC = 0.015  # [m] largest distance of the mirrored outline of a symmetric piece from itself
 DECISIVE = 1.15  # ratio of the widths of both ends of a piece that says which end is up
 END, LEG_END = 0.12, 0.4  # part of the height that is an end of a piece, of a leg with its crotch
-DART = np.radians(120.0)  # turn at the tip of a dart, at least
+DART = np.radians(120.0)  # turn between the chords of the legs of a dart, at least
 LEGS = 0.05  # largest difference of the legs of a dart, over their length
 CORNER = np.radians(35.0)  # turn at the armpit and at the crotch, at least
 AT_TIP = 0.005  # [m] largest distance of the tip of a crotch from the farthest point of its side
@@ -177,7 +177,8 @@ class _Ring:
             for i in range(n)
             if n > 4
             and abs(lengths[i] - lengths[(i + 1) % n]) < LEGS * lengths[i]
-            and _turn(own[i], own[(i + 1) % n]) < -DART
+            and _turn(own[i], own[(i + 1) % n]) < 0.0
+            and _turn(_chord(own[i]), _chord(own[(i + 1) % n])) < -DART
         ]
         closed = {i for dart in self.darts for i in dart}
         first = next(i for i in range(n) if i not in closed and (i - 1) % n not in closed)
@@ -199,8 +200,8 @@ class _Ring:
         """
         turn, k, n = 0.0, i, len(own)
         while ((k - 2) % n, (k - 1) % n) in self.darts:
-            # Closed, both legs of a dart point in the same direction.
-            before, one, two = own[(k - 3) % n], own[(k - 2) % n], own[(k - 1) % n]
+            # Closed, the chords of both legs of a dart point in the same direction.
+            before, one, two = own[(k - 3) % n], _chord(own[(k - 2) % n]), _chord(own[(k - 1) % n])
             turn += _turn(before, one) + _turn(two, own[k % n]) - np.pi
             k -= 2
         turn = float(np.remainder(turn + np.pi, 2 * np.pi) - np.pi)
@@ -259,6 +260,11 @@ class _Ring:
 def _turn(one: Floats, two: Floats) -> float:
     """Return the angle [rad] by which an outline turns to the left from one polyline to another."""
     return float(turn_angles((one[-1] - one[-2])[None], (two[1] - two[0])[None])[0])
+
+
+def _chord(polyline: Floats) -> Floats:
+    """Return both ends (2,2) [m] of a polyline (n,2): the legs of a dart may be bent."""
+    return polyline[[0, -1]]
 
 
 def _read_whole(found: PieceRoles, ring: _Ring, kind: str) -> None:

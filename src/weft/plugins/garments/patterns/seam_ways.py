@@ -198,8 +198,8 @@ def find_tubes(ways: Sequence[SeamWays], panels: Mapping[str, Panel]) -> dict[st
     """Return the number of the tube to which each panel belongs.
 
     Two tubes are one if most of the length of their seams encloses: of an armhole, a short part
-    may. A panel without an enclosing seam belongs to the tube of a panel to which it is sewn, by
-    its longest seam.
+    may. The seam between two halves of a back says neither. A panel without an enclosing seam
+    belongs to the tube of a panel to which it is sewn, by its longest seam.
     """
     tube = {name: i for i, name in enumerate(panels)}
 
@@ -211,7 +211,9 @@ def find_tubes(ways: Sequence[SeamWays], panels: Mapping[str, Panel]) -> dict[st
     joined = set(closed)
     for w in longest_first:
         one, two = (tube[name] for name in w.panels)
-        between = [v for v in ways if {tube[name] for name in v.panels} == {one, two}]
+        between = [
+            v for v in ways if {tube[name] for name in v.panels} == {one, two} and not v.is_central
+        ]
         lengths = [v.match.first.length * (1 if v.encloses else -1) for v in between]
         apart = closed & set(w.panels)  # one seam of a raglan sleeve may enclose
         if w.encloses and not apart and one != two and sum(lengths) > 0:
