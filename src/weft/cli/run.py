@@ -74,6 +74,7 @@ def run(
     configure(device, threads)
     from weft.run.plausibility import start_problems
     from weft.scene.build import load_scene
+    from weft.scene.prepare import untangled_start
     from weft.scene.scene_input import NewScene, scene_beside, scene_input
 
     name = scene.stem
@@ -92,6 +93,9 @@ def run(
     for problem in () if quiet or json else start_problems(loaded.scene):
         if problem.outlook is Outlook.RESOLVES:  # the others are warned of
             say(f"start    {problem.outlook.value}: {problem.text}")
+    untangled = untangled_start(loaded.scene)
+    if untangled is not None and not (quiet or json):
+        say(f"start    {untangled}")
     again = ["weft", "run", str(scene), "--out", str(folder), "--resume"]
     again += [word for change in changes for word in ("--set", change)]
     simulate_into(

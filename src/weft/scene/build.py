@@ -517,7 +517,10 @@ def _model_of(scene: Scene) -> Model:
         trial = scene.with_(contact=dataclasses.replace(scene.contact, resolve=True))
         try:
             outlook, how = Outlook.MAY, f"with `resolve: true` weft {untangled_start(trial)}"
-            step = "write `resolve: true` in the scene's contact, or move them apart"
+            step = (
+                "write `resolve: true` in the scene's contact, or add `--set "
+                "contact.resolve=true`, or move them apart"
+            )
         except WeftError as reason:
             step = reason.hint or "move them apart"
             outlook, how = Outlook.CANNOT, str(reason).removesuffix(f"; {step}")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import weft
+from tests.command import call_weft
 from tests.refusals import refused
 from weft.base.errors import SceneError
 from weft.bodies.motion.pins import Pin
@@ -85,3 +86,18 @@ def test_what_cannot_be_untangled():
     pins = [Pin(np.concatenate([np.arange(25), *ends]))]
     with refused(SceneError, "contact.resolve", got="pairs of faces still intersect, 14 before"):
         prepare(Scene(cloth, pins, contact=SelfContact(4e-3, resolve=True)))
+
+
+def test_a_run_tells_what_was_untangled(tmp_path, monkeypatch, capsys):
+    """And a start that is refused names the option that untangles it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.yaml").write_text(
+        "cloth: {sheet: {nx: 5, ny: 5}, translation: [0, 45 mm, 0]}\n"
+        "contact: {gap: 1 mm}\nbodies: [{sphere: {radius: 5 cm}}]\n"
+    )
+    refuse = call_weft(monkeypatch, capsys, "run", "s.yaml", "--frames", "0")
+    assert refuse[0] == 2 and "`--set contact.resolve=true`" in " ".join(refuse[2].split())
+    option = ["--set", "contact.resolve=true"]
+    status, out, err = call_weft(monkeypatch, capsys, "run", "s.yaml", "--frames", "0", *option)
+    assert status == 0, err
+    assert "start    untangled" in out
