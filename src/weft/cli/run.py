@@ -94,7 +94,7 @@ def run(
         if problem.outlook is Outlook.RESOLVES:  # the others are warned of
             say(f"start    {problem.outlook.value}: {problem.text}")
     untangled = untangled_start(loaded.scene)
-    if untangled is not None and not (quiet or json):
+    if untangled is not None and untangled.moved and not (quiet or json):
         say(f"start    {untangled}")
     again = ["weft", "run", str(scene), "--out", str(folder), "--resume"]
     again += [word for change in changes for word in ("--set", change)]

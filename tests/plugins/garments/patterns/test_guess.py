@@ -392,3 +392,15 @@ def test_fronts_and_backs_without_a_shoulder_are_told(tmp_path):
     )
     assert "finds no" not in read(write(tmp_path, TEE))[1]
     assert "finds no" not in read(write(tmp_path, RAGLAN))[1]
+
+
+def test_raglan_seams_that_are_not_steep(tmp_path):
+    """A shoulder begins at an armhole, and not at the side, unless it is nearly level."""
+
+    def low(neck):
+        side = (240, 260)
+        return [(0, 0), (240, 0), side, (70, 410), *curve((70, 410), (50, neck), (0, neck))]
+
+    pieces = {**RAGLAN, "Front": whole(low(340)), "Back": whole(low(370))}
+    pattern = read(write(tmp_path, pieces))[0]
+    assert {s.name.split()[0] for s in pattern.seams} >= {"raglan", "side", "underarm"}

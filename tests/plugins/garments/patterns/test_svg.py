@@ -311,3 +311,32 @@ def test_damaged_side_car_files(tmp_path):
     drawing = tmp_path / "shape.svg"
     drawing.write_text(f'<svg width="100mm" height="100mm" viewBox="0 0 100 100">{SLANTED}</svg>')
     assert 5 < count_readable(tmp_path / "shape.seams.yaml", CAR.encode(), 150, drawing) < 145
+
+
+@pytest.mark.parametrize(
+    "spike",
+    [
+        "H120 H100 V100 H0",  # beyond the corner and back
+        "H100 V40 V10 V100 H0",  # back, and on over the same line
+        "H100 V50 L130,20 L100,50 V100 H0",  # aside, and back
+        "H0 V-20 V0 H100 V100 H0",  # at the beginning of the outline
+    ],
+)
+@pytest.mark.parametrize("fold", [False, True])
+def test_lines_that_run_there_and_back_are_no_part_of_an_outline(tmp_path, spike, fold):
+    """Programs draw notches as such lines; of a half on its fold, too."""
+    other = '<path class="fold" d="M0,0 V100"/>' if fold else ""
+    path = f'<path id="p" class="outline" d="M0,0 {spike} Z"/>'
+    with warnings.catch_warnings(record=True, action="always") as caught:
+        (panel,) = read(tmp_path, f"<g id='g'>{path}{other}</g>").panels
+    told = "\n".join(str(w.message) for w in caught)
+    on_fold = fold and "V-20" in spike
+    assert on_fold or "lines of the outline that run there and back are left out: " in told
+    assert len(panel.corners) == 4
+    size = [0.2, 0.1] if fold else [0.1, 0.1]
+    np.testing.assert_allclose(np.ptp(panel.corners, axis=0), size, atol=1e-12)
+
+
+def test_a_path_that_draws_nothing_is_no_shape(tmp_path):
+    (panel,) = read(tmp_path, f'<g id="a">{SQUARE}<path d="M5,5"/></g>').panels
+    assert len(panel.corners) == 4 and not panel.lines

@@ -19,9 +19,11 @@ from weft.io.left_out import left_out_text
 from weft.plugins.garments.patterns.curves import EdgeCurve
 from weft.plugins.garments.patterns.dxf_chains import (
     GAP,
+    SPIKES,
     WIDE_GAP,
     MirrorLine,
     chain_edges,
+    drop_spikes,
     find_kinks,
     is_closed,
     join_chains,
@@ -113,7 +115,9 @@ def _read_piece(block: DxfBlock, split: bool) -> DrawnPiece:
         turns, notches = mirror.add_reflected(turns), mirror.add_reflected(notches)
         on_line = np.array([chain[0].start, chain[len(chain) // 2].start])  # ends of the half
     chain, cuts = _split_at_notches(block, chain, notches if split else notches[:0])
-    chain = orient_chain(chain)
+    chain, spikes = drop_spikes(orient_chain(chain))
+    if spikes:
+        _warn(block, f"{SPIKES}: {spikes}")
     corner = match_corners(chain, turns)
     if corner.any():
         corner |= match_corners(chain, on_line)

@@ -5,10 +5,11 @@ from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
+from numpy.linalg import norm
 from scipy.spatial import cKDTree
 
 from weft.base.arrays import Bools, Floats
-from weft.discretization.polygon import arc_lengths, turn_angles
+from weft.discretization.polygon import arc_lengths, cross, turn_angles
 from weft.plugins.garments.patterns.curves import SAMPLES, EdgeCurve
 from weft.plugins.garments.patterns.pattern import BorderCurve
 from weft.plugins.garments.patterns.pieces import chain_polyline, reverse_chain
@@ -18,6 +19,7 @@ WIDE_GAP = 2e-3  # [m] an outline that is open by less is closed
 TURN_GAP = 5e-4  # [m] largest distance of a turn point from its corner
 MIRROR_GAP = 1e-3  # [m] largest distance from the mirror line of points that lie on it
 KINK = np.radians(30.0)  # without turn points, edges end where the outline turns by more
+SPIKES = "lines of the outline that run there and back are left out"
 
 
 class MirrorLine:
@@ -182,6 +184,33 @@ def match_corners(chain: Sequence[EdgeCurve], marked: Floats) -> Bools:
         distance, nearest = cKDTree(starts).query(marked)
         found[nearest[distance <= TURN_GAP]] = True
     return found
+
+
+def drop_spikes(chain: Sequence[EdgeCurve]) -> tuple[list[EdgeCurve], int]:
+    """Return a closed chain without the parts of lines that it runs there and back, as marks that
+    are drawn with the outline do, and the number of these.
+    """
+    ring, dropped = list(chain), 0
+    i = 0
+    while len(ring) > 3 and i < len(ring):
+        one, two = ring[i - 1], ring[i]
+        u, v = one.end - one.start, two.end - two.start
+        lines = one.kind is two.kind is BorderCurve.LINE
+        if not (lines and u @ v < 0 and abs(cross(u, v)) <= GAP * max(norm(u), norm(v))):
+            i += 1
+            continue
+        dropped += 1
+        rest = EdgeCurve(BorderCurve.LINE, np.array([one.start, two.end]))
+        ring[i] = rest
+        del ring[i - 1]
+        i = max(i - 1, 0)
+        if norm(rest.end - rest.start) <= GAP:
+            del ring[i]
+            k = i % len(ring)
+            points = np.array([rest.start, *ring[k].control_points[1:]])
+            ring[k] = replace(ring[k], control_points=points)
+        i = max(i - 1, 0)
+    return ring, dropped
 
 
 def find_kinks(chain: Sequence[EdgeCurve]) -> Bools:

@@ -29,6 +29,7 @@ BENT, SLANTED = 400, 10  # powers of the straightness of a center and of the cos
 LEAST_CENTER = 0.3  # length of a center edge over the height of its piece, at least
 AT = 2e-3  # [m] largest distance of an edge from the middle where it ends
 SHOULDER = np.radians(50.0)  # largest angle of a shoulder from the horizontal
+ALONE = np.radians(30.0)  # the same of one that begins at the side, where raglan sleeves do, too
 FLAT = np.radians(45.0)  # angle from the horizontal up to which an edge below the side is hem
 SAME_EDGE = np.radians(
     40.0
@@ -299,7 +300,7 @@ def _read_side(chain: list[int], ring: _Ring, kind: str) -> dict[str, list[int]]
         return {"side": ring.expand(chain)} if chain else {}
     while len(chain) > 1 and ring.slope(chain[0]) < FLAT:
         chain = chain[1:]
-    slopes = ring.slope(chain[-1]) < SHOULDER
+    slopes = ring.slope(chain[-1]) < (SHOULDER if len(chain) > 2 else ALONE)
     rest, shoulder = (chain[:-1], chain[-1:]) if slopes and len(chain) > 1 else (chain, [])
     sign = np.sign(ring.points[rest[0]][:, 0].mean() - ring.middle[0])
     # The armpit is the corner that is farthest to the side and up.

@@ -4,9 +4,9 @@ Panels stay flat, but for sleeves, legs and wide panels. The steps, in the order
 done:
 
 1. The garment is moved up or down until the seams that close over the shoulders or under the crotch
-   do not close through the body; one that hangs on no shoulder, until its girths are least below
-   those of the body at the same heights, and its inseams end at the crotch. Legs end above the
-   floor, if the crotch lets them.
+   do not close through the body; one that hangs neither on shoulders nor on sleeves, until its
+   girths are least below those of the body at the same heights, and its inseams end at the
+   crotch. Legs end above the floor, if the crotch lets them.
 2. Panels that the pattern bends are moved out of the body. Sleeves and legs are turned and moved
    such that their axis is that of the limb, and bent around it.
 3. Panels of wide skirts are laid around the body (``skirts``). Other panels that reach beyond the
@@ -204,7 +204,8 @@ def _fit_height(
     if central:
         for i, h in enumerate(moves.tolist()):
             cost[i] += sum(float((d**2).mean()) for d in _obstruction(central, body, crotch, h))
-    if not any(w.is_over for w in central):
+    raglan = any(len({*w.panels} & inner.keys()) == 1 and w.middle[1] > crotch for w in ways)
+    if not (raglan or any(w.is_over for w in central)):
         rings = round_rings(ways, panels)
         left_out = {name for ring in rings for name in ring} | inner.keys()
         slanted = _slanted_heights(ways, panels)

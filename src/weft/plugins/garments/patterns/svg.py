@@ -25,7 +25,13 @@ from weft.base.errors import PatternError
 from weft.discretization.polygon import arc_lengths, contains, interpolate_points, signed_area
 from weft.plugins.garments.patterns.check_panel import LEAST
 from weft.plugins.garments.patterns.curves import EdgeCurve
-from weft.plugins.garments.patterns.dxf_chains import MirrorLine, chain_edges, find_kinks
+from weft.plugins.garments.patterns.dxf_chains import (
+    SPIKES,
+    MirrorLine,
+    chain_edges,
+    drop_spikes,
+    find_kinks,
+)
 from weft.plugins.garments.patterns.pattern import BorderCurve, Pattern
 from weft.plugins.garments.patterns.pattern_file import pattern_name
 from weft.plugins.garments.patterns.pieces import (
@@ -41,6 +47,7 @@ from weft.plugins.garments.patterns.sidecar import assemble_pattern, read_sideca
 from weft.plugins.garments.patterns.svg_paths import (
     SHAPES,
     Subpath,
+    is_empty,
     read_subpaths,
     transform_matrix,
 )
@@ -140,6 +147,8 @@ def _find_shapes(nodes: Sequence[Node], meters: float) -> list[_Shape]:
             continue
         if node.tag == "svg" and node is not root:
             raise node.error("<svg>", "inside another", "one page")
+        if is_empty(node) and not _classes(node):
+            continue
         role = _role(node)
         if role and node.tag == "use":
             hint = "unlink clones before exporting"
@@ -334,11 +343,19 @@ def _build_piece(border: _Shape, name: str, folded: bool) -> DrawnPiece:
     first, *others = sorted(border.chains, key=lambda c: -abs(chain_area(c.chain)))
     outline = orient_chain(_label_edges(first, node))
     if first.closed and not folded and not {"data-edges", "data-seams"} & node.attributes.keys():
-        outline = chain_edges(outline, find_kinks(outline))
+        outline = _as_edges(outline, name, node.where)
     if len(outline) < 2:
         raise node.error(shown, "one edge", "at least two")
     holes = [chain_polygon(c.chain, MARKS) for c in others]
     return DrawnPiece(name, outline, holes, where=node.where)
+
+
+def _as_edges(chain: Sequence[EdgeCurve], name: str, where: str) -> list[EdgeCurve]:
+    """Return the closed chain of an outline as edges from corner to corner."""
+    chain, spikes = drop_spikes(chain)
+    if spikes:
+        warnings.warn(f"{where}, piece {name!r}: {SPIKES}: {spikes}", stacklevel=6)
+    return chain_edges(chain, find_kinks(chain))
 
 
 def _label_edges(subpath: Subpath, node: Node) -> list[EdgeCurve]:
@@ -421,8 +438,7 @@ def _unfold(piece: DrawnPiece) -> DrawnPiece:
         ]
         outline = orient_chain([*whole[:half], *mirrored])
     else:
-        outline = orient_chain(whole)
-        outline = chain_edges(outline, find_kinks(outline))
+        outline = _as_edges(orient_chain(whole), piece.name, piece.where)
     holes = [h @ mirror.linear.T + mirror.offset for h in piece.holes]
     lines = [p @ mirror.linear.T + mirror.offset for p in piece.lines]
     grain = piece.grain

@@ -116,6 +116,13 @@ def read_subpaths(node: Node, meters: float) -> list[Subpath]:
     return result
 
 
+def is_empty(node: Node) -> bool:
+    """Return whether an element is a path that only moves to a point, and draws nothing."""
+    data = node.attributes.get("d", "")
+    moves = re.fullmatch(r"[Mm][^A-Za-z]*", data.strip()) is not None
+    return node.tag == "path" and moves and len(_NUMBERS.findall(data)) <= 2
+
+
 def _parse_path(data: str, node: Node) -> "list[tuple[str, list[Line]]]":
     """Return the data of each subpath of an SVG path, and its segments.
 

@@ -27,7 +27,9 @@ def worn_scene_text(pattern: Path, scene: Path) -> str:
 
 def worn_overrides(overrides: Sequence[str]) -> list[str]:
     """Return overrides ``path=value`` of the scene; ``measures.NAME`` is a measure of the
-    pattern.
+    pattern, and splines, which weft cannot untangle, start as they are.
     """
     texts = [text.lstrip() for text in overrides]
-    return [f"{OF_PATTERN}{t}" if t.startswith("measures.") else t for t in texts]
+    splines = any(t.startswith("cloth.discretization=") and "bspline" in t for t in texts)
+    own = ["contact.resolve=false"] if splines else []
+    return own + [f"{OF_PATTERN}{t}" if t.startswith("measures.") else t for t in texts]
