@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from tests.plugins.garments.patterns.dxf_writer import block, drawing, line, polyline, text
+
 
 def curve(a, b, c, n=12):
     """The points of a quadratic Bézier curve after its first one."""
@@ -85,3 +87,21 @@ def whole(half):
 def turned(points, degrees):
     c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
     return [(c * x - s * y, s * x + c * y) for x, y in points]
+
+
+def write_pieces(folder, pieces, degrees=0, unit=1.0):
+    """Write a drawing of pieces that are turned, with their grain, and return its path.
+
+    Pieces are in millimeters, which are ``unit`` of the drawing's.
+    """
+    blocks = [
+        block(
+            f"B{i}",
+            text(f"Piece Name: {name}"),
+            polyline(unit * np.array(turned(points, degrees))),
+            line(*(unit * np.array(turned([(40, 100), (40, 150)], degrees))), 7),
+        )
+        for i, (name, points) in enumerate(pieces.items())
+    ]
+    (folder / "drawn.dxf").write_text(drawing(blocks))
+    return folder / "drawn.dxf"

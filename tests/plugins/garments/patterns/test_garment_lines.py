@@ -1,5 +1,6 @@
 """Seams and edges of garments are known from where panels start, and how far off they are."""
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from scipy.spatial.transform import Rotation
 
 import weft
 from tests.plugins.garments.builders import scene_of, simulated
+from tests.plugins.garments.patterns.drawn_pieces import raglan, raglan_sleeve, whole, write_pieces
 from weft.plugins.garments.mannequin.figure import Mannequin
 from weft.plugins.garments.patterns.cutting import cut
 from weft.plugins.garments.patterns.figure import Figure
@@ -20,19 +22,23 @@ from weft.run.quality import Quality, percentiles, pictures
 
 EXAMPLES = Path(__file__).parents[4] / "examples/garments"
 TOP = {("shoulder", s) for s in ("left", "right")} | {("hem", "")}
+SIDES = ("left", "right")
 SLEEVED = TOP | {("armhole", s) for s in ("left", "right")}
 AS_IT_IS, QUARTER = np.eye(3), np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])
 
 
-def start_lines(name, body, turn=AS_IT_IS, up=0.0):
+def start_lines(garment, body, turn=AS_IT_IS, up=0.0):
     """Return the start positions of a garment, its lines by kind and side, and the wearer.
+
+    The garment is the name of an example, or a pattern.
 
     The garment starts higher by ``up`` [m].
     """
     body = replace(body, vertices=body.vertices @ turn.T)
     figure = Figure.of(body)
-    pattern = read_pattern(EXAMPLES / f"garmentcode/{name}_specification.json")
-    garment = cut(fit_start(pattern, figure)[0], 0.05)
+    if isinstance(garment, str):
+        garment = read_pattern(EXAMPLES / f"garmentcode/{garment}_specification.json")
+    garment = cut(fit_start(garment, figure)[0], 0.05)
     x = (garment.mesh.vertices + [0.0, up, 0.0]) @ figure.turn.T + figure.origin
     mesh = garment.mesh.with_vertices(x)
     parts = [(name, slice(r.start, r.stop)) for name, r in garment.faces.items()]
@@ -54,6 +60,27 @@ def start_lines(name, body, turn=AS_IT_IS, up=0.0):
 )
 def test_lines_of_a_garment(name, kinds, woman):
     assert set(start_lines(name, woman)[1]) == kinds
+
+
+def test_a_raglan_top_hangs_on_its_sleeves(woman, tmp_path):
+    """Its seams end at the neck, not at the shoulder; it starts at the neck, and not lower where
+    its girths would fit.
+    """
+    front, back = (whole([(x, max(y - 60, 0)) for x, y in raglan(n)]) for n in (370, 400))
+    narrow = {"Front": front, "Back": back, "Sleeve": raglan_sleeve()}
+    narrow = {n: [(0.8 * x, y) for x, y in points] for n, points in narrow.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pattern = read_pattern(write_pieces(tmp_path, narrow))
+    x, lines, wearer = start_lines(pattern, woman)
+    assert {key for key in lines if key[0] == "raglan"} == {("raglan", s) for s in SIDES}
+    assert not any(kind in ("armhole", "shoulder") for kind, _ in lines)
+    marks = wearer.landmarks.points
+    trunk = x[np.abs(x[:, 0]) < 0.05]
+    assert trunk[:, 1].max() > marks["shoulder_left"][1]
+    worn = x + np.mean([marks["armpit_left"], marks["neck_side_left"]], axis=0)
+    worn = worn - x[lines["raglan", "left"].vertices].mean(axis=0)
+    assert judge_line(lines["raglan", "left"].measure(worn, wearer.body))[0] == 0
 
 
 @pytest.mark.parametrize("turn", [AS_IT_IS, QUARTER], ids=["as it is", "turned"])

@@ -16,10 +16,10 @@ from tests.plugins.garments.patterns.drawn_pieces import (
     sector,
     skirt,
     sleeve,
-    turned,
     whole,
 )
-from tests.plugins.garments.patterns.dxf_writer import block, drawing, line, polyline, text
+from tests.plugins.garments.patterns.drawn_pieces import write_pieces as write
+from tests.plugins.garments.patterns.dxf_writer import block, drawing, polyline, text
 from tests.plugins.garments.patterns.people import crossings, person
 from tests.refusals import refused
 from weft.base.errors import PatternError
@@ -79,24 +79,6 @@ CIRCLE = {"skirt": sector(165, 600, 270), "waistband": band(790, 40)}
 )
 def test_names_in_five_languages(name, part, side, kind):
     assert read_place(name) == PiecePlace(part, side, kind)
-
-
-def write(folder, pieces, degrees=0, unit=1.0):
-    """Write a drawing of pieces that are turned, with their grain, and return its path.
-
-    Pieces are in millimeters, which are ``unit`` of the drawing's.
-    """
-    blocks = [
-        block(
-            f"B{i}",
-            text(f"Piece Name: {name}"),
-            polyline(unit * np.array(turned(points, degrees))),
-            line(*(unit * np.array(turned([(40, 100), (40, 150)], degrees))), 7),
-        )
-        for i, (name, points) in enumerate(pieces.items())
-    ]
-    (folder / "drawn.dxf").write_text(drawing(blocks))
-    return folder / "drawn.dxf"
 
 
 def read(path):

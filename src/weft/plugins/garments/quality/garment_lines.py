@@ -33,6 +33,7 @@ HIPS = 0.05  # [m] below the hips, from which a seam or an edge of the waist has
 LIMITS = {
     "shoulder": (0.05, 0.10),
     "armhole": (0.08, 0.13),
+    "raglan": (0.08, 0.13),
     "waist": (0.05, 0.12),
     "upper edge": (0.05, 0.12),
     "hem": (0.08, 0.30),  # a skirt in stride has 0.07
@@ -40,6 +41,7 @@ LIMITS = {
 REASONS = {
     "shoulder": "{side} shoulder seam {off:.0f} cm below the shoulder",
     "armhole": "{side} armhole {off:.0f} cm from armpit and shoulder",
+    "raglan": "{side} raglan seams {off:.0f} cm from armpit and neck",
     "waist": "waist seam {off:.0f} cm below the waist",
     "upper edge": "upper edge of {panels} {off:.0f} cm too low",
     "hem": "hem of {panels} not level by {off:.0f} cm",
@@ -132,7 +134,8 @@ class GarmentLine:
         """Return kind, side, panels, how far off [m] its place the line is, and the limits [m].
 
         ``off`` is how far shoulder seams are below the mean of neck and shoulder, the middle of
-        armholes from that of armpit and shoulder, waist seams below the waist, upper edges below
+        armholes from that of armpit and shoulder, of raglan seams from that of armpit and neck,
+        waist seams below the waist, upper edges below
         where they start. A waist seam may be drawn lower than the body's waist, by half the way to
         the hips. A hem is level or as on paper: ``off`` is the smaller one of the differences of
         its heights, and of their differences from paper, less a part ``UNEVEN`` of those there.
@@ -150,8 +153,9 @@ class GarmentLine:
         if self.kind == "shoulder":
             names = (f"neck_side_{self.side}", f"shoulder_{self.side}")
             found["off"] = float(np.mean([marks[n][1] for n in names]) - own[:, 1].mean())
-        elif self.kind == "armhole":
-            names = (f"armpit_{self.side}", f"shoulder_{self.side}")
+        elif self.kind in ("armhole", "raglan"):
+            end = "shoulder" if self.kind == "armhole" else "neck_side"
+            names = (f"armpit_{self.side}", f"{end}_{self.side}")
             middle = np.mean([marks[n] for n in names], axis=0)
             found["off"] = float(np.linalg.norm(own.mean(axis=0) - middle))
         elif self.kind == "hem":
@@ -314,7 +318,9 @@ def _classify_seam(
     sleeve = [abs(m[0]) > level["shoulder_left"][0] and m[1] > 0 for m in middles]
     side = "left" if at[0] > 0 else "right"
     if sleeve[0] != sleeve[1] and at[1] > level["waist"][1]:
-        return "armhole", side
+        trunk = np.abs(x[:, int(sleeve[0]), 0])
+        half = (level["shoulder_left"][0] + level["neck_side_left"][0]) / 2
+        return "raglan" if trunk.min() < half else "armhole", side
     over = min(one[1], two[1]) > UPWARD and one @ two > FACE_TO_FACE
     # A seam in the middle that closes from above is a hood's.
     if over and not sleeve[0] and at[1] > level["armpit_left"][1] and abs(at[0]) > CENTER:
