@@ -28,7 +28,7 @@ from studies.study import INK, Say, Study, StudyTable
 from weft.base.errors import check_known
 from weft.plugins.garments.quality.wear import VERDICTS
 
-FOLDER = Path("build/garments")  # of scenes, runs and pictures; finished trials are used again
+FOLDER = Path("build/garments")  # of scenes, runs and pictures; used again by the same program
 RANDOM_BODIES = ["woman", "man", "fingers"]  # of designs drawn at random
 EVERY_FAMILY = "families"  # of ``sampler_families``
 SLOW = 180.0  # [s] of processor time that no trial should take

@@ -1,5 +1,6 @@
 """One garment worn by one body: scene, run in a process of its own, and what came out of it."""
 
+import hashlib
 import json
 import os
 import resource
@@ -16,6 +17,7 @@ import numpy as np
 import PIL.Image
 import yaml
 
+import weft
 from studies.garments.body_measures import BodyMeasures
 from studies.garments.catalog import GARMENTS
 from studies.garments.intersection_count import count_intersections
@@ -115,7 +117,7 @@ def try_garment(
     walks: bool = True,
     coarse: bool = False,
 ) -> TrialResult:
-    """Run a trial, or return the result of the same trial in the folder.
+    """Run a trial, or return the result of the same trial by the same program in the folder.
 
     Args:
         garment: of the catalog; any name if ``pattern`` is given.
@@ -132,6 +134,7 @@ def try_garment(
     else:
         text = pattern.read_text(encoding="utf-8")
     files = {name: text, "scene.yaml": scene(name, body, walks=walks, coarse=coarse)}
+    files["program.txt"] = _program()
     if body in MODELED:
         write_mesh(folder / BODY, *_modeled(body), corner_uv=None)
     kept = folder / "result.json"
@@ -149,6 +152,13 @@ def try_garment(
     result = measure((garment, body), folder, told)
     kept.write_text(json.dumps(asdict(result), indent=1), encoding="utf-8")
     return result
+
+
+@cache
+def _program() -> str:
+    """Return a digest of the source code of weft."""
+    sources = sorted(Path(weft.__file__).parent.rglob("*.py"))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
 
 
 def _text(path: Path) -> str:

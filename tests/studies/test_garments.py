@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from studies.garments import trial
 from studies.garments.alterations import change_armhole, change_neckline, cut_hem, lower_half
 from studies.garments.body_measures import BodyMeasures
 from studies.garments.catalog import GARMENTS
@@ -281,3 +282,14 @@ def _drop(panel):
     points = [panel.divide(name, 0.5)[0].edges for name in ("waist", "hem")]
     ends = [next(e for e in p if e.name == f"{n}+").y for n, p in zip(("waist", "hem"), points)]
     return ends[0] - ends[1]
+
+
+def test_a_trial_is_used_again_only_by_the_same_program(tmp_path, monkeypatch):
+    runs = []
+    result = trial.TrialResult("tee", "woman", 1, 1, 0, 1.0, 1.0, 0.0, "worn", [], "")
+    monkeypatch.setattr(trial, "_run", lambda folder: runs.append(folder) or ("", 1.0, 1.0))
+    monkeypatch.setattr(trial, "measure", lambda *_: result)
+    for program in ("a", "a", "b"):
+        monkeypatch.setattr(trial, "_program", lambda program=program: program)
+        assert try_garment("tee", "woman", tmp_path) == result
+    assert len(runs) == 2
