@@ -1,5 +1,6 @@
 """Guesses of the seams between the panels of a drawing, from the roles of their edges."""
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -114,14 +115,10 @@ def _find_missing(panels: Mapping[str, GuessedPanel], seams: Seams) -> Iterator[
     """Yield what weft does not find: edges of fronts and backs at which these are sewn."""
     kind = next((p.place.kind for p in panels.values() if p.place.part == "front"), "")
     parts = [[n for side in SIDES for n in _find(panels, p, side)] for p in ("front", "back")]
+    fronts_and_backs = list(dict.fromkeys(itertools.chain(*parts)))
     for what in OF_SIDES.get(kind, ()) if all(parts) else ():
         raglan = what == "shoulder" and "raglan front left" in seams
-        lack = {
-            name: None
-            for names in parts
-            for name in names
-            if not any(panels[name].edges(side, what) for side in SIDES)
-        }
+        lack = [n for n in fronts_and_backs if not any(panels[n].edges(s, what) for s in SIDES)]
         if lack and not raglan:
             one, two = (names[0] for names in parts)
             yield (

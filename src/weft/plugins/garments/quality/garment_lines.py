@@ -135,10 +135,10 @@ class GarmentLine:
 
         ``off`` is how far shoulder seams are below the mean of neck and shoulder, the middle of
         armholes from that of armpit and shoulder, of raglan seams from that of armpit and neck,
-        waist seams below the waist, upper edges below
-        where they start. A waist seam may be drawn lower than the body's waist, by half the way to
-        the hips. A hem is level or as on paper: ``off`` is the smaller one of the differences of
-        its heights, and of their differences from paper, less a part ``UNEVEN`` of those there.
+        waist seams below the waist, upper edges below where they start. A waist seam may be drawn
+        lower than the body's waist, by half the way to the hips. A hem is level or as on paper:
+        ``off`` is the smaller one of the differences of its heights, and of their differences from
+        paper, less a part ``UNEVEN`` of those there.
 
         Args:
             x: (n,3) [m] vertices.
